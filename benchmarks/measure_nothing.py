@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from rlint.evidence.results import Verdict
 from rlint.harness.program import AFTER, BEFORE, SAFE
-from rlint.harness.session_options import Options
+from rlint.harness.session_options import SessionOptions
 from rlint.harness.subjects import Experiment, fixtures_of
 from rlint.harness.verify_session import verify
 from rlint.registry import catalogue
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--thorough", action="store_true", help="measure as long as for evidence")
     asked = parser.parse_args()
     entries = [catalogue.find(rule) for rule in asked.rules] or [e for e in catalogue.catalogue() if e.module]
-    options = Options(devices=("cpu",), quick=not asked.thorough)
+    options = SessionOptions(devices=("cpu",), quick=not asked.thorough)
     judged, alarms = 0, 0
     while judged < asked.runs:
         with fixtures_of(entries) as experiments:

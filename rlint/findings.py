@@ -8,7 +8,7 @@ from rlint.enums import Enum, IntEnum
 from rlint.frozen import frozen, ordered
 
 
-class Safety(Enum):
+class Applicability(Enum):
     """How far a fix may be trusted."""
 
     SAFE = "safe"
@@ -95,7 +95,7 @@ class Fix:
     """
 
     title: str
-    safety: Safety
+    safety: Applicability
     edits: tuple[Edit, ...]
     reason: str | None = None
     elsewhere: tuple[Elsewhere, ...] = ()

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Safety
+from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-__all__ = ["Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "Safety", "last_names"]
+__all__ = ["Applicability", "Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "last_names"]
 
 
 def last_names(*paths: str) -> frozenset[str]:

@@ -30,7 +30,7 @@ class Target:
 
 
 @frozen
-class Job:
+class FileTask:
     """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
     file's content. `size` is about how much there is to read; 0 for a file that cannot be read. `judged` is
     False in a program that no rule looks at: one that is no learning code, or tests alone (see plan.py).
@@ -52,7 +52,7 @@ class Job:
 
 
 @frozen
-class How:
+class CheckOptions:
     """What applies to all files of a run."""
 
     ignore_suppressions: bool = False
@@ -63,7 +63,7 @@ class How:
 
 
 @frozen
-class Result:
+class FileResult:
     """What was found in one file."""
 
     name: str
@@ -75,7 +75,7 @@ class Result:
 
 
 @frozen
-class Hidden:
+class HiddenFindings:
     """A finding that somebody decided not to see."""
 
     finding: Finding
@@ -93,7 +93,7 @@ class Report:
     checked: int
     _sources: dict[str, Source] = field(default_factory=dict, repr=False)
     _paths: dict[str, Path] = field(default_factory=dict, repr=False)
-    hidden: tuple[Hidden, ...] = ()
+    hidden: tuple[HiddenFindings, ...] = ()
     """What comments hide is listed only for formats that show it; what a baseline hides, always."""
     are_tests: bool = False
     """Are all of the files tests or documentation, at which no rule looks?"""

@@ -11,7 +11,7 @@ from pathlib import Path
 from fixture_folders import ROOT
 from rlint.evidence.hashes import Hashes
 from rlint.evidence.recorded import Evidence, Recording, of, to_text
-from rlint.evidence.results import Machine, Measurement, Outcome, Ratio, Session, Verdict
+from rlint.evidence.results import Machine, Measurement, Ratio, RuleOutcome, Session, Verdict
 from rlint.harness.record_evidence import record
 from rlint.registry import catalogue
 from rlint.registry.recorded_gain import evidence_file
@@ -60,16 +60,16 @@ def outcome(
     estimate: dict[str, object] | None = None,
     reason: str | None = None,
     failed: bool = False,
-) -> Outcome:
+) -> RuleOutcome:
     """One workload of a rule; it claims what it measures, unless told otherwise."""
     claimed = tuple(one.claim for one in costs) if claims is None else claims
-    return Outcome(
+    return RuleOutcome(
         code, CODES.get(code, ""), workload, f"What {workload} does", device, "rows", 1_000, verdict,
         claimed, reason, None, costs, estimate, failed,
     )  # fmt: skip
 
 
-def session(*outcomes: Outcome, quick: bool = False, interrupted: bool = False) -> Session:
+def session(*outcomes: RuleOutcome, quick: bool = False, interrupted: bool = False) -> Session:
     """What `rlint verify` hands over."""
     return Session(MACHINE, DATE, 12.0, quick, outcomes, interrupted)
 
@@ -90,7 +90,7 @@ def read(folder: Path, code: str = "RL101") -> Evidence:
     return of(catalogue.find(code), folder)
 
 
-def written(folder: Path, *outcomes: Outcome) -> None:
+def written(folder: Path, *outcomes: RuleOutcome) -> None:
     """Put evidence files below a folder, as recording does, for a rule and fixture that nobody looks at."""
     for name, device in {(one.name, one.device) for one in outcomes}:
         own = tuple(one for one in outcomes if (one.name, one.device) == (name, device))
@@ -100,7 +100,7 @@ def written(folder: Path, *outcomes: Outcome) -> None:
         path.write_text(to_text(recording), encoding="utf-8")
 
 
-def checkout(folder: Path, outcomes: Iterable[Outcome] = ()) -> Path:
+def checkout(folder: Path, outcomes: Iterable[RuleOutcome] = ()) -> Path:
     """A copy of rlint with these outcomes as its only evidence; `python -m rlint` in it runs the copy."""
     unwanted = {"fixtures": ("__pycache__", "evidence", "cases")}  # the folder rlint/evidence is wanted
     for name in ("rlint", "rules", "fixtures"):

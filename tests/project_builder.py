@@ -6,9 +6,9 @@ import ast
 import textwrap
 from pathlib import Path
 
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summarise import summarise
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.parse import parse
 
@@ -23,8 +23,8 @@ def build(files: dict[str, str]) -> dict[str, SemanticModel]:
         is_package = parts[-1] == "__init__"
         dotted = ".".join(parts[:-1] if is_package else parts)
         package = dotted if is_package else dotted.rpartition(".")[0]
-        known[name] = Knowledge(textwrap.dedent(text), module, dotted, package)
-    linked = Linked([summarise(knowledge, name) for name, knowledge in known.items()])
+        known[name] = FileAnalysis(textwrap.dedent(text), module, dotted, package)
+    linked = WholeProgram([summarise(knowledge, name) for name, knowledge in known.items()])
     return {
         name: SemanticModel(name, knowledge.linked(linked.index), linked) for name, knowledge in known.items()
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlint.findings import Edit, Finding, Fix, Heat, Position, Problem, Safety
+from rlint.findings import Applicability, Edit, Finding, Fix, Heat, Position, Problem
 from rlint.run_data import Changed, Report
 from rlint.source.files import Source
 from rlint.syntax.positions import Positions
@@ -41,7 +41,7 @@ def replacing(
     text: str,
     old: str,
     new: str,
-    safety: Safety = Safety.SAFE,
+    safety: Applicability = Applicability.SAFE,
     reason: str | None = None,
     title: str = "Repair it",
 ) -> Fix:

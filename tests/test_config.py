@@ -7,7 +7,7 @@ import pytest
 
 from rlint.config.options import inline_layer, option_layer
 from rlint.config.required_version import satisfies
-from rlint.config.settings import DEFAULT_EXCLUDES, Resolver, Settings
+from rlint.config.settings import DEFAULT_EXCLUDES, Settings, SettingsResolver
 from rlint.errors import RlintError
 
 Write = Callable[[str, str], Path]
@@ -30,7 +30,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 def settings(file: str = "x.py") -> Settings:
     """What applies to a file in the working folder."""
     root = Path.cwd()
-    return Resolver(root).for_file(root / file)
+    return SettingsResolver(root).for_file(root / file)
 
 
 def error() -> str:
@@ -147,14 +147,14 @@ def test_an_unreadable_configuration_is_an_error(write: Write) -> None:
 def test_isolated_looks_at_no_file(write: Write) -> None:
     """With --isolated, configuration files count for nothing."""
     write("rlint.toml", "broken")
-    assert len(Resolver(Path.cwd(), isolated=True).main.codes) > 1
+    assert len(SettingsResolver(Path.cwd(), isolated=True).main.codes) > 1
 
 
 def test_a_named_file_holds_for_all_files(write: Write) -> None:
     """With --config FILE, nearer files count for nothing, and patterns are relative to the working folder."""
     write("sub/rlint.toml", "broken")
     named = write("conf/mine.toml", 'select = ["RL101"]\nextend-exclude = ["sub/gen"]\n')
-    found = Resolver(Path.cwd(), config=named).for_file(Path.cwd() / "sub" / "x.py")
+    found = SettingsResolver(Path.cwd(), config=named).for_file(Path.cwd() / "sub" / "x.py")
     assert found.codes == {"RL101"}
     assert found.excludes_file(Path.cwd() / "sub/gen/x.py")
 
@@ -164,7 +164,7 @@ def test_inline_settings_are_between_files_and_options(write: Write) -> None:
     root = write("rlint.toml", 'select = ["RL101"]\noutput-format = "json"\n').parent
     inline = inline_layer(('select = ["RL201"]', 'output-format = "github"'), root)
     options = option_layer({"output-format": "concise", "jobs": None}, root)
-    found = Resolver(root, overrides=[inline, options]).main
+    found = SettingsResolver(root, overrides=[inline, options]).main
     assert (found.codes, found.output_format, found.jobs) == ({"RL201"}, "concise", None)
     with pytest.raises(RlintError, match="unknown key `selct`"):
         inline_layer(("selct = 1",), root)
@@ -192,7 +192,7 @@ def test_per_file_ignores_on_the_command_line(write: Write) -> None:
 
     def codes(option: str) -> frozenset[str]:
         layer = option_layer({option: {"a.py": ["RL201"]}}, root)
-        return Resolver(root, overrides=[layer]).main.codes_for(root / "a.py")
+        return SettingsResolver(root, overrides=[layer]).main.codes_for(root / "a.py")
 
     assert codes("per-file-ignores") == {"RL101"}
     assert codes("extend-per-file-ignores") == frozenset()
@@ -202,7 +202,7 @@ def test_folders_with_pattern_characters_in_their_names(tmp_path: Path) -> None:
     """A project may live in a folder called `run[1]{a}`."""
     root = tmp_path / "run[1]{a}*"
     layer = option_layer({"extend-exclude": ["gen/*"]}, root)
-    found = Resolver(root, overrides=[layer]).main
+    found = SettingsResolver(root, overrides=[layer]).main
     assert found.excludes_file(root / "gen" / "x.py")
     assert not found.excludes_file(root / "x.py")
 
@@ -210,7 +210,7 @@ def test_folders_with_pattern_characters_in_their_names(tmp_path: Path) -> None:
 def test_every_setting_knows_where_it_comes_from(write: Write) -> None:
     """`rlint config` can say which file or option decided."""
     root = write("rlint.toml", 'ignore = ["RL101"]\nextend-exclude = ["gen"]\nfix = true\n').parent
-    origins = Resolver(root, overrides=[option_layer({"fix": False}, root)]).main.origins
+    origins = SettingsResolver(root, overrides=[option_layer({"fix": False}, root)]).main.origins
     assert origins["fix"] == (False, "command line")
     assert origins["select"][1] == "default, rlint.toml"
     assert origins["exclude"] == ([*DEFAULT_EXCLUDES, "gen"], "default, rlint.toml")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from rlint.config.options import option_layer
-from rlint.config.settings import Resolver
+from rlint.config.settings import SettingsResolver
 from rlint.source.discovery import discover
 from rlint.source.gitignore import IgnoreRules
 
@@ -36,7 +36,7 @@ def tree(tmp_path: Path) -> Tree:
 def found(root: Path, *paths: str, **options: Any) -> list[str]:
     """The files found, relative to `root`; nothing may be a problem."""
     layer = option_layer({key.replace("_", "-"): value for key, value in options.items()}, root)
-    result = discover(paths or (".",), Resolver(root, overrides=[layer]))
+    result = discover(paths or (".",), SettingsResolver(root, overrides=[layer]))
     assert result.problems == ()
     return [path.relative_to(root).as_posix() for path in result.files]
 
@@ -180,7 +180,7 @@ def test_what_is_named_but_not_there_is_a_problem(tree: Tree) -> None:
     """A mistyped path is reported, the others are still checked."""
     root = tree("a.py", "book.ipynb")
     (root / "dead.py").symlink_to(root / "gone.py")
-    result = discover(["a.py", "nope", "dead.py", "book.ipynb", "a.py/b"], Resolver(root))
+    result = discover(["a.py", "nope", "dead.py", "book.ipynb", "a.py/b"], SettingsResolver(root))
     assert [path.name for path in result.files] == ["a.py", "book.ipynb"]
     assert [problem.path for problem in result.problems] == ["nope", "dead.py", "a.py/b"]
 
@@ -191,7 +191,7 @@ def test_an_unreadable_folder_is_a_problem(tree: Tree) -> None:
     root = tree("a.py", "closed/b.py")
     (root / "closed").chmod(0)
     try:
-        result = discover(["."], Resolver(root))
+        result = discover(["."], SettingsResolver(root))
     finally:
         (root / "closed").chmod(0o755)
     assert len(result.files) == len(result.problems) == 1

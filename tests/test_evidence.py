@@ -30,7 +30,7 @@ from evidence_sessions import (
 from fixture_folders import FIXTURES
 from rlint.evidence import recorded
 from rlint.evidence.hashes import Hashes
-from rlint.evidence.results import Outcome, Ratio, Verdict
+from rlint.evidence.results import Ratio, RuleOutcome, Verdict
 from rlint.output import evidence_lines, measured_page
 from rlint.registry import catalogue
 from rlint.registry.recorded_gain import Gain, recorded_gain
@@ -50,7 +50,7 @@ PATH = "concat-grown-buffer/evidence/cpu.json"
     ],
 )
 def test_a_gain_takes_one_workload_and_none_takes_all(
-    outcomes: tuple[Outcome, ...], gain: Gain, tmp_path: Path
+    outcomes: tuple[RuleOutcome, ...], gain: Gain, tmp_path: Path
 ) -> None:
     """What was not run, or claims nothing there, counts as nothing; the file's first line says the same."""
     written(tmp_path, *outcomes)
@@ -67,7 +67,9 @@ def test_a_gain_takes_one_workload_and_none_takes_all(
         (UNCLAIMED, FASTER, Gain.SOME),
     ],
 )
-def test_a_gain_on_one_device_is_a_gain(cpu: Outcome, cuda: Outcome, gain: Gain, tmp_path: Path) -> None:
+def test_a_gain_on_one_device_is_a_gain(
+    cpu: RuleOutcome, cuda: RuleOutcome, gain: Gain, tmp_path: Path
+) -> None:
     """A rule is without gain if it is so wherever it was measured."""
     written(tmp_path, cpu, replace(cuda, device="cuda"))
     assert read(tmp_path).gain is gain

@@ -25,7 +25,7 @@ from rlint.models import methods, objects, rl, stdlib
 from rlint.models import numpy as numpy_facts
 from rlint.models import torch as torch_facts
 from rlint.models.fact import table
-from rlint.models.kind import Device, Tag
+from rlint.models.kind import Device, TypeTag
 
 needs_numpy = pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="numpy is not installed")
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
@@ -137,30 +137,30 @@ def test_names_of_torch_exist() -> None:
     assert missing == []
 
 
-TYPES: dict[Tag, tuple[type, ...]] = {
-    Tag.STR: (str,),
-    Tag.BYTES: (bytes,),
-    Tag.LIST: (list,),
-    Tag.TUPLE: (tuple,),
-    Tag.DICT: (dict, collections.Counter, collections.OrderedDict),
-    Tag.STATE_DICT: (collections.OrderedDict,),
-    Tag.SET: (set,),
-    Tag.DEQUE: (collections.deque,),
-    Tag.PATTERN: (re.Pattern,),
-    Tag.MATCH: (re.Match,),
-    Tag.LOGGER: (logging.Logger,),
-    Tag.EVENT: (threading.Event,),
-    Tag.CONDITION: (threading.Condition,),
-    Tag.BARRIER: (threading.Barrier,),
-    Tag.THREAD: (threading.Thread, threading.Timer),
-    Tag.PROCESS: (multiprocessing.Process,),
+TYPES: dict[TypeTag, tuple[type, ...]] = {
+    TypeTag.STR: (str,),
+    TypeTag.BYTES: (bytes,),
+    TypeTag.LIST: (list,),
+    TypeTag.TUPLE: (tuple,),
+    TypeTag.DICT: (dict, collections.Counter, collections.OrderedDict),
+    TypeTag.STATE_DICT: (collections.OrderedDict,),
+    TypeTag.SET: (set,),
+    TypeTag.DEQUE: (collections.deque,),
+    TypeTag.PATTERN: (re.Pattern,),
+    TypeTag.MATCH: (re.Match,),
+    TypeTag.LOGGER: (logging.Logger,),
+    TypeTag.EVENT: (threading.Event,),
+    TypeTag.CONDITION: (threading.Condition,),
+    TypeTag.BARRIER: (threading.Barrier,),
+    TypeTag.THREAD: (threading.Thread, threading.Timer),
+    TypeTag.PROCESS: (multiprocessing.Process,),
 }
 OF_INSTANCES = {"acquire", "release"}  # of conditions
 NEWER_METHODS = {"total", "walk", "shutdown", "isSet", "locked"}
 
 
 @pytest.mark.parametrize("tag", TYPES)
-def test_methods_exist(tag: Tag) -> None:
+def test_methods_exist(tag: TypeTag) -> None:
     """No fact about a method that no type of the kind has."""
     known = (methods.METHODS | objects.METHODS)[tag]
     missing = [
@@ -176,7 +176,7 @@ def test_methods_of_arrays_exist() -> None:
     """But for a few that numpy has dropped."""
     import numpy as np
 
-    missing = {name for name in methods.METHODS[Tag.NDARRAY] if not hasattr(np.ndarray, name)}
+    missing = {name for name in methods.METHODS[TypeTag.NDARRAY] if not hasattr(np.ndarray, name)}
     assert missing <= {"ptp", "itemset", "tostring"}
 
 
@@ -185,9 +185,11 @@ def test_methods_of_tensors_and_modules_exist() -> None:
     """Of tensors in the installed version; of modules, those of some subclass count."""
     import torch
 
-    assert [name for name in methods.METHODS[Tag.TENSOR] if not hasattr(torch.Tensor, name)] == []
+    assert [name for name in methods.METHODS[TypeTag.TENSOR] if not hasattr(torch.Tensor, name)] == []
     some = (torch.nn.Linear, torch.nn.ModuleList, torch.nn.Sequential)
-    missing = {name for name in methods.METHODS[Tag.MODULE] if not any(hasattr(each, name) for each in some)}
+    missing = {
+        name for name in methods.METHODS[TypeTag.MODULE] if not any(hasattr(each, name) for each in some)
+    }
     assert missing == {"generate", "save_pretrained"}
 
 
@@ -320,18 +322,18 @@ def _find(qualified: str) -> Any:
     raise LookupError(qualified)
 
 
-def _has_kind(value: Any, tag: Tag) -> bool:
-    types: dict[Tag, type | tuple[type, ...]] = {
-        Tag.INT: int,
-        Tag.FLOAT: float,
-        Tag.STR: str,
-        Tag.BYTES: bytes,
-        Tag.BOOL: bool,
-        Tag.LIST: list,
-        Tag.TUPLE: tuple,
-        Tag.DICT: dict,
-        Tag.SET: (set, frozenset),
-        Tag.MATCH: re.Match,
+def _has_kind(value: Any, tag: TypeTag) -> bool:
+    types: dict[TypeTag, type | tuple[type, ...]] = {
+        TypeTag.INT: int,
+        TypeTag.FLOAT: float,
+        TypeTag.STR: str,
+        TypeTag.BYTES: bytes,
+        TypeTag.BOOL: bool,
+        TypeTag.LIST: list,
+        TypeTag.TUPLE: tuple,
+        TypeTag.DICT: dict,
+        TypeTag.SET: (set, frozenset),
+        TypeTag.MATCH: re.Match,
     }
     return tag not in types or isinstance(value, types[tag])
 
@@ -368,11 +370,11 @@ def test_pure_functions_of_numpy_are_pure_and_their_results_new_where_so_said() 
                 assert np.array_equal(first, second, equal_nan=first.dtype.kind == "f"), qualified
                 if fact.result.fresh:
                     assert not np.shares_memory(first, argument), qualified
-            if fact.result.tag in (Tag.NDARRAY, Tag.NUMPY_SCALAR):
+            if fact.result.tag in (TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR):
                 assert isinstance(first, np.ndarray | np.generic), qualified
             short = models.callable_fact(qualified, 1)
             assert short is not None
-            if short.result.tag is Tag.NUMPY_SCALAR:
+            if short.result.tag is TypeTag.NUMPY_SCALAR:
                 assert isinstance(first, np.generic | int), qualified
     assert called > 300
 
@@ -421,7 +423,7 @@ def test_pure_functions_of_torch_are_pure_and_their_results_new_where_so_said() 
     called = 0
     for qualified, fact in torch_facts.FACTS.items():
         parent = qualified.rpartition(".")[0]
-        if not fact.effect.pure or "empty" in qualified or fact.result.tag is not Tag.TENSOR:
+        if not fact.effect.pure or "empty" in qualified or fact.result.tag is not TypeTag.TENSOR:
             continue
         if parent not in ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"):
             continue
@@ -449,7 +451,7 @@ def test_methods_of_tensors_are_as_pure_as_said() -> None:
     """Each one that needs no argument leaves the tensor alone, or is known to change it."""
     import torch
 
-    for name, fact in methods.METHODS[Tag.TENSOR].items():
+    for name, fact in methods.METHODS[TypeTag.TENSOR].items():
         if not fact.effect.pure or name in ("cuda", "xpu", "pin_memory"):
             continue
         argument = torch.linspace(0.1, 0.9, 9).reshape(3, 3)
@@ -463,9 +465,9 @@ def test_methods_of_tensors_are_as_pure_as_said() -> None:
         assert torch.equal(argument, before), name
         if fact.result.fresh and isinstance(result, torch.Tensor):
             assert result.untyped_storage().data_ptr() != argument.untyped_storage().data_ptr(), name
-        short = models.method_fact(Tag.TENSOR, name, 0)
+        short = models.method_fact(TypeTag.TENSOR, name, 0)
         assert short is not None
-        if short.result.tag is Tag.TENSOR:
+        if short.result.tag is TypeTag.TENSOR:
             assert isinstance(result, torch.Tensor), name
 
 
@@ -476,7 +478,7 @@ def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> Non
 
     made = 0
     for qualified, fact in torch_facts.FACTS.items():
-        if fact.result.tag is not Tag.MODULE or not qualified.startswith("torch.nn."):
+        if fact.result.tag is not TypeTag.MODULE or not qualified.startswith("torch.nn."):
             continue
         for arguments in ((), (4,), (4, 4), (4, 4, 2), ([torch.nn.Identity()],), (4, 4, 4)):
             stream = torch.get_rng_state()
@@ -500,13 +502,13 @@ def test_constructors_tell_what_they_make() -> None:
     """A lock is known by its constructor, a tensor by where it lies."""
     event = models.callable_fact("threading.Event")
     assert event is not None
-    assert (event.result.tag, event.result.of) == (Tag.EVENT, "threading.Event")
+    assert (event.result.tag, event.result.of) == (TypeTag.EVENT, "threading.Event")
     layer = models.callable_fact("torch.nn.modules.linear.Linear")
     assert layer is not None
-    assert (layer.result.tag, layer.result.of) == (Tag.MODULE, "torch.nn.Linear")
+    assert (layer.result.tag, layer.result.of) == (TypeTag.MODULE, "torch.nn.Linear")
     zeros = models.callable_fact("torch.zeros")
     assert zeros is not None
-    assert (zeros.result.tag, zeros.result.device, zeros.result.fresh) == (Tag.TENSOR, Device.HOST, True)
+    assert (zeros.result.tag, zeros.result.device, zeros.result.fresh) == (TypeTag.TENSOR, Device.HOST, True)
     assert models.callable_fact("project.agent.act") is None
 
 
@@ -515,7 +517,7 @@ def test_asynchronous_and_cuda_events_are_no_events_of_threads() -> None:
     for name in ("asyncio.Event", "asyncio.Queue", "torch.cuda.Event"):
         fact = models.callable_fact(name)
         assert fact is not None
-        assert fact.result.tag is Tag.INSTANCE
+        assert fact.result.tag is TypeTag.INSTANCE
 
 
 def test_the_number_of_arguments_tells_a_tensor_from_a_pair() -> None:
@@ -523,11 +525,14 @@ def test_the_number_of_arguments_tells_a_tensor_from_a_pair() -> None:
     one, two = models.callable_fact("torch.max", 1), models.callable_fact("torch.max", 2)
     assert one is not None
     assert two is not None
-    assert (one.result.tag, two.result.tag) == (Tag.TENSOR, Tag.UNKNOWN)
-    shape, number = models.method_fact(Tag.TENSOR, "size", 0), models.method_fact(Tag.TENSOR, "size", 1)
+    assert (one.result.tag, two.result.tag) == (TypeTag.TENSOR, TypeTag.UNKNOWN)
+    shape, number = (
+        models.method_fact(TypeTag.TENSOR, "size", 0),
+        models.method_fact(TypeTag.TENSOR, "size", 1),
+    )
     assert shape is not None
     assert number is not None
-    assert (shape.result.tag, number.result.tag) == (Tag.TUPLE, Tag.INT)
+    assert (shape.result.tag, number.result.tag) == (TypeTag.TUPLE, TypeTag.INT)
 
 
 @pytest.mark.parametrize(
@@ -546,25 +551,30 @@ def test_an_argument_too_many_may_be_what_is_written_to(qualified: str, plain: i
 def test_a_tensors_method_with_an_underscore_at_its_end_changes_it() -> None:
     """Whether the table names it or not."""
     for name in ("copy_", "mul_", "requires_grad_", "normal_", "some_new_thing_"):
-        fact = models.method_fact(Tag.TENSOR, name)
+        fact = models.method_fact(TypeTag.TENSOR, name)
         assert fact is not None
         assert fact.effect.acts
-    assert models.method_fact(Tag.TENSOR, "__len__") is None
-    assert models.method_fact(Tag.MODULE, "forward") is None
+    assert models.method_fact(TypeTag.TENSOR, "__len__") is None
+    assert models.method_fact(TypeTag.MODULE, "forward") is None
 
 
 def test_a_method_called_through_its_class_is_known() -> None:
     """`str.lower(text)` is `text.lower()`."""
     lower = models.callable_fact("builtins.str.lower")
     assert lower is not None
-    assert lower == models.method_fact(Tag.STR, "lower")
+    assert lower == models.method_fact(TypeTag.STR, "lower")
 
 
 @pytest.mark.parametrize(
     ("method", "count", "tag"),
-    [("lower", 0, Tag.STR), ("strip", 1, Tag.STR), ("startswith", 1, Tag.BOOL), ("groups", 0, Tag.TUPLE)],
+    [
+        ("lower", 0, TypeTag.STR),
+        ("strip", 1, TypeTag.STR),
+        ("startswith", 1, TypeTag.BOOL),
+        ("groups", 0, TypeTag.TUPLE),
+    ],
 )
-def test_some_methods_say_all_by_their_name(method: str, count: int, tag: Tag) -> None:
+def test_some_methods_say_all_by_their_name(method: str, count: int, tag: TypeTag) -> None:
     """Whatever `reply` is, `reply.lower()` is text work."""
     fact = models.method_on_unknown(method, count)
     assert fact is not None
@@ -603,11 +613,11 @@ def test_cheap_calls_are_told_from_costly_ones() -> None:
         assert models.is_cheap(name), name
     for name in ("re.search", "torch.matmul", "json.loads", "os.path.exists", "builtins.sorted", "numpy.sum"):
         assert not models.is_cheap(name), name
-    assert models.is_cheap_method(Tag.STR, "lower")
-    assert models.is_cheap_method(Tag.TENSOR, "detach")
-    assert models.is_cheap_method(Tag.DICT, "get")
-    assert not models.is_cheap_method(Tag.TENSOR, "sum")
-    assert not models.is_cheap_method(Tag.TOKENIZER, "encode")
+    assert models.is_cheap_method(TypeTag.STR, "lower")
+    assert models.is_cheap_method(TypeTag.TENSOR, "detach")
+    assert models.is_cheap_method(TypeTag.DICT, "get")
+    assert not models.is_cheap_method(TypeTag.TENSOR, "sum")
+    assert not models.is_cheap_method(TypeTag.TOKENIZER, "encode")
 
 
 def test_what_is_called_cheap_is_known_and_quiet() -> None:
@@ -637,23 +647,23 @@ def test_iterators_and_functions_among_the_arguments_are_pointed_out() -> None:
 
 def test_attributes_have_kinds() -> None:
     """A tensor's shape is a tuple of numbers; of what nobody knows, nothing is said."""
-    shape = models.attribute_kind(Tag.TENSOR, "shape")
-    assert shape.tag is Tag.TUPLE
+    shape = models.attribute_kind(TypeTag.TENSOR, "shape")
+    assert shape.tag is TypeTag.TUPLE
     assert shape.item is not None
-    assert shape.item.tag is Tag.INT
-    assert models.attribute_kind(Tag.ENVIRONMENT, "action_space").tag is Tag.SPACE
-    assert not models.attribute_kind(Tag.UNKNOWN, "shape")
-    assert not models.attribute_kind(Tag.TENSOR, "nothing_of_the_kind")
+    assert shape.item.tag is TypeTag.INT
+    assert models.attribute_kind(TypeTag.ENVIRONMENT, "action_space").tag is TypeTag.SPACE
+    assert not models.attribute_kind(TypeTag.UNKNOWN, "shape")
+    assert not models.attribute_kind(TypeTag.TENSOR, "nothing_of_the_kind")
 
 
 def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
     """A polling loop is told from one that works by this."""
     for method, quiet in (("get", False), ("put", False), ("empty", True), ("qsize", True)):
-        fact = models.method_fact(Tag.QUEUE, method)
+        fact = models.method_fact(TypeTag.QUEUE, method)
         assert fact is not None
         assert fact.effect.quiet is quiet
         assert hasattr(queue.Queue, method)
-    path = models.method_fact(Tag.PATH, "exists")
+    path = models.method_fact(TypeTag.PATH, "exists")
     assert path is not None
     assert path.effect.quiet
     assert hasattr(pathlib.Path, "exists")

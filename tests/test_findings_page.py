@@ -10,7 +10,7 @@ import pytest
 
 from headless_browser import look
 from reports import finding, replacing, report, source
-from rlint.findings import Fix, Heat, Problem, Safety
+from rlint.findings import Applicability, Fix, Heat, Problem
 from rlint.output import ReportOptions, RulePage, reporter
 from rlint.run_data import Report
 
@@ -34,9 +34,13 @@ FINDINGS = (
         fix=replacing(TEXT, "cat(a)", "z"),
     ),
     finding(
-        TEXT, "b" * 300, "RL201", heat=Heat.COLD, fix=replacing(TEXT, "(y)", "", Safety.UNSAFE, "it moves")
+        TEXT,
+        "b" * 300,
+        "RL201",
+        heat=Heat.COLD,
+        fix=replacing(TEXT, "(y)", "", Applicability.UNSAFE, "it moves"),
     ),
-    finding(TEXT, "x", "RL401", path="other/<i>.py", fix=Fix("Nothing", Safety.SAFE, ())),
+    finding(TEXT, "x", "RL401", path="other/<i>.py", fix=Fix("Nothing", Applicability.SAFE, ())),
 )
 BROKEN = Problem("b.py", f"SyntaxError {EVIL}", 3, None, "is it `Python 2`?")
 OPTIONS = ReportOptions(measured={"RL101": "2.1× as fast"}, pages={"RL101": PAGE})

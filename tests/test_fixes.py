@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from patience import PATIENCE
 from reports import at
-from rlint.findings import Edit, Finding, Fix, Problem, Safety
+from rlint.findings import Applicability, Edit, Finding, Fix, Problem
 from rlint.fixing.apply_fixes import Pass, apply, check_parses, sound_passes, write
 from rlint.source.files import Source, read_source
 
 TEXT = "0123456789"
 
 
-def fixed_by(*edits: Edit, code: str = "RL101", safety: Safety = Safety.SAFE) -> Finding:
+def fixed_by(*edits: Edit, code: str = "RL101", safety: Applicability = Applicability.SAFE) -> Finding:
     """A finding with a fix of these edits."""
     return Finding(code, "some-rule", "m", "a.py", at(1), at(1), 1, 1, fix=Fix("Repair it", safety, edits))
 
@@ -43,7 +43,7 @@ def test_fixes_apart_from_each_other_are_applied_together() -> None:
 
 def test_unsafe_fix_waits_for_permission() -> None:
     """Only what is safe is done without being asked."""
-    one = fixed_by(Edit(1, 2, "a"), safety=Safety.UNSAFE)
+    one = fixed_by(Edit(1, 2, "a"), safety=Applicability.UNSAFE)
     assert result(one) == (TEXT, 0)
     assert result(one, unsafe=True) == ("0a23456789", 1)
 
@@ -156,7 +156,7 @@ def programs_with_findings(draw: st.DrawFn) -> tuple[str, list[Finding]]:
     findings = []
     for number in range(draw(st.integers(0, 6))):
         edits = tuple(edit() for _ in range(draw(st.integers(0, 3))))
-        safety = draw(st.sampled_from(list(Safety)))
+        safety = draw(st.sampled_from(list(Applicability)))
         findings.append(fixed_by(*edits, code=f"RL{number}", safety=safety))
     return text, findings
 
@@ -184,7 +184,7 @@ def reference(text: str, findings: list[Finding], unsafe: bool) -> tuple[str, li
         assert finding.fix
         edits = edits_of(finding)
         if (
-            (unsafe or finding.fix.safety is Safety.SAFE)
+            (unsafe or finding.fix.safety is Applicability.SAFE)
             and any(text[edit.start : edit.end] != edit.text for edit in edits)
             and all(a.end <= b.start for a, b in pairwise(edits))
         ):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.findings import Edit, Elsewhere, Finding, Fix, Position, Safety, digest_of
+from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Position, digest_of
 from rlint.fixing.apply_fixes import passes
 from rlint.fixing.fix_session import FixedTexts
 from rlint.source.files import Source
@@ -20,7 +20,7 @@ def finding(edits: dict[str, list[Edit]], *, at: str = "a.py", texts: dict[str, 
     """A finding in one file, with edits in some."""
     others = [(path, own) for path, own in edits.items() if path != at]
     elsewhere = tuple(Elsewhere(path, tuple(own), digest_of(texts[path])) for path, own in others)
-    fix = Fix("Change it", Safety.SAFE, tuple(edits.get(at, ())), elsewhere=elsewhere)
+    fix = Fix("Change it", Applicability.SAFE, tuple(edits.get(at, ())), elsewhere=elsewhere)
     start = Position(1, 1 + min((edit.start for edit in edits.get(at, ())), default=0))
     return Finding("RL801", "name", "a fact", at, start, start, 1, 1, fix=fix)
 

@@ -6,7 +6,7 @@ import pytest
 
 from project_builder import model_of
 from reports import at
-from rlint.findings import Edit, Finding, Fix, Safety
+from rlint.findings import Applicability, Edit, Finding, Fix
 from rlint.fixing.apply_fixes import apply
 from rlint.fixing.fix_validation import held
 
@@ -14,7 +14,15 @@ from rlint.fixing.fix_validation import held
 def fixed(text: str, *edits: Edit) -> str | None:
     """The text with a fix that is held to what is promised; why there is none, after a `!`."""
     finding = Finding(
-        "RL101", "some-rule", "m", "train.py", at(1), at(1), 1, 1, fix=Fix("Repair it", Safety.SAFE, edits)
+        "RL101",
+        "some-rule",
+        "m",
+        "train.py",
+        at(1),
+        at(1),
+        1,
+        1,
+        fix=Fix("Repair it", Applicability.SAFE, edits),
     )
     [each] = held([finding], model_of(text))
     if each.fix is None:
@@ -132,7 +140,7 @@ def test_other_fixes_of_the_rule_go_on() -> None:
     text = "x = f(1)\ny = f(2)\n"
     edits = [Edit(4, 8, "("), Edit(13, 17, "3")]
     findings = [
-        Finding("RL101", "n", "m", "a.py", at(1), at(1), 1, 1, fix=Fix("Repair", Safety.SAFE, (edit,)))
+        Finding("RL101", "n", "m", "a.py", at(1), at(1), 1, 1, fix=Fix("Repair", Applicability.SAFE, (edit,)))
         for edit in edits
     ]
     assert apply(text, held(findings, model_of(text)), unsafe=False)[0] == "x = f(1)\ny = 3\n"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlint.engine import api
-from rlint.engine.cache.seen_files import SeenFiles
+from rlint.engine.cache.seen_files import StatCache
 from rlint.engine.cache.store import SUMMARY, Cache
 from rlint.findings import Finding
 from rlint.registry.catalogue import catalogue
@@ -49,7 +49,7 @@ def text_of(file: tuple[str, list[tuple[str, str]], list[tuple[str, str]], int])
 def found(folder: Path, cache: Cache | None, names: tuple[str, ...] = NAMES) -> tuple[Finding, ...]:
     """What is found in these files."""
     targets = [Target(None, folder / f"{name}.py", f"{name}.py", CODES) for name in names]
-    seen = SeenFiles(cache) if cache else None
+    seen = StatCache(cache) if cache else None
     report = api.check(targets, jobs=1, cache=cache, seen=seen)
     if seen:
         seen.save()
@@ -99,13 +99,13 @@ def test_only_changed_files_are_summarised_again(tmp_path: Path) -> None:
 
 def test_a_file_that_changes_during_a_run_leaves_no_summary_behind(tmp_path: Path) -> None:
     """What was read then is not what the run was told to begin with."""
-    from rlint.engine.cache.summary_cache import KeptSummaries
+    from rlint.engine.cache.summary_cache import SummaryCache
     from rlint.engine.worker import Worker
-    from rlint.run_data import Job
+    from rlint.run_data import FileTask
 
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
-    kept = KeptSummaries(tmp_path / ".rlint_cache")
-    job = Job(path, "a.py", "a", "", None, None, 6, digest="0" * 64)
+    kept = SummaryCache(tmp_path / ".rlint_cache")
+    job = FileTask(path, "a.py", "a", "", None, None, 6, digest="0" * 64)
     assert Worker().summarise([job], kept)
     assert kept.load(job) is None

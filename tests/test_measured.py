@@ -16,11 +16,11 @@ from evidence_sessions import (
     read,
     written,
 )
-from rlint.evidence.results import Outcome
+from rlint.evidence.results import RuleOutcome
 from rlint.output import evidence_lines, measured_page
 
 
-def line(folder: Path, *outcomes: Outcome) -> str | None:
+def line(folder: Path, *outcomes: RuleOutcome) -> str | None:
     """What a finding of the rule says, once these outcomes are recorded."""
     written(folder, *outcomes)
     return evidence_lines.line(read(folder, outcomes[0].subject))

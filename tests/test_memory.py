@@ -11,7 +11,7 @@ import pytest
 
 from rlint.engine.worker import Worker
 from rlint.registry import catalogue
-from rlint.run_data import Job
+from rlint.run_data import FileTask
 
 EVERY_OPERATOR = """
 import torch
@@ -36,7 +36,7 @@ def test_the_trees_of_a_share_are_freed_once_they_are_summarised(tmp_path: Path,
         path = tmp_path / f"learner_{number}.py"
         path.write_text(EVERY_OPERATOR)
         name = f"learner_{number}"
-        jobs.append(Job(path, path.name, name, "", frozenset({"RL101"}), None, len(EVERY_OPERATOR)))
+        jobs.append(FileTask(path, path.name, name, "", frozenset({"RL101"}), None, len(EVERY_OPERATOR)))
     before = _trees()
     worker = Worker()
     assert len(worker.summarise(jobs)) == 3
@@ -66,7 +66,9 @@ def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch
     for path in sorted(folder.glob("*/before.py"))[::4]:
         module = path.parent.name.replace("-", "_")
         worker = Worker()
-        group = worker.summarise([Job(path, f"{module}.py", module, "", codes, None, path.stat().st_size)])
+        group = worker.summarise(
+            [FileTask(path, f"{module}.py", module, "", codes, None, path.stat().st_size)]
+        )
         assert worker.check([group], ignore_suppressions=False)[0].findings
         made += sum(1 for _ in ast.walk(ast.parse(path.read_text())))
     assert _nodes() - before < made / 5  # functions in functions hold a little of what they looked at

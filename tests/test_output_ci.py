@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from fixture_folders import ROOT
 from reports import finding, replacing, report, source
-from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Problem, Safety, digest_of
+from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat, Problem, digest_of
 from rlint.output import ReportOptions, RulePage, reporter
-from rlint.run_data import Hidden, Report
+from rlint.run_data import HiddenFindings, Report
 from rlint.syntax.positions import Positions
 
 SCHEMAS = ROOT / "tests" / "schemas"
@@ -37,7 +37,7 @@ UNSAFE = finding(
     "(y)",
     "RL201",
     chain=("a.py:1 while True",),
-    fix=replacing(TEXT, "(y)", "", Safety.UNSAFE, "it moves", "Move it"),
+    fix=replacing(TEXT, "(y)", "", Applicability.UNSAFE, "it moves", "Move it"),
 )
 BROKEN = Problem("sub dir/b.py", "SyntaxError: invalid syntax", 3, 4, "is it Python 2?")
 BUG = Problem("c.py", "rlint failed", is_bug=True)
@@ -60,8 +60,8 @@ def shown(format_: str, found: Report, options: ReportOptions | None = None) -> 
 def full_report() -> Report:
     """A report with everything that there may be."""
     hidden = (
-        Hidden(finding(TEXT, "x"), in_source=True, reason="hidden by a comment"),
-        Hidden(finding(TEXT, "x = "), in_source=False, reason="listed in known.json"),
+        HiddenFindings(finding(TEXT, "x"), in_source=True, reason="hidden by a comment"),
+        HiddenFindings(finding(TEXT, "x = "), in_source=False, reason="listed in known.json"),
     )
     base = report(SAFE, UNSAFE, problems=(BROKEN, BUG), sources=(source(TEXT),))
     return Report(base.findings, base.problems, 1, {"agent.py": source(TEXT)}, {}, hidden)
@@ -168,7 +168,7 @@ def test_sarif_fixes_are_exact(sarif_schema: Any, text: str, places: list[tuple[
     expected = text
     for edit in reversed(edits):
         expected = expected[: edit.start] + edit.text + expected[edit.end :]
-    one = finding(text, text[0], fix=Fix("Do it", Safety.SAFE, tuple(edits)))
+    one = finding(text, text[0], fix=Fix("Do it", Applicability.SAFE, tuple(edits)))
     (result,) = run_of(report(one, sources=(source(text),)), sarif_schema)["results"]
     assert applied(text, result["fixes"][0]["artifactChanges"][0]) == expected
 
@@ -178,7 +178,7 @@ def test_sarif_fixes_of_several_files_are_whole_or_missing(sarif_schema: Any) ->
     other = "from agent import x\n"
     for digest, files in ((digest_of(other), ["agent.py", "b.py"]), ("0" * 16, [])):
         elsewhere = (Elsewhere("b.py", (Edit(18, 19, "z"),), digest),)
-        fix = Fix("Rename it", Safety.UNSAFE, (Edit(0, 1, "z"),), elsewhere=elsewhere)
+        fix = Fix("Rename it", Applicability.UNSAFE, (Edit(0, 1, "z"),), elsewhere=elsewhere)
         found = report(finding(TEXT, "x", fix=fix), sources=(source(TEXT), source(other, "b.py")))
         (result,) = run_of(found, sarif_schema)["results"]
         changes = [each for one in result.get("fixes", []) for each in one["artifactChanges"]]

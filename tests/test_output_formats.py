@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from patience import PATIENCE
 from reports import changed, finding, replacing, report, source
-from rlint.findings import Edit, Finding, Fix, Heat, Problem, Safety
+from rlint.findings import Applicability, Edit, Finding, Fix, Heat, Problem
 from rlint.output import FORMATS, ReportOptions, diff, reporter, statistics
 
 TEXT = "x = cat(x)\ny = \u65e5(y)\n"
@@ -28,7 +28,7 @@ UNSAFE = finding(
     "blocking-transfer",
     message="waits",
     chain=("a.py:1 while True", "f"),
-    fix=replacing(TEXT, "(y)", "", Safety.UNSAFE, "it moves", title="Move it"),
+    fix=replacing(TEXT, "(y)", "", Applicability.UNSAFE, "it moves", title="Move it"),
 )
 PLAIN = finding(TEXT, "y", "RL401", "busy-wait-sleep", message="spins")
 BROKEN = Problem("b.py", "SyntaxError: invalid syntax", 3, 4, "is it Python 2?")
@@ -141,7 +141,7 @@ def test_json_of_nothing_and_of_problems() -> None:
 
 def test_json_edit_at_the_end_of_the_file() -> None:
     """Behind the last line end is the first column of the next line."""
-    one = finding(TEXT, "cat(x)", fix=Fix("Add", Safety.SAFE, (Edit(len(TEXT), len(TEXT), "z\n"),)))
+    one = finding(TEXT, "cat(x)", fix=Fix("Add", Applicability.SAFE, (Edit(len(TEXT), len(TEXT), "z\n"),)))
     (edit,) = json.loads(shown("json", one))[0]["fix"]["edits"]
     assert edit["location"] == edit["end_location"] == {"row": 3, "column": 1}
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports import finding, replacing, report, source
-from rlint.findings import Edit, Finding, Fix, Problem, Safety
+from rlint.findings import Applicability, Edit, Finding, Fix, Problem
 from rlint.output import ReportOptions, reporter
 
 PLAIN = ReportOptions(summary=False)
@@ -48,7 +48,7 @@ def test_unsafe_fix_says_what_to_agree_to() -> None:
     """It is marked as fixable only when unsafe fixes are wanted."""
     text = "x = cat(x)\n"
     one = finding(
-        text, "cat(x)", fix=replacing(text, "cat(x)", "y", Safety.UNSAFE, "the length must be known")
+        text, "cat(x)", fix=replacing(text, "cat(x)", "y", Applicability.UNSAFE, "the length must be known")
     )
     assert "RL101 concat" in full(text, one)
     assert "(unsafe: the length must be known; `rlint fix --unsafe-fixes` applies it)" in full(text, one)
@@ -143,7 +143,7 @@ def test_preview_shows_each_changed_place() -> None:
         Edit(text.index("    a"), text.index("    return"), ""),
         Edit(text.index("x.cat"), text.index("x.cat") + 5, "y"),
     )
-    one = finding(text, "x.cat(1)", fix=Fix("Do it", Safety.SAFE, edits))
+    one = finding(text, "x.cat(1)", fix=Fix("Do it", Applicability.SAFE, edits))
     assert full(text, one).splitlines()[6:-1] == [
         "1 + import re",
         "...",
@@ -156,7 +156,7 @@ def test_preview_shows_each_changed_place() -> None:
 def test_preview_of_a_large_fix_is_short() -> None:
     """Twelve lines at most; the rest is counted."""
     text = "x = 1\n" * 50
-    one = finding(text, "x = 1", fix=Fix("Do it", Safety.SAFE, (Edit(0, len(text), "y = 1\n" * 30),)))
+    one = finding(text, "x = 1", fix=Fix("Do it", Applicability.SAFE, (Edit(0, len(text), "y = 1\n" * 30),)))
     shown = full(text, one).splitlines()[6:-1]
     assert len(shown) == 12
     assert shown[-1] == "... 69 more lines"

@@ -8,15 +8,15 @@ import pytest
 
 from project_builder import build
 from rlint.engine import api
-from rlint.engine.cache.seen_files import SeenFiles
+from rlint.engine.cache.seen_files import StatCache
 from rlint.engine.cache.store import ASKED, Cache
-from rlint.engine.incremental.dependencies import Asked
-from rlint.engine.incremental.query_recorder import Questions
+from rlint.engine.incremental.dependencies import Dependencies
+from rlint.engine.incremental.query_recorder import QueryRecorder
 from rlint.engine.incremental.recheck import Recheck
 from rlint.findings import Finding
 from rlint.registry.catalogue import catalogue
 from rlint.run_data import Report, Target
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 
 CODES = frozenset(entry.code for entry in catalogue())
 
@@ -59,7 +59,7 @@ class Project:
 
     def _report(self, cache: Cache | None) -> Report:
         targets = [Target(None, path, path.name, CODES) for path in sorted(self.folder.glob("*.py"))]
-        seen = SeenFiles(cache)
+        seen = StatCache(cache)
         report = api.check(targets, jobs=1, cache=cache, seen=seen)
         seen.save()
         return report
@@ -160,10 +160,10 @@ def test_the_selected_rules_count(project: Project) -> None:
 
 def test_the_answers_of_a_file_are_those_of_its_group() -> None:
     """Two groups that are checked in one run ask the same, and are answered differently."""
-    asked = Asked()
+    asked = Dependencies()
     for name, text in (("first.py", "from numpy import ma\n"), ("second.py", "import numpy\n")):
         [model] = build({name: text}).values()
-        questions = Questions(Linked([model.module]), asked.of_a_group())
+        questions = QueryRecorder(WholeProgram([model.module]), asked.of_a_group())
         with questions.stand_in(name) as known:
             known.words.is_imported("numpy.ma")
     first, second = asked.of(["first.py"]).answers, asked.of(["second.py"]).answers

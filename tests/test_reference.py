@@ -10,7 +10,7 @@ import pytest
 from fixture_folders import FIXTURES, RULES
 from rlint.engine import api, worker
 from rlint.engine.cache.store import Cache
-from rlint.engine.dispatch import Visits
+from rlint.engine.dispatch import NodeDispatch
 from rlint.findings import Finding
 from rlint.run_data import Target
 from rlint.semantics.model import SemanticModel
@@ -44,14 +44,14 @@ def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Fin
         every[id(model)] = model
         return model.syntax.of_type(kind)
 
-    def all_calls(visits: Visits, names: object, *, is_cold: bool) -> list[ast.AST]:
+    def all_calls(visits: NodeDispatch, names: object, *, is_cold: bool) -> list[ast.AST]:
         every[id(visits)] = visits
         return list(visits._tree.of_type(ast.Call))
 
     with monkeypatch.context() as patched:
         patched.setattr(worker, "_triggered", always)
         patched.setattr(SemanticModel, "warm_nodes", all_nodes)
-        patched.setattr(Visits, "_calls_of", all_calls)
+        patched.setattr(NodeDispatch, "_calls_of", all_calls)
         findings = api.check(files, jobs=1).findings
     assert every, "nothing of this was used: the reference is none"
     return findings

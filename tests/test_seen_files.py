@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rlint.config.settings import Resolver
+from rlint.config.settings import SettingsResolver
 from rlint.engine.cache import seen_files
-from rlint.engine.cache.seen_files import SeenFiles
+from rlint.engine.cache.seen_files import StatCache
 from rlint.engine.cache.store import Cache
-from rlint.semantics.imports.import_scan import Glance, glance_at_file
+from rlint.semantics.imports.import_scan import ImportScan, glance_at_file
 from rlint.source.discovery import discover
 
 OLD = 1_000_000_000_123_456_789
@@ -24,7 +24,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that are read."""
     read: list[Path] = []
 
-    def look(path: Path) -> Glance:
+    def look(path: Path) -> ImportScan:
         read.append(path)
         return glance_at_file(path)
 
@@ -39,9 +39,9 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: now() + 10_000_000_000)
 
 
-def looked(tmp_path: Path, path: Path) -> Glance:
+def looked(tmp_path: Path, path: Path) -> ImportScan:
     """What one run sees of a file, and leaves for the next."""
-    seen = SeenFiles(Cache(tmp_path / "cache"))
+    seen = StatCache(Cache(tmp_path / "cache"))
     glance = seen.glance(path)
     seen.save()
     return glance
@@ -94,7 +94,7 @@ def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path, reads: lis
     """It may be written again within one tick of the file system's clock."""
     path = tmp_path / "a.py"
     path.write_text("import a\n")
-    seen = SeenFiles(Cache(tmp_path / "cache"))
+    seen = StatCache(Cache(tmp_path / "cache"))
     seen.glance(path)
     seen.save()
     looked(tmp_path, path)
@@ -111,8 +111,8 @@ def test_what_git_ignores_is_decided_once_and_anew_when_rules_change(
     (tmp_path / ".gitignore").write_text("b.*\n")
 
     def walk() -> list[str]:
-        seen = SeenFiles(Cache(tmp_path / ".rlint_cache"))
-        found = discover(["."], Resolver(tmp_path, isolated=True), seen.decisions)
+        seen = StatCache(Cache(tmp_path / ".rlint_cache"))
+        found = discover(["."], SettingsResolver(tmp_path, isolated=True), seen.decisions)
         seen.save()
         return [path.name for path in found.files]
 

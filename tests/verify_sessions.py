@@ -9,8 +9,8 @@ from rlint.evidence.results import (
     Difference,
     Machine,
     Measurement,
-    Outcome,
     Ratio,
+    RuleOutcome,
     Session,
     Verdict,
 )
@@ -92,10 +92,10 @@ def outcome(
     reason: str | None = None,
     failed: bool = False,
     estimate: dict[str, object] | None = None,
-) -> Outcome:
+) -> RuleOutcome:
     """One workload on one device."""
     title = f"What {workload.replace('-', ' ')} does"
-    return Outcome(
+    return RuleOutcome(
         subject, name, workload, title, device, unit, typical, verdict, claims, reason, behaviour,
         measurements, estimate, failed,
     )  # fmt: skip
@@ -197,7 +197,7 @@ COUNTS = outcome(
 
 
 def session(
-    *outcomes: Outcome, quick: bool = False, interrupted: bool = False, seconds: float = 183.4
+    *outcomes: RuleOutcome, quick: bool = False, interrupted: bool = False, seconds: float = 183.4
 ) -> Session:
     """A run on a machine without a GPU."""
     return Session(MACHINE, "2026-03-01T12:30:00+00:00", seconds, quick, outcomes, interrupted)

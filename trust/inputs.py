@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from promises import CODES, Failure, broken_promises, bug_of, failure_of
-from rlint.config.settings import Resolver
+from rlint.config.settings import SettingsResolver
 from rlint.engine import api
 from rlint.engine.cache.store import Cache
 from rlint.errors import RlintError
@@ -102,7 +102,7 @@ def _settings(name: str) -> Callable[[bytes, Path], list[Failure]]:
     def check(content: bytes, folder: Path) -> list[Failure]:
         path = _written(name, content, folder)
         try:
-            resolver = Resolver(folder)
+            resolver = SettingsResolver(folder)
             settings = resolver.for_file(folder / "a" / "b.py")
             settings.codes_for(folder / "a" / "b.py")
             settings.excludes_file(folder / "a" / "b.py")
@@ -132,9 +132,9 @@ def _baseline(content: bytes, folder: Path) -> list[Failure]:
     path = _written("baseline.json", content, folder)
     try:
         baseline = read_baseline(path)
-        from rlint.suppression.baseline import Checked
+        from rlint.suppression.baseline import BaselineCheck
 
-        checked = Checked({"train.py": folder / "train.py"}, {folder / "train.py": CODES})
+        checked = BaselineCheck({"train.py": folder / "train.py"}, {folder / "train.py": CODES})
         new, hidden = baseline.split([_FINDING], lambda _: "a\nb = 1\n", checked)
         baseline.unneeded(hidden, lambda _: "a\nb = 1\n", checked)
         updated = baseline.updated(new, lambda _: "a\nb = 1\n", checked)

@@ -22,7 +22,7 @@ _MADE_BEFORE_GARBAGE_IS_SOUGHT = 100_000
 COMMANDS = ("check", "fix", "verify", "profile", "rule", "rules", "site", "config", "server", "completion")
 
 
-class Failure(click.ClickException):
+class CommandFailure(click.ClickException):
     """rlint could not do its work."""
 
     exit_code = 2
@@ -67,7 +67,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except RlintError as error:
-            raise Failure(str(error)) from error
+            raise CommandFailure(str(error)) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

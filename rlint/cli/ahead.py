@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlint.cli.targets import Work
+    from rlint.cli.targets import CheckWork
     from rlint.engine.pool.workers import Workers
 
 _CHECKING = "rlint.engine.group_checks"
@@ -19,7 +19,7 @@ _MOST = 100
 
 
 @contextmanager
-def workers_ahead(work: Work) -> Iterator[Workers | None]:
+def workers_ahead(work: CheckWork) -> Iterator[Workers | None]:
     """Processes for a run whose files are not known yet; None where they would come to nothing."""
     most = min(work.settings.jobs or os.cpu_count() or 1, _MOST)
     if most == 1 or not _is_plain_check(work) or _has_results(work) or _CHECKING in sys.modules:
@@ -35,14 +35,14 @@ def workers_ahead(work: Work) -> Iterator[Workers | None]:
         yield workers
 
 
-def _is_plain_check(work: Work) -> bool:
+def _is_plain_check(work: CheckWork) -> bool:
     request = work.request
     shows = request.show_settings or request.show_files
     writes = work.settings.fix or request.diff or request.add_noqa
     return not (shows or writes or request.reads_stdin)
 
 
-def _has_results(work: Work) -> bool:
+def _has_results(work: CheckWork) -> bool:
     """Whether an earlier run has left results: then little is left to do, as a rule."""
     cache = work.cache()
     return cache is not None and cache.holds_anything

@@ -12,15 +12,15 @@ import click
 from rlint.cli.console import Console, count
 from rlint.cli.working import working
 from rlint.errors import RlintError
-from rlint.findings import Problem, Safety
+from rlint.findings import Applicability, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rlint.cli.request import Request
-    from rlint.cli.targets import Work
+    from rlint.cli.targets import CheckWork
     from rlint.engine.api import Fixer
-    from rlint.fixing.fix_outcome import Outcome
+    from rlint.fixing.fix_outcome import FixOutcome
     from rlint.run_data import FixReport, Report, Target, Wanted
     from rlint.trial.trial import Tried
 
@@ -35,14 +35,14 @@ class Done:
     refused: Mapping[str, Problem] = field(default_factory=dict)
     """By name, what kept files from being written."""
 
-    def outcome(self, report: Report) -> Outcome:
+    def outcome(self, report: Report) -> FixOutcome:
         """Say what was done and what was left, given what the files hold now."""
         from rlint.fixing.fix_outcome import outcome_of
 
         return outcome_of(self.fixed, report, self.refused, unsafe=self.unsafe, tried=self.tried)
 
 
-def chosen_fixes(work: Work, targets: Sequence[Target], console: Console, wanted: Wanted | None) -> Done:
+def chosen_fixes(work: CheckWork, targets: Sequence[Target], console: Console, wanted: Wanted | None) -> Done:
     """Find the fixes of a run, in memory: all that were asked for, or those of them that a command bears.
 
     Raises RlintError where unsafe ones would change a tree with changes that are not committed.
@@ -73,7 +73,7 @@ def _mind_uncommitted(fixed: FixReport) -> None:
     """Ask about, or refuse, unsafe fixes in a tree whose changes are not committed: the difference that a
     reader has to look at would be mixed with others, and could not be taken back alone.
     """
-    unsafe = [f for f in fixed.applied if f.fix is not None and f.fix.safety is Safety.UNSAFE]
+    unsafe = [f for f in fixed.applied if f.fix is not None and f.fix.safety is Applicability.UNSAFE]
     if not unsafe:
         return
     from rlint.source.uncommitted import uncommitted
@@ -95,12 +95,12 @@ def _mind_uncommitted(fixed: FixReport) -> None:
 
 
 def _tried(fixer: Fixer, fixed: FixReport, request: Request, console: Console, *, unsafe: bool) -> Tried:
-    from rlint.trial.place import Place
-    from rlint.trial.trial import Order, try_fixes
+    from rlint.trial.place import TrialPlace
+    from rlint.trial.trial import TrialOrder, try_fixes
 
     assert request.verify_with is not None
-    order = Order(request.verify_with, request.verify_timeout, request.require_faster)
-    tried = try_fixes(fixer, fixed, order, Place.around(Path.cwd()), unsafe=unsafe, tell=console.note)
+    order = TrialOrder(request.verify_with, request.verify_timeout, request.require_faster)
+    tried = try_fixes(fixer, fixed, order, TrialPlace.around(Path.cwd()), unsafe=unsafe, tell=console.note)
     for left in tried.not_copied:
         how = "linked" if left.linked else "left out"
         console.detail(f"verify: {how} in the copy: {left.path} ({left.reason})")

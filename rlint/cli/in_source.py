@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.engine.cache.seen_files import SeenFiles
+    from rlint.engine.cache.seen_files import StatCache
     from rlint.engine.cache.store import Cache
     from rlint.engine.pool.workers import Workers
     from rlint.findings import Finding
@@ -20,7 +20,7 @@ def check(
     *,
     jobs: int | None,
     cache: Cache | None,
-    seen: SeenFiles | None,
+    seen: StatCache | None,
     workers: Workers | None,
 ) -> Report:
     """Check files as the engine does, and keep in the report what their comments hide.
@@ -30,14 +30,14 @@ def check(
     from rlint.engine import api
     from rlint.registry import catalogue
     from rlint.registry.engine_rules import ENGINE_CODES
-    from rlint.run_data import Hidden
+    from rlint.run_data import HiddenFindings
     from rlint.suppression import suppressions
 
     report = api.check(targets, jobs=jobs, ignore_suppressions=True, cache=cache, seen=seen, workers=workers)
     own = {code.code for code in ENGINE_CODES}
     names = {entry.code: entry.name for entry in catalogue.catalogue()}
     shown: list[Finding] = []
-    hidden: list[Hidden] = []
+    hidden: list[HiddenFindings] = []
     failed = {problem.path for problem in report.problems}
     found: dict[str, list[Finding]] = {}
     for finding in report.findings:
@@ -51,7 +51,7 @@ def check(
             continue
         for finding in found.get(target.name, []):
             if comments.hides(finding):
-                hidden.append(Hidden(finding, in_source=True, reason="hidden by a comment"))
+                hidden.append(HiddenFindings(finding, in_source=True, reason="hidden by a comment"))
             else:
                 shown.append(finding)
         if wanted:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from rlint.cli.console import Console, count
 
 if TYPE_CHECKING:
-    from rlint.cli.scope import Scope
-    from rlint.cli.targets import Work
+    from rlint.cli.scope import CheckScope
+    from rlint.cli.targets import CheckWork
     from rlint.findings import Finding, Problem
     from rlint.run_data import Report
 
 
-def add_comments(work: Work, scope: Scope, console: Console) -> int:
+def add_comments(work: CheckWork, scope: CheckScope, console: Console) -> int:
     """Suppress every finding by a comment of its own; tell the exit status."""
     from rlint.engine import api
 

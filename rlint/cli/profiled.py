@@ -10,9 +10,9 @@ from rlint.findings import Heat
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rlint.cli.targets import Work
+    from rlint.cli.targets import CheckWork
     from rlint.findings import Finding
-    from rlint.fixing.fix_outcome import Outcome
+    from rlint.fixing.fix_outcome import FixOutcome
     from rlint.profiles.heated import Heated, Heating
     from rlint.profiles.heating import Heater
     from rlint.profiles.ratios import TimeRatio
@@ -64,7 +64,7 @@ class Profiled:
         findings = {new: first.findings[old] for new, old in known.items()}
         return self._arranged(report, replace(first, findings=findings))
 
-    def with_fixed(self, heating: Heating, outcome: Outcome) -> Heating:
+    def with_fixed(self, heating: Heating, outcome: FixOutcome) -> Heating:
         """Add what the fixes that were applied take off the run."""
         assert self._before is not None
         places = {
@@ -99,7 +99,7 @@ class Profiled:
         return replace(report, findings=tuple(order)), heating
 
 
-def profiled_of(work: Work, targets: Sequence[Target]) -> Profiled | None:
+def profiled_of(work: CheckWork, targets: Sequence[Target]) -> Profiled | None:
     """Read the profile that the request names. Raises RlintError where it cannot be read."""
     request = work.request
     if request.profile is None:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rlint.cli.request import Request
-    from rlint.cli.targets import Work
+    from rlint.cli.targets import CheckWork
     from rlint.findings import Finding
-    from rlint.fixing.fix_outcome import Outcome
+    from rlint.fixing.fix_outcome import FixOutcome
     from rlint.output import ReportOptions, RulePage
     from rlint.profiles.heated import Heating
     from rlint.run_data import FixReport, Report
@@ -22,11 +22,11 @@ CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 
 def show(
-    work: Work,
+    work: CheckWork,
     report: Report,
     console: Console,
     *,
-    outcome: Outcome | None = None,
+    outcome: FixOutcome | None = None,
     err: bool = False,
     heating: Heating | None = None,
 ) -> int:
@@ -73,7 +73,7 @@ def show(
     return _status(request, report, fixed)
 
 
-def _in_all(report: Report, options: ReportOptions, outcome: Outcome | None) -> str:
+def _in_all(report: Report, options: ReportOptions, outcome: FixOutcome | None) -> str:
     """How much was found, what fixing did about it, and what a profile says of the run."""
     from rlint.output.counts import summary
 
@@ -99,7 +99,7 @@ def _pages(codes: Collection[str]) -> dict[str, RulePage]:
     return pages_of(codes)
 
 
-def show_diff(work: Work, fixed: FixReport, outcome: Outcome, console: Console) -> int:
+def show_diff(work: CheckWork, fixed: FixReport, outcome: FixOutcome, console: Console) -> int:
     """Print what fixing would change, and tell the exit status. `outcome` is what it would come to."""
     from rlint.output import diff
 
@@ -114,7 +114,7 @@ def show_diff(work: Work, fixed: FixReport, outcome: Outcome, console: Console) 
     return FINDINGS if fixed.changed else _status(work.request, replace(fixed.report, findings=()), 0)
 
 
-def _would_fix(outcome: Outcome) -> str:
+def _would_fix(outcome: FixOutcome) -> str:
     shown = [left for left in outcome.left if not left.is_hidden]
     fixed = len(outcome.fixed) - outcome.new_fixed
     found = fixed + len(outcome.gone) + len(shown) - outcome.new_left
@@ -132,7 +132,7 @@ def _status(request: Request, report: Report, fixed: int) -> int:
     return CLEAN
 
 
-def list_fixes(work: Work, applied: Sequence[Finding], console: Console) -> None:
+def list_fixes(work: CheckWork, applied: Sequence[Finding], console: Console) -> None:
     """Say which files were fixed, and how, where that is wanted."""
     if not (work.request.show_fixes or work.request.verbose):
         return

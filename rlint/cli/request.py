@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rlint.config.settings import Resolver
+    from rlint.config.settings import SettingsResolver
 
 
 @frozen
@@ -65,10 +65,12 @@ class Request:
         return wants_color(self.color, to_file=self.output_file is not None)
 
 
-def build_resolver(overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool) -> Resolver:
+def build_resolver(
+    overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool
+) -> SettingsResolver:
     """Join command line, `--config` and configuration files, as seen from the working folder."""
     from rlint.config.options import inline_layer, option_layer
-    from rlint.config.settings import Resolver
+    from rlint.config.settings import SettingsResolver
     from rlint.errors import RlintError
 
     root = Path.cwd()
@@ -83,4 +85,6 @@ def build_resolver(overrides: Mapping[str, Any], config: tuple[str, ...], *, iso
         raise RlintError("`--config FILE` and `--isolated` exclude each other")
     layers = [inline_layer(inline, root)] if inline else []
     layers.append(option_layer(overrides, root))
-    return Resolver(root, config=Path(files[0]) if files else None, isolated=isolated, overrides=layers)
+    return SettingsResolver(
+        root, config=Path(files[0]) if files else None, isolated=isolated, overrides=layers
+    )

@@ -12,8 +12,8 @@ from rlint.cli.ahead import workers_ahead
 from rlint.cli.console import Console, count
 from rlint.cli.profiled import profiled_of
 from rlint.cli.report import CLEAN, FAILED, list_fixes, show, show_diff
-from rlint.cli.scope import Scope, write_baseline
-from rlint.cli.targets import StandardInput, Work, read_stdin, with_files, with_settings
+from rlint.cli.scope import CheckScope, write_baseline
+from rlint.cli.targets import CheckWork, StandardInput, read_stdin, with_files, with_settings
 from rlint.cli.working import working
 from rlint.errors import RlintError
 from rlint.findings import Problem
@@ -35,7 +35,7 @@ def run(request: Request) -> int:
         return _run(work, workers)
 
 
-def _run(work: Work, workers: Workers | None) -> int:
+def _run(work: CheckWork, workers: Workers | None) -> int:
     started = time.perf_counter()
     request = work.request
     console = Console(request)
@@ -49,7 +49,9 @@ def _run(work: Work, workers: Workers | None) -> int:
         return CLEAN
     if request.show_files:
         console.problems(work.problems)
-        shown = [target.path for target in Scope(work, work.targets()).targets if target.codes is not None]
+        shown = [
+            target.path for target in CheckScope(work, work.targets()).targets if target.codes is not None
+        ]
         console.report("\n".join(str(path) for path in shown))
         return FAILED if work.problems and not work.paths else CLEAN
     console.detail(f"settings: {work.settings.config or 'defaults, no configuration file'}")
@@ -69,14 +71,14 @@ def _run(work: Work, workers: Workers | None) -> int:
     if request.add_noqa:
         from rlint.cli.noqa import add_comments
 
-        return add_comments(work, Scope(work, targets), console)
-    status = _run_files(work, Scope(work, targets), console, profiled, workers)
+        return add_comments(work, CheckScope(work, targets), console)
+    status = _run_files(work, CheckScope(work, targets), console, profiled, workers)
     console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
     return status
 
 
 def _run_files(
-    work: Work, scope: Scope, console: Console, profiled: Profiled | None, workers: Workers | None
+    work: CheckWork, scope: CheckScope, console: Console, profiled: Profiled | None, workers: Workers | None
 ) -> int:
     if not (work.settings.fix or work.request.diff):
         return _show(work, scope, _check(work, scope.targets, workers), console, profiled=profiled)
@@ -95,7 +97,7 @@ def _run_files(
     return _show(work, scope, report, console, done=done, profiled=profiled)
 
 
-def _chosen(work: Work, scope: Scope, console: Console, profiled: Profiled | None) -> Done:
+def _chosen(work: CheckWork, scope: CheckScope, console: Console, profiled: Profiled | None) -> Done:
     """Fix in memory what the run's scope and its profile allow."""
     from rlint.cli.fixing import chosen_fixes
 
@@ -106,8 +108,8 @@ def _chosen(work: Work, scope: Scope, console: Console, profiled: Profiled | Non
 
 
 def _show(
-    work: Work,
-    scope: Scope,
+    work: CheckWork,
+    scope: CheckScope,
     report: Report,
     console: Console,
     *,
@@ -130,14 +132,14 @@ def _show(
     return status
 
 
-def _run_stdin(work: Work, console: Console) -> int:
+def _run_stdin(work: CheckWork, console: Console) -> int:
     given = read_stdin(work)
     if work.request.add_noqa:
         raise RlintError("`--add-noqa` changes files; it cannot be used with standard input")
     if isinstance(given.source, Problem):
         work = replace(work, problems=(*work.problems, given.source))
     profiled = profiled_of(work, given.targets)
-    scope = Scope(work, profiled.heated(given.targets) if profiled is not None else given.targets)
+    scope = CheckScope(work, profiled.heated(given.targets) if profiled is not None else given.targets)
     if not (work.settings.fix or work.request.diff):
         return _show(work, scope, _check(work, scope.targets), console, profiled=profiled)
     done = _chosen(work, scope, console, profiled)
@@ -154,7 +156,7 @@ def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
     return changed[0].source.encode(changed[0].text) if changed else given.raw
 
 
-def _check(work: Work, targets: Sequence[Target], workers: Workers | None = None) -> Report:
+def _check(work: CheckWork, targets: Sequence[Target], workers: Workers | None = None) -> Report:
     from rlint.engine import api
     from rlint.output import LISTS_HIDDEN
 

@@ -13,19 +13,19 @@ from rlint.cli.console import Console, count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.cli.targets import Work
+    from rlint.cli.targets import CheckWork
     from rlint.findings import Finding
     from rlint.run_data import Report, Target, Wanted
     from rlint.source.changed_lines import ChangedLines
-    from rlint.suppression.baseline import Baseline, Checked
+    from rlint.suppression.baseline import Baseline, BaselineCheck
 
 _SHOWN = 20  # entries that are no longer needed, with `--verbose`
 
 
-class Scope:
+class CheckScope:
     """Which files and which findings in them a run is about."""
 
-    def __init__(self, work: Work, targets: Sequence[Target]) -> None:
+    def __init__(self, work: CheckWork, targets: Sequence[Target]) -> None:
         self._console = Console(work.request)
         self._reads_stdin = work.request.reads_stdin
         self._since = _changed_lines(work, targets)
@@ -54,10 +54,10 @@ class Scope:
         if self._since is not None:
             findings = self._changed_only(findings, report)
             hidden = self._changed_only(hidden, report)
-        from rlint.run_data import Hidden
+        from rlint.run_data import HiddenFindings
 
         reason = f"listed in {self._baseline.name}" if self._baseline is not None else ""
-        known = [Hidden(finding, in_source=False, reason=reason) for finding in hidden]
+        known = [HiddenFindings(finding, in_source=False, reason=reason) for finding in hidden]
         return replace(report, findings=tuple(findings), hidden=(*report.hidden, *known))
 
     def remark(self, report: Report) -> None:
@@ -124,7 +124,7 @@ class Scope:
         return chosen
 
 
-def write_baseline(work: Work, targets: Sequence[Target], report: Report) -> int:
+def write_baseline(work: CheckWork, targets: Sequence[Target], report: Report) -> int:
     """Put the findings of a report into the baseline; tell the exit status."""
     from rlint.suppression.baseline import baseline_to_write
 
@@ -146,18 +146,18 @@ def write_baseline(work: Work, targets: Sequence[Target], report: Report) -> int
     return 1 if report.problems else 0
 
 
-def checked_of(targets: Sequence[Target], report: Report | None = None) -> Checked:
+def checked_of(targets: Sequence[Target], report: Report | None = None) -> BaselineCheck:
     """Return which files were checked, and for what."""
-    from rlint.suppression.baseline import Checked
+    from rlint.suppression.baseline import BaselineCheck
 
     failed = {problem.path for problem in report.problems} if report is not None else set()
-    return Checked(
+    return BaselineCheck(
         {target.name: target.path for target in targets},
         {t.path: t.codes for t in targets if t.codes is not None and t.name not in failed},
     )
 
 
-def _changed_lines(work: Work, targets: Sequence[Target]) -> ChangedLines | None:
+def _changed_lines(work: CheckWork, targets: Sequence[Target]) -> ChangedLines | None:
     if work.request.since is None:
         return None
     from rlint.source.changed_lines import ChangedLines
@@ -165,7 +165,7 @@ def _changed_lines(work: Work, targets: Sequence[Target]) -> ChangedLines | None
     return ChangedLines(work.request.since, targets, work.resolver.root)
 
 
-def _baseline(work: Work) -> Baseline | None:
+def _baseline(work: CheckWork) -> Baseline | None:
     path = work.baseline_path()
     if path is None or (work.request.write_baseline is not None and not path.exists()):
         return None

@@ -16,23 +16,23 @@ from rlint.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.config.settings import Resolver, Settings
-    from rlint.engine.cache.seen_files import SeenFiles
+    from rlint.config.settings import Settings, SettingsResolver
+    from rlint.engine.cache.seen_files import StatCache
     from rlint.engine.cache.store import Cache
     from rlint.run_data import Target
     from rlint.source.files import Source
 
 
 @frozen
-class Work:
+class CheckWork:
     """The settings of a run and the files it is about."""
 
     request: Request
-    resolver: Resolver
+    resolver: SettingsResolver
     paths: tuple[Path, ...]
     problems: tuple[Problem, ...]
     """What was named and is not there: files, and plugins."""
-    seen: SeenFiles | None = None
+    seen: StatCache | None = None
     """What earlier runs saw of the files."""
 
     @property
@@ -110,34 +110,36 @@ class StandardInput:
     """The program, or nothing where it cannot be decoded or is excluded."""
 
 
-def find_work(request: Request) -> Work:
+def find_work(request: Request) -> CheckWork:
     """Find settings and files."""
     return with_files(with_settings(request))
 
 
-def with_settings(request: Request) -> Work:
+def with_settings(request: Request) -> CheckWork:
     """Find the settings; the files are still to be found."""
-    return Work(request, build_resolver(request.overrides, request.config, isolated=request.isolated), (), ())
+    return CheckWork(
+        request, build_resolver(request.overrides, request.config, isolated=request.isolated), (), ()
+    )
 
 
-def with_files(work: Work) -> Work:
+def with_files(work: CheckWork) -> CheckWork:
     """Find the files."""
     from rlint.source.discovery import discover
 
     request, resolver = work.request, work.resolver
     if request.reads_stdin:
         resolver.for_file(absolute(request.stdin_filename or "-"))
-        return Work(request, resolver, (), resolver.problems)
-    from rlint.engine.cache.seen_files import SeenFiles
+        return CheckWork(request, resolver, (), resolver.problems)
+    from rlint.engine.cache.seen_files import StatCache
 
-    seen = SeenFiles(work.cache())
+    seen = StatCache(work.cache())
     found = discover(request.paths, resolver, seen.decisions)
     for path in found.files:
         resolver.for_file(path)
-    return Work(request, resolver, found.files, (*resolver.problems, *found.problems), seen)
+    return CheckWork(request, resolver, found.files, (*resolver.problems, *found.problems), seen)
 
 
-def read_stdin(work: Work) -> StandardInput:
+def read_stdin(work: CheckWork) -> StandardInput:
     """Read standard input, under the name that the user gives it."""
     from rlint.run_data import Target
     from rlint.source.files import display_name, source_from_text

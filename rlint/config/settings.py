@@ -101,7 +101,7 @@ class Settings:
         return any(group.match_any_part(str(path)) for group in self.excludes)
 
 
-class Resolver:
+class SettingsResolver:
     """Finds the settings of folders, and remembers them.
 
     `config` (a file named by the user) or `isolated` switch the search for configuration files off;

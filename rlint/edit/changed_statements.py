@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rlint.findings import Edit
 from rlint.frozen import frozen
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 
 _ATOMS = (
     ast.Name,
@@ -67,7 +67,7 @@ class Piece:
         return found
 
 
-def pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece] | None:
+def pieces(edits: Sequence[Edit], tree: SyntaxIndex) -> list[Piece] | None:
     """Return the statements that the edits of one fix change, with parentheses around those new expressions
     that would otherwise be read as parts of another; None where the changed program would not parse.
     """
@@ -80,7 +80,7 @@ def pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece] | None:
     return found
 
 
-def _pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece]:
+def _pieces(edits: Sequence[Edit], tree: SyntaxIndex) -> list[Piece]:
     """The smallest statements that hold the edits, in order; none holds another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
@@ -94,7 +94,7 @@ def _pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece]:
     return [_narrowed(Piece(start, end, tuple(held)), tree) for start, end, held in spans]
 
 
-def _narrowed(piece: Piece, tree: Tree) -> Piece:
+def _narrowed(piece: Piece, tree: SyntaxIndex) -> Piece:
     """The item of a long statement that holds all edits of a piece; the piece itself if there is none."""
     first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
     if piece.end - piece.start < _LONG:
@@ -121,7 +121,9 @@ def _is_item(node: ast.expr, parent: ast.AST) -> bool:
     return True
 
 
-def _around(start: int, end: int, tree: Tree, without: tuple[int, int] | None = None) -> tuple[int, int]:
+def _around(
+    start: int, end: int, tree: SyntaxIndex, without: tuple[int, int] | None = None
+) -> tuple[int, int]:
     """Return the lines of the smallest statement that holds a span, as offsets; those of the file if none
     does. `without` are lines that are not smaller than wanted.
     """
@@ -141,7 +143,7 @@ def _around(start: int, end: int, tree: Tree, without: tuple[int, int] | None = 
     return found
 
 
-def _beside(edit: Edit, tree: Tree) -> tuple[int, int] | None:
+def _beside(edit: Edit, tree: SyntaxIndex) -> tuple[int, int] | None:
     """Return the lines of the smaller of the statements between which an edit inserts whole lines, indented
     as they are: what stands around them, such as a long loop before, need not be read again. None for others.
     """
@@ -163,13 +165,13 @@ def _beside(edit: Edit, tree: Tree) -> tuple[int, int] | None:
     return min(alike, key=lambda lines: lines[1] - lines[0], default=None)
 
 
-def _holding(block: Sequence[_InBlock], start: int, end: int, tree: Tree) -> _InBlock | None:
+def _holding(block: Sequence[_InBlock], start: int, end: int, tree: SyntaxIndex) -> _InBlock | None:
     """Return the first part of a block that holds a span."""
     place = bisect_left(block, end, key=lambda part: _lines(part, tree)[1])
     return block[place] if place < len(block) and _lines(block[place], tree)[0] <= start else None
 
 
-def _lines(part: _InBlock, tree: Tree) -> tuple[int, int]:
+def _lines(part: _InBlock, tree: SyntaxIndex) -> tuple[int, int]:
     first, last = _first_and_last(part)
     return tree.positions.line_start(first), tree.positions.line_start(last + 1)
 
@@ -181,7 +183,7 @@ def _first_and_last(part: _InBlock) -> tuple[int, int]:
     return min([part.lineno, *(node.lineno for node in decorators)]), part.end_lineno or part.lineno
 
 
-def _mended(piece: Piece, tree: Tree) -> Piece | None:
+def _mended(piece: Piece, tree: SyntaxIndex) -> Piece | None:
     """A piece with edits in parentheses where they need some; None where the program would not parse."""
     text = tree.text
     start, end = piece.start, piece.end

@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from rlint.edit.reindent import reindented
 from rlint.edit.edits import Edits
+from rlint.edit.reindent import reindented
 from rlint.findings import Edit
 from rlint.regex import regex
 from rlint.syntax.syntax_index import DEFINITIONS

@@ -10,8 +10,8 @@ from rlint.edit.changed_statements import Piece, parsed_lines
 from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.syntax.positions import Positions
-from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.syntax_index import DEFINITIONS, Tree
+from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.syntax_index import DEFINITIONS, SyntaxIndex
 
 _WORD = regex(r"[^\W\d]\w*")
 _BUILTINS = frozenset(dir(builtins))
@@ -22,7 +22,7 @@ _ALWAYS = frozenset({"__file__", "__name__", "__doc__", "__class__"})
 class _Changed:
     """A changed piece as a program of its own, and the scope in which that stands."""
 
-    tree: Tree
+    tree: SyntaxIndex
     spans: list[tuple[int, int]]
     around: Scope
 
@@ -48,7 +48,7 @@ class _Changed:
         return isinstance(node, DEFINITIONS) and node.name in names
 
 
-def misread_name(pieces: Sequence[Piece], tree: Tree) -> str | None:
+def misread_name(pieces: Sequence[Piece], tree: SyntaxIndex) -> str | None:
     """Return a name that the edits of one fix read and that would not mean what they say: an import that a
     parameter shadows, a builtin that the file has another use for, or a name that nothing binds.
     """
@@ -56,7 +56,7 @@ def misread_name(pieces: Sequence[Piece], tree: Tree) -> str | None:
     imported, bound = dict[str, Scope](), dict[str, Scope]()
     for each in changed:
         for binding in each.new_bindings():
-            (imported if binding.how is How.IMPORT else bound)[binding.name] = each.around
+            (imported if binding.how is BindingKind.IMPORT else bound)[binding.name] = each.around
     known: set[str] | None = None
     for each in changed:
         for read in each.tree.of_type(ast.Name):
@@ -91,8 +91,8 @@ def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bou
     if name in _BUILTINS:
         return False
     at_top = module.bindings.get(name)
-    if found is not module and at_top and all(each.how is How.IMPORT for each in at_top):
-        return all(each.how is How.IMPORT for each in found.bindings[name])
+    if found is not module and at_top and all(each.how is BindingKind.IMPORT for each in at_top):
+        return all(each.how is BindingKind.IMPORT for each in found.bindings[name])
     return True
 
 
@@ -106,17 +106,17 @@ def _sees(scope: Scope, home: Scope, *, within: bool) -> bool:
     return around is home and not home.is_class
 
 
-def _changed(piece: Piece, tree: Tree) -> _Changed:
+def _changed(piece: Piece, tree: SyntaxIndex) -> _Changed:
     lines = piece.rendered(tree.text)
     parsed = parsed_lines(lines)
     assert parsed is not None, "pieces parse"
     module, text = parsed
     more = len(text) - len(lines)
     spans = [(start + more, end + more) for start, end in piece.new_spans()]
-    return _Changed(Tree(text, module, ""), spans, _scope_around(piece, tree))
+    return _Changed(SyntaxIndex(text, module, ""), spans, _scope_around(piece, tree))
 
 
-def _scope_around(piece: Piece, tree: Tree) -> Scope:
+def _scope_around(piece: Piece, tree: SyntaxIndex) -> Scope:
     """Return the scope in which the statement of a piece stands, or its item."""
     if piece.item is not None:
         return tree.scope(piece.item)
@@ -124,7 +124,7 @@ def _scope_around(piece: Piece, tree: Tree) -> Scope:
     return tree.scope(node) if node is not None else tree.scopes[tree.module]
 
 
-def _known(pieces: Sequence[Piece], tree: Tree) -> set[str]:
+def _known(pieces: Sequence[Piece], tree: SyntaxIndex) -> set[str]:
     """The words in the lines that the edits change: what new code reads of them means what it did."""
     positions: Positions = tree.positions
     found: set[str] = set()

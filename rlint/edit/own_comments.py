@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.regex import regex
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 
 _WORD = regex(r"[A-Za-z]{3,}")
 _FOR_OTHERS = regex(
@@ -16,7 +16,7 @@ _STEM = 4
 """Words that begin with so many letters of each other are akin: `pattern`, `patterns`."""
 
 
-def own_comment(statement: ast.stmt, tree: Tree) -> list[str]:
+def own_comment(statement: ast.stmt, tree: SyntaxIndex) -> list[str]:
     """The lines of comment right above a statement that nothing follows without a blank line, as far as they
     share a word with it: "# Names to numbers" above `numbers = {...}`. None are what is left to do, or for
     other programs.

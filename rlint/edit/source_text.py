@@ -12,7 +12,7 @@ from functools import cached_property
 from rlint.edit.argument_spans import argument_spans
 from rlint.edit.own_comments import own_comment
 from rlint.regex import regex
-from rlint.syntax.syntax_index import FUNCTIONS, Tree
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
 _LONG_STRING = regex(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
 """One string in triple quotes that are nowhere else in it."""
@@ -39,7 +39,7 @@ _COMPOUND = (
 class SourceText:
     """Reads the source text of one file, node by node."""
 
-    def __init__(self, syntax: Tree) -> None:
+    def __init__(self, syntax: SyntaxIndex) -> None:
         self.syntax = syntax
 
     def span(self, node: ast.AST) -> tuple[int, int]:

@@ -11,18 +11,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.engine.plan import Plan
-from rlint.findings import Finding, Safety
-from rlint.fixing.source_map import Origins, taken_along
-from rlint.run_data import FixId, FixReport, Hidden, How, Report, Result, Target, Wanted
+from rlint.findings import Applicability, Finding
+from rlint.fixing.source_map import SourceMap, taken_along
+from rlint.run_data import CheckOptions, FileResult, FixId, FixReport, HiddenFindings, Report, Target, Wanted
 from rlint.source.files import NOTEBOOK, Source, read_source
 
 if TYPE_CHECKING:
-    from rlint.engine.cache.result_cache import KeptResults
-    from rlint.engine.cache.seen_files import SeenFiles
+    from rlint.engine.cache.result_cache import ResultCache
+    from rlint.engine.cache.seen_files import StatCache
     from rlint.engine.cache.store import Cache
-    from rlint.engine.incremental.dependencies import Asked
+    from rlint.engine.incremental.dependencies import Dependencies
     from rlint.engine.pool.workers import Workers
-    from rlint.run_data import Job
+    from rlint.run_data import FileTask
     from rlint.semantics.interprocedural.summary import ModuleSummary
 
 MAX_PASSES = 50
@@ -36,7 +36,7 @@ def check(
     jobs: int | None = None,
     ignore_suppressions: bool = False,
     cache: Cache | None = None,
-    seen: SeenFiles | None = None,
+    seen: StatCache | None = None,
     workers: Workers | None = None,
 ) -> Report:
     """Check files, with what is known of the whole project around them. What the cache knows is not done
@@ -95,7 +95,9 @@ class Fixer:
         report = replace(
             report,
             problems=(*report.problems, *dict.fromkeys(texts.refused.values())),
-            hidden=tuple(Hidden(finding, in_source=True, reason="hidden by a comment") for finding in hidden),
+            hidden=tuple(
+                HiddenFindings(finding, in_source=True, reason="hidden by a comment") for finding in hidden
+            ),
         )
         applied = sorted(texts.applied, key=lambda pair: pair[1].path)
         left = texts.named(lambda name: results[name].findings)
@@ -118,13 +120,13 @@ class Fixer:
             source, found = self._run.source(name), self._results[name].findings
             if source is not None:
                 wanted = self._wanted(name, source.text, found) if self._wanted else found
-                first.update(Origins(source.text).names(wanted))
+                first.update(SourceMap(source.text).names(wanted))
         return first
 
 
-def _has_fixes(result: Result, *, unsafe: bool) -> bool:
+def _has_fixes(result: FileResult, *, unsafe: bool) -> bool:
     return any(
-        finding.fix is not None and (unsafe or finding.fix.safety is Safety.SAFE)
+        finding.fix is not None and (unsafe or finding.fix.safety is Applicability.SAFE)
         for finding in result.findings
     )
 
@@ -136,7 +138,7 @@ class _Run:
         self,
         targets: Sequence[Target],
         processes: int | None,
-        seen: SeenFiles | None = None,
+        seen: StatCache | None = None,
         workers: Workers | None = None,
     ) -> None:
         self._workers = workers
@@ -160,23 +162,23 @@ class _Run:
         ignore_suppressions: bool = False,
         keep_summaries: bool = False,
         cache: Cache | None = None,
-    ) -> dict[str, Result]:
+    ) -> dict[str, FileResult]:
         """Check the targets, as far as the cache has no results. `check_again` needs the summaries."""
-        how = How(ignore_suppressions, keep_summaries)
+        how = CheckOptions(ignore_suppressions, keep_summaries)
         if cache is not None and cache.is_usable:
             results = self._check_anew(cache, how)
         else:
             results = self._check(self._plan.groups, how, None)[0]
         return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
 
-    def _check_anew(self, cache: Cache, how: How) -> dict[str, Result]:
+    def _check_anew(self, cache: Cache, how: CheckOptions) -> dict[str, FileResult]:
         """Check what the cache has no results of."""
-        from rlint.engine.cache.result_cache import KeptResults
+        from rlint.engine.cache.result_cache import ResultCache
 
         unheeded = how.ignore_suppressions
-        kept = KeptResults(cache, self._targets.values(), ignore_suppressions=unheeded)
-        results: dict[str, Result] = {}
-        new: list[tuple[str | None, list[Job]]] = []
+        kept = ResultCache(cache, self._targets.values(), ignore_suppressions=unheeded)
+        results: dict[str, FileResult] = {}
+        new: list[tuple[str | None, list[FileTask]]] = []
         for group in self._plan.groups:
             key = self._plan.key_of(group, ignore_suppressions=unheeded)
             known = kept.load(key) if key else None
@@ -190,18 +192,18 @@ class _Run:
 
     def _check_new(
         self,
-        new: Sequence[tuple[str | None, list[Job]]],
-        results: dict[str, Result],
-        kept: KeptResults,
+        new: Sequence[tuple[str | None, list[FileTask]]],
+        results: dict[str, FileResult],
+        kept: ResultCache,
         cache: Cache,
-        how: How,
+        how: CheckOptions,
     ) -> None:
         """Check groups of which something has changed, put what is found into `results` and keep it."""
-        from rlint.engine.incremental.dependencies import Asked
+        from rlint.engine.incremental.dependencies import Dependencies
         from rlint.engine.incremental.recheck import Recheck
 
         again = Recheck(cache, kept, ignore_suppressions=how.ignore_suppressions)
-        asked, left = Asked(), []
+        asked, left = Dependencies(), []
         for _, group in new:
             part = again.check(group)
             if part is None:
@@ -228,15 +230,15 @@ class _Run:
 
     def _offered(
         self,
-        results: dict[str, Result],
+        results: dict[str, FileResult],
         texts: Mapping[str, str],
         *,
         ignore_suppressions: bool = False,
-    ) -> dict[str, Result]:
+    ) -> dict[str, FileResult]:
         """The results without those fixes that some file of the run forbids."""
         if not any(f.fix and f.fix.needs_permission for r in results.values() for f in r.findings):
             return results
-        from rlint.fixing.cross_file import Permits
+        from rlint.fixing.cross_file import CrossFilePermits
 
         def text_of(name: str) -> str | None:
             if name in texts:
@@ -245,12 +247,12 @@ class _Run:
             return source.text if source is not None else None
 
         codes = {name: target.codes for name, target in self._targets.items()}
-        permits = Permits(codes, self._plan.names, text_of, heeds_comments=not ignore_suppressions)
+        permits = CrossFilePermits(codes, self._plan.names, text_of, heeds_comments=not ignore_suppressions)
         return {name: permits.checked(result) for name, result in results.items()}
 
     def _check(
-        self, groups: Sequence[Sequence[Job]], how: How, cache: Cache | None
-    ) -> tuple[dict[str, Result], Asked]:
+        self, groups: Sequence[Sequence[FileTask]], how: CheckOptions, cache: Cache | None
+    ) -> tuple[dict[str, FileResult], Dependencies]:
         """What is found in groups, and what their files asked."""
         how = replace(how, cache=cache.folder if cache is not None else None)
         count = _process_count(groups, self._processes, cache)
@@ -270,7 +272,7 @@ class _Run:
         self.summaries = found.summaries
         return {result.name: self._placed(result) for result in found.results}, found.asked
 
-    def _placed(self, result: Result, text: str | None = None) -> Result:
+    def _placed(self, result: FileResult, text: str | None = None) -> FileResult:
         """What was found in a notebook, as places in its cells."""
         if self._targets[result.name].path.suffix != NOTEBOOK:
             return result
@@ -280,14 +282,14 @@ class _Run:
         return placed(result, source, source.text if text is None else text) if source else result
 
     def check_again(
-        self, changed: Collection[str], texts: Mapping[str, str], before: Mapping[str, Result]
-    ) -> dict[str, Result]:
+        self, changed: Collection[str], texts: Mapping[str, str], before: Mapping[str, FileResult]
+    ) -> dict[str, FileResult]:
         """Check changed texts against the project as it is with them, and with them the files whose fixes
         would change others, since those may be among them. `texts` are all that fixes have made.
         """
         from rlint.engine.worker import Worker
 
-        results: dict[str, Result] = {}
+        results: dict[str, FileResult] = {}
         for group in self._plan.groups:
             if not any(job.name in changed for job in group):
                 continue
@@ -303,7 +305,7 @@ class _Run:
                 results[result.name] = self._placed(result, texts.get(result.name))
         return self._offered({**before, **results}, texts) if results else results
 
-    def report(self, results: dict[str, Result], texts: dict[str, str] | None = None) -> Report:
+    def report(self, results: dict[str, FileResult], texts: dict[str, str] | None = None) -> Report:
         """Put the results of all files together, by file and line."""
         findings = sorted((f for r in results.values() for f in r.findings), key=lambda f: f.sort_key)
         met = dict.fromkeys(p for r in results.values() for p in r.problems)  # some are about the whole run
@@ -318,7 +320,7 @@ class _Run:
         return Report(tuple(findings), tuple(problems), checked, sources, paths, are_tests=are_tests)
 
 
-def _is_told(job: Job, cache: Cache | None) -> bool:
+def _is_told(job: FileTask, cache: Cache | None) -> bool:
     """Is a file read for what it tells only, and was that told before?"""
     if cache is None or job.codes is not None:
         return False
@@ -327,11 +329,11 @@ def _is_told(job: Job, cache: Cache | None) -> bool:
     return holds_summary(cache, job)
 
 
-def _reaches_out(result: Result | None) -> bool:
+def _reaches_out(result: FileResult | None) -> bool:
     return result is not None and any(f.fix is not None and f.fix.elsewhere for f in result.findings)
 
 
-def _process_count(groups: Iterable[Sequence[Job]], wanted: int | None, cache: Cache | None) -> int:
+def _process_count(groups: Iterable[Sequence[FileTask]], wanted: int | None, cache: Cache | None) -> int:
     return _count(wanted, [job.size for group in groups for job in group if not _is_told(job, cache)])
 
 

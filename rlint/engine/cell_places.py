@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rlint.findings import Cell, Edit, Finding, Fix, Problem, Safety
+from rlint.findings import Applicability, Cell, Edit, Finding, Fix, Problem
 from rlint.notebook.notebook import Notebook
 from rlint.notebook.view import CellView, cell_at
 from rlint.regex import regex
-from rlint.run_data import Result
+from rlint.run_data import FileResult
 from rlint.source.files import Source
 from rlint.syntax.parse import parse
 from rlint.syntax.positions import Positions
@@ -22,7 +22,7 @@ _LINES = regex(r"\bline (\d+(?:, \d+)*)")
 _SHOWN = "the notebook shows the value of a cell's last line, which would be another expression"
 
 
-def placed(result: Result, source: Source, text: str) -> Result:
+def placed(result: FileResult, source: Source, text: str) -> FileResult:
     """The result of checking `text`, which is that of the notebook `source` or was made of it by fixes."""
     notebook = source.notebook
     if notebook is None:
@@ -90,8 +90,10 @@ class _Places:
             if view is None:
                 return None
             touched[view.index] = view
-        if fix.safety is Safety.SAFE and any(self._shows_other(view, fix.edits) for view in touched.values()):
-            return replace(fix, safety=Safety.UNSAFE, reason=_SHOWN)
+        if fix.safety is Applicability.SAFE and any(
+            self._shows_other(view, fix.edits) for view in touched.values()
+        ):
+            return replace(fix, safety=Applicability.UNSAFE, reason=_SHOWN)
         return fix
 
     def _view_of(self, edit: Edit) -> CellView | None:

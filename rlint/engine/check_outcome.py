@@ -7,24 +7,24 @@ import zlib
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from rlint.engine.incremental.dependencies import Asked
+from rlint.engine.incremental.dependencies import Dependencies
 from rlint.frozen import mutable
-from rlint.run_data import Result
+from rlint.run_data import FileResult
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ModuleSummary
 
 
 @mutable
-class Found:
+class CheckOutcome:
     """What was found in some files; where it is wanted, their summaries by name, and what they asked."""
 
-    results: list[Result] = field(default_factory=list)
+    results: list[FileResult] = field(default_factory=list)
     summaries: dict[str, ModuleSummary] = field(default_factory=dict)
-    asked: Asked = field(default_factory=Asked)
+    asked: Dependencies = field(default_factory=Dependencies)
     _packed: list[bytes] = field(default_factory=list)
 
-    def add(self, other: Found) -> None:
+    def add(self, other: CheckOutcome) -> None:
         """Add what was found elsewhere."""
         self.results += other.results
         self.summaries.update(other.summaries)
@@ -35,7 +35,7 @@ class Found:
         """Make what was asked small: it is much, and nobody looks at it before all is checked."""
         if self.asked.files:
             self._packed.append(zlib.compress(pickle.dumps(self.asked, pickle.HIGHEST_PROTOCOL), level=1))
-            self.asked = Asked()
+            self.asked = Dependencies()
 
     def unpack(self) -> None:
         """Make what was packed, here or in a process of this run, what it was."""

@@ -11,7 +11,7 @@ from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import place_in_order
 
 
-class Visits:
+class NodeDispatch:
     """The nodes of one file by what rules ask for."""
 
     def __init__(self, model: SemanticModel) -> None:

@@ -18,7 +18,7 @@ FEWEST_BLOCKS = 1_500_000
 _blocks_before_collection = FEWEST_BLOCKS
 
 
-class Garbage:
+class GcControl:
     """What the work on groups of files leaves behind, told by how much source they have. A file that is done
     with is taken apart, and leaves next to nothing.
     """

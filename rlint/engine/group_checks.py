@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rlint.engine.check_outcome import Found
-from rlint.engine.gc_control import Garbage
-from rlint.engine.incremental.dependencies import Asked
-from rlint.engine.incremental.query_recorder import Questions
+from rlint.engine.check_outcome import CheckOutcome
+from rlint.engine.gc_control import GcControl
+from rlint.engine.incremental.dependencies import Dependencies
+from rlint.engine.incremental.query_recorder import QueryRecorder
 from rlint.engine.worker import Worker
-from rlint.run_data import How, Job, Result
+from rlint.run_data import CheckOptions, FileResult, FileTask
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 
 if TYPE_CHECKING:
-    from rlint.engine.cache.summary_cache import KeptSummaries
+    from rlint.engine.cache.summary_cache import SummaryCache
 
 
-def check_each(groups: Iterable[Sequence[Job]], how: How) -> Found:
+def check_each(groups: Iterable[Sequence[FileTask]], how: CheckOptions) -> CheckOutcome:
     """Check whole groups, one after the other, so that the trees of one are held at a time."""
-    found = Found()
-    garbage = Garbage()
+    found = CheckOutcome()
+    garbage = GcControl()
     from_before = kept_summaries(how)
     for group in groups:
         worker = Worker()
@@ -35,22 +35,22 @@ def check_each(groups: Iterable[Sequence[Job]], how: How) -> Found:
 
 
 def checked(
-    worker: Worker, groups: Sequence[Mapping[str, ModuleSummary]], how: How, asked: Asked
-) -> list[Result]:
+    worker: Worker, groups: Sequence[Mapping[str, ModuleSummary]], how: CheckOptions, asked: Dependencies
+) -> list[FileResult]:
     """What a worker finds, with what its files ask added to `asked` where that is kept."""
 
-    def ask(linked: Linked) -> Questions:
-        return Questions(linked, asked.of_a_group())
+    def ask(linked: WholeProgram) -> QueryRecorder:
+        return QueryRecorder(linked, asked.of_a_group())
 
     return worker.check(
         groups, ignore_suppressions=how.ignore_suppressions, ask=ask if how.cache is not None else None
     )
 
 
-def kept_summaries(how: How) -> KeptSummaries | None:
+def kept_summaries(how: CheckOptions) -> SummaryCache | None:
     """Where summaries may be found, and go."""
     if how.cache is None:
         return None
-    from rlint.engine.cache.summary_cache import KeptSummaries
+    from rlint.engine.cache.summary_cache import SummaryCache
 
-    return KeptSummaries(how.cache)
+    return SummaryCache(how.cache)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlint.run_data import Job, Target
+from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_groups import grouped
-from rlint.semantics.imports.import_scan import Glance, glance_at_file, glance_at_text
+from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text
 from rlint.semantics.imports.project_files import module_names, project_files
 from rlint.semantics.imports.relevance import is_judged
 from rlint.semantics.imports.test_files import is_test_file
 from rlint.source.files import Source, read_source, source_from_text
 
 if TYPE_CHECKING:
-    from rlint.engine.cache.seen_files import SeenFiles
+    from rlint.engine.cache.seen_files import StatCache
 
 
 class Plan:
@@ -31,7 +31,7 @@ class Plan:
         self,
         targets: Sequence[Target],
         texts: Mapping[Path, str] | None = None,
-        seen: SeenFiles | None = None,
+        seen: StatCache | None = None,
     ) -> None:
         texts = dict(texts or {})
         texts.update((target.path, target.source.text) for target in targets if target.source)
@@ -40,7 +40,7 @@ class Plan:
         modules = module_names([*(target.path for target in targets), *(path for path, _ in context)])
         self._look_again = look.again
         self._digests: dict[str, str] = {}
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, FileTask] = {}
         imports: dict[str, set[str]] = {}
         speaks: set[str] = set()
         files = [(t.path, t.name, t.codes) for t in targets]
@@ -48,7 +48,7 @@ class Plan:
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
             module, package = modules[path]
             glance, hot = look(path), measured.get(name, ())
-            self._jobs[name] = Job(
+            self._jobs[name] = FileTask(
                 path,
                 name,
                 module,
@@ -97,11 +97,11 @@ class Plan:
         source = read_source(job.path, name) if raw is None else source_from_text(raw, name, job.path)
         return source if isinstance(source, Source) else None
 
-    def holds(self, group: Iterable[Job]) -> bool:
+    def holds(self, group: Iterable[FileTask]) -> bool:
         """Are the files of a group still what they were when the run began?"""
         return all(self._look_again(job.path).digest == self._digests.get(job.name) for job in group)
 
-    def key_of(self, group: Iterable[Job], *, ignore_suppressions: bool) -> str | None:
+    def key_of(self, group: Iterable[FileTask], *, ignore_suppressions: bool) -> str | None:
         """What the results of a group are kept under; None where one of its files cannot be read."""
         from rlint.engine.cache.keys import key_of
 
@@ -113,28 +113,28 @@ class Plan:
 class _Look:
     """Looks at each file once."""
 
-    def __init__(self, texts: Mapping[Path, str], seen: SeenFiles | None) -> None:
+    def __init__(self, texts: Mapping[Path, str], seen: StatCache | None) -> None:
         self._texts = texts
         self._at_file = glance_at_file if seen is None else seen.glance
-        self._known: dict[Path, Glance] = {}
+        self._known: dict[Path, ImportScan] = {}
 
-    def __call__(self, path: Path) -> Glance:
+    def __call__(self, path: Path) -> ImportScan:
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = self.again(path)
         return known
 
-    def again(self, path: Path) -> Glance:
+    def again(self, path: Path) -> ImportScan:
         """Look at a file as it is now."""
         text = self._texts.get(path)
         return self._at_file(path) if text is None else glance_at_text(path, text)
 
 
-def _are_tests(jobs: Iterable[Job]) -> bool:
+def _are_tests(jobs: Iterable[FileTask]) -> bool:
     """Are all files that are to be checked tests, at which no rule looks?"""
     return all(is_test_file(job.name, job.module) for job in jobs if job.codes is not None)
 
 
-def _unjudged(group: list[Job]) -> list[Job]:
+def _unjudged(group: list[FileTask]) -> list[FileTask]:
     """What is left to do for a program that no rule looks at: its files are read, and no others."""
     return [replace(job, judged=False) for job in group if job.codes is not None]

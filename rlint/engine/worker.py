@@ -10,29 +10,29 @@ from contextlib import suppress as passed_over  # `suppress` is a module of ours
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rlint.engine.dispatch import Visits
+from rlint.engine.dispatch import NodeDispatch
 from rlint.findings import Finding, Problem
 from rlint.fixing.demote import doubted, restored_doubt
 from rlint.fixing.fix_validation import held
 from rlint.registry import catalogue
-from rlint.run_data import Job, Result
-from rlint.semantics.file_analysis import Knowledge
+from rlint.run_data import FileResult, FileTask
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.imports.test_files import is_test_file
-from rlint.semantics.interprocedural.interning import Alike
+from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model import SemanticModel
 from rlint.source.files import Source, read_source
 from rlint.suppression import suppressions
 from rlint.syntax.parse import parse, problem_in
 
 if TYPE_CHECKING:
-    from rlint.engine.cache.summary_cache import KeptSummaries
-    from rlint.engine.incremental.query_recorder import Questions
+    from rlint.engine.cache.summary_cache import SummaryCache
+    from rlint.engine.incremental.query_recorder import QueryRecorder
     from rlint.registry.catalogue import RuleEntry
     from rlint.rule import Rule
-    from rlint.semantics.interprocedural.project_index import Index
+    from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 KEPT_BYTES, LARGE_BYTES = 600_000, 3_000_000
 """Trees of so much source are kept between summarising and checking; the rest is parsed again. Of a share
@@ -44,19 +44,21 @@ class Worker:
     """Holds the trees of its share of the files between the two halves of the work."""
 
     def __init__(self) -> None:
-        self._jobs: list[Job] = []
-        self._knowledge: dict[str, Knowledge] = {}
+        self._jobs: list[FileTask] = []
+        self._knowledge: dict[str, FileAnalysis] = {}
         self._problems: dict[str, Problem] = {}
         self._comments: dict[str, suppressions.Suppressions] = {}  # of files that no rule looks at
         self._families = {entry.code.rstrip("0123456789") for entry in catalogue.catalogue()}
         self._kept = 0
 
-    def summarise(self, jobs: Iterable[Job], kept: KeptSummaries | None = None) -> dict[str, ModuleSummary]:
+    def summarise(
+        self, jobs: Iterable[FileTask], kept: SummaryCache | None = None
+    ) -> dict[str, ModuleSummary]:
         """Read and parse files; give their summaries by name, those that are kept where there are any.
         Problems are remembered for `check`.
         """
         summaries = {}
-        alike = Alike()
+        alike = Interner()
         jobs = list(jobs)
         most = KEPT_BYTES if sum(job.size for job in jobs) < LARGE_BYTES else 0
         for job in jobs:
@@ -103,10 +105,10 @@ class Worker:
         groups: Iterable[Mapping[str, ModuleSummary]],
         *,
         ignore_suppressions: bool,
-        link: Callable[[Mapping[str, ModuleSummary]], Linked] | None = None,
-        ask: Callable[[Linked], Questions] | None = None,
+        link: Callable[[Mapping[str, ModuleSummary]], WholeProgram] | None = None,
+        ask: Callable[[WholeProgram], QueryRecorder] | None = None,
         only: Collection[str] | None = None,
-    ) -> list[Result]:
+    ) -> list[FileResult]:
         """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
 
         Files that are in none could not be read. `link` is given by who keeps what follows from a group,
@@ -120,15 +122,15 @@ class Worker:
         codes = frozenset[str]().union(*(job.codes for job in jobs.values() if job.codes))
         rules, unusable = catalogue.load_usable(codes)
         results = [
-            Result(name, problems=(self._problems[name],), checked=False)
+            FileResult(name, problems=(self._problems[name],), checked=False)
             for name in jobs
             if name in self._problems
         ]
         for name, comments in self._comments.items():
             found = [] if ignore_suppressions else _sorted_out([], comments, jobs[name])[0]
-            results.append(Result(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
+            results.append(FileResult(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
         for group in groups:
-            linked = link(group) if link is not None else Linked(group.values())
+            linked = link(group) if link is not None else WholeProgram(group.values())
             questions = ask(linked) if ask is not None else None
             for name in group:
                 if name in jobs:
@@ -141,15 +143,17 @@ class Worker:
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]
         return results
 
-    def _check(self, job: Job, linked: Linked, rules: Sequence[Rule], *, ignore_suppressions: bool) -> Result:
+    def _check(
+        self, job: FileTask, linked: WholeProgram, rules: Sequence[Rule], *, ignore_suppressions: bool
+    ) -> FileResult:
         assert job.codes is not None
         kept = self._knowledge.pop(job.name, None)
         text = kept.tree.text if kept is not None else _text(job)
         if isinstance(text, Problem):  # the file changed since it was summarised
-            return Result(job.name, problems=(text,), checked=False)
+            return FileResult(job.name, problems=(text,), checked=False)
         comments = suppressions.parse(text, self._families)
         if comments.skip_file and not ignore_suppressions:
-            return Result(job.name)
+            return FileResult(job.name)
         wanted: list[Rule] = []
         if not is_test_file(job.name, job.module):
             words = _Words(text)
@@ -161,9 +165,9 @@ class Worker:
             index = linked.index
             knowledge = kept.linked(index) if kept is not None else _known(job, text, index)
             if isinstance(knowledge, Problem):
-                return Result(job.name, problems=(knowledge,), checked=False)
+                return FileResult(job.name, problems=(knowledge,), checked=False)
             model = SemanticModel(job.name, knowledge, linked)
-            visits = Visits(model)
+            visits = NodeDispatch(model)
             for rule in wanted:
                 seen = _run_rule(rule, model, visits)
                 if isinstance(seen, Problem):
@@ -177,11 +181,11 @@ class Worker:
         if not ignore_suppressions:
             found, hidden = _sorted_out(found, comments, job)
         found.sort(key=lambda finding: finding.sort_key)
-        return Result(job.name, tuple(found), tuple(problems), hidden=hidden)
+        return FileResult(job.name, tuple(found), tuple(problems), hidden=hidden)
 
 
 def _sorted_out(
-    found: list[Finding], comments: suppressions.Suppressions, job: Job
+    found: list[Finding], comments: suppressions.Suppressions, job: FileTask
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
     """The findings that no comment hides, with those about the comments themselves; and the hidden ones."""
     if comments.is_empty:
@@ -192,14 +196,14 @@ def _sorted_out(
     return [*shown, *comments.report(job.name, known, job.codes or ())], hidden
 
 
-def _text(job: Job) -> str | Problem:
+def _text(job: FileTask) -> str | Problem:
     if job.text is not None:
         return job.text
     source = read_source(job.path, job.name)
     return source.text if isinstance(source, Source) else source
 
 
-def _is_of(job: Job, text: str) -> bool:
+def _is_of(job: FileTask, text: str) -> bool:
     """Has the file still the content that the job tells of, and is a text what that holds?"""
     source = read_source(job.path, job.name)
     return (
@@ -209,13 +213,13 @@ def _is_of(job: Job, text: str) -> bool:
     )
 
 
-def _known(job: Job, text: str, index: Index | None = None) -> Knowledge | Problem:
+def _known(job: FileTask, text: str, index: ProjectIndex | None = None) -> FileAnalysis | Problem:
     """Parse a file and walk it once."""
     module = parse(text, job.name)
     if isinstance(module, Problem):
         return module
     try:
-        return Knowledge(text, module, job.module, job.package, index)
+        return FileAnalysis(text, module, job.module, job.package, index)
     except RecursionError:
         return Problem(job.name, "expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
@@ -257,7 +261,7 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
     return list(problems.values())
 
 
-def _run_rule(rule: Rule, model: SemanticModel, visits: Visits) -> list[Finding] | Problem:
+def _run_rule(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Finding] | Problem:
     try:
         return _findings(rule, model, visits)
     except RecursionError:
@@ -271,7 +275,7 @@ def _run_rule(rule: Rule, model: SemanticModel, visits: Visits) -> list[Finding]
         )
 
 
-def _findings(rule: Rule, model: SemanticModel, visits: Visits) -> list[Finding]:
+def _findings(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
     kinds = model.analysis.kinds
     for node in visits.of(rule) if rule.concerns(model) else ():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlint.evidence import results_codec
 from rlint.evidence.hashes import Hashes, hash_of_fixture
-from rlint.evidence.results import Machine, Outcome, Session, Verdict
+from rlint.evidence.results import Machine, RuleOutcome, Session, Verdict
 from rlint.frozen import frozen
 from rlint.registry.recorded_gain import DEVICES, Gain, evidence_file
 
@@ -39,10 +39,10 @@ class Recording:
     """ISO 8601, UTC."""
     machine: Machine
     hashes: Hashes
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RuleOutcome, ...]
 
     @property
-    def claimed(self) -> tuple[Outcome, ...]:
+    def claimed(self) -> tuple[RuleOutcome, ...]:
         """The outcomes that were measured where a gain is claimed."""
         return tuple(found for found in self.outcomes if found.claims and found.verdict in _MEASURED)
 

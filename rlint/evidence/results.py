@@ -117,7 +117,7 @@ class Behaviour:
 
 
 @frozen
-class Outcome:
+class RuleOutcome:
     """One workload on one device."""
 
     subject: str
@@ -175,7 +175,7 @@ class Session:
     """ISO 8601, UTC."""
     seconds: float
     quick: bool
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RuleOutcome, ...]
     interrupted: bool = False
     busy: float | None = None
     """Per cent of all processors that other programs took just before the run, if that was looked at."""

@@ -19,7 +19,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from rlint.evidence.results import Outcome, Session
+from rlint.evidence.results import RuleOutcome, Session
 
 SCHEMA = 1
 
@@ -45,14 +45,14 @@ def from_json(data: Mapping[str, Any]) -> Session:
     return _read_object({key: value for key, value in data.items() if key != "schema"}, Session)
 
 
-def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
+def outcome_to_json(outcome: RuleOutcome) -> dict[str, Any]:
     """Return one outcome as what `json.dumps` takes."""
     return _object(outcome)
 
 
-def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
+def outcome_from_json(data: Mapping[str, Any]) -> RuleOutcome:
     """Read an outcome as `outcome_to_json` wrote it. Raises FormatError."""
-    return _read_object(data, Outcome)
+    return _read_object(data, RuleOutcome)
 
 
 # --- writing ---

@@ -12,7 +12,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from rlint.findings import Problem, Safety, digest_of
+from rlint.findings import Applicability, Problem, digest_of
 from rlint.frozen import frozen
 from rlint.source.atomic_write import replace_file
 from rlint.source.links import end_outside
@@ -230,7 +230,7 @@ def _is_applicable(finding: Finding, text: str, *, unsafe: bool) -> bool:
 
 
 def _is_wanted(finding: Finding, *, unsafe: bool) -> bool:
-    return finding.fix is not None and (unsafe or finding.fix.safety is Safety.SAFE)
+    return finding.fix is not None and (unsafe or finding.fix.safety is Applicability.SAFE)
 
 
 def _fits_into(edits: Sequence[Edit], text: str) -> bool:

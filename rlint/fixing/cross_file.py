@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from rlint.findings import Edit, Finding, Fix
-    from rlint.run_data import Result
+    from rlint.run_data import FileResult
     from rlint.suppression.suppressions import Suppressions
 
 
-class Permits:
+class CrossFilePermits:
     """Looks at the other files before a fix is offered.
 
     `codes` are those that each file of the run is checked for, None for files that are only read. `names` are
@@ -39,7 +39,7 @@ class Permits:
         self._texts: dict[str, str | None] = {}
         self._comments: dict[str, tuple[Suppressions, Positions]] = {}
 
-    def checked(self, result: Result) -> Result:
+    def checked(self, result: FileResult) -> FileResult:
         """The result with the fixes that are permitted; of the others, what is found stays."""
         findings = tuple(
             finding

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rlint.findings import Edit, Finding, Fix, Safety
+from rlint.findings import Applicability, Edit, Finding, Fix
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.model import SemanticModel
 
@@ -20,7 +20,7 @@ RESTORED = (
 
 def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
     """The findings of one rule, with those fixes made unsafe that somebody may notice."""
-    if not any(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings):
+    if not any(finding.fix is not None and finding.fix.safety is Applicability.SAFE for finding in findings):
         return list(findings)
     names = model.analysis.names
     replaced = names.replaced_methods | names.replaced_functions
@@ -34,19 +34,21 @@ def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
 def restored_doubt(finding: Finding) -> Finding:
     """The finding of a rule that looked at the kind of an attribute which may have become something else."""
     fix = finding.fix
-    if fix is None or fix.safety is not Safety.SAFE:
+    if fix is None or fix.safety is not Applicability.SAFE:
         return finding
-    return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=RESTORED))
+    return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=RESTORED))
 
 
 def _with_doubt(
     finding: Finding, dispatching: str | None, looking: Sequence[ast.Call], model: SemanticModel
 ) -> Finding:
     fix = finding.fix
-    if fix is None or fix.safety is not Safety.SAFE:
+    if fix is None or fix.safety is not Applicability.SAFE:
         return finding
     reason = dispatching or _replaced_reason(fix, model) or _looking_reason(fix, looking, model)
-    return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=reason)) if reason else finding
+    return (
+        replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason)) if reason else finding
+    )
 
 
 def _dispatching(model: SemanticModel) -> str | None:

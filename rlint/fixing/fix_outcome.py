@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rlint.findings import Finding, Problem, Safety
+from rlint.findings import Applicability, Finding, Problem
 from rlint.frozen import frozen
 from rlint.run_data import FixId, FixReport, Report
 
@@ -45,7 +45,7 @@ SAID: Mapping[Why, str] = {
 
 
 @frozen
-class Left:
+class UnappliedFix:
     """A finding that was not fixed. `detail` says more about the single case."""
 
     finding: Finding
@@ -68,7 +68,7 @@ class File:
 
 
 @frozen
-class Outcome:
+class FixOutcome:
     """What was fixed, with the places as they were before; what was left; and what became of the files.
 
     `gone` are findings that went with the fixes of others. Of what was fixed and of what was left, some were
@@ -76,7 +76,7 @@ class Outcome:
     """
 
     fixed: tuple[tuple[FixId, Finding], ...]
-    left: tuple[Left, ...]
+    left: tuple[UnappliedFix, ...]
     files: tuple[File, ...]
     tried: Tried | None = None
     gone: tuple[Finding, ...] = ()
@@ -91,7 +91,7 @@ def outcome_of(
     *,
     unsafe: bool,
     tried: Tried | None = None,
-) -> Outcome:
+) -> FixOutcome:
     """Put together what became of fixes. `report` is about the files as they are now; `refused` says by name
     which could not be written.
     """
@@ -107,25 +107,25 @@ def outcome_of(
         problem = refused.get(finding.path)
         name = names.get(finding)
         if finding.fix is None:
-            left.append(Left(finding, Why.NO_FIX, finding.no_fix))
-        elif finding.fix.safety is Safety.UNSAFE and not unsafe:
-            left.append(Left(finding, Why.UNSAFE, finding.fix.reason))
+            left.append(UnappliedFix(finding, Why.NO_FIX, finding.no_fix))
+        elif finding.fix.safety is Applicability.UNSAFE and not unsafe:
+            left.append(UnappliedFix(finding, Why.UNSAFE, finding.fix.reason))
         elif problem is not None:
-            left.append(Left(finding, Why.NOT_WRITTEN, problem.message))
+            left.append(UnappliedFix(finding, Why.NOT_WRITTEN, problem.message))
         elif name in reasons:
-            left.append(Left(finding, *reasons[name]))
+            left.append(UnappliedFix(finding, *reasons[name]))
         elif name in fixed.refused:
-            left.append(Left(finding, Why.UNPARSABLE))
+            left.append(UnappliedFix(finding, Why.UNPARSABLE))
         else:
-            left.append(Left(finding, Why.CONFLICT))
+            left.append(UnappliedFix(finding, Why.CONFLICT))
     left += [
-        Left(each.finding, Why.SUPPRESSED if each.in_source else Why.BASELINE, each.reason)
+        UnappliedFix(each.finding, Why.SUPPRESSED if each.in_source else Why.BASELINE, each.reason)
         for each in report.hidden
     ]
     files = [
         File(each.source.name, len(each.applied), refused.get(each.source.name)) for each in fixed.changed
     ]
-    return Outcome(
+    return FixOutcome(
         tuple(done),
         tuple(left),
         tuple(files),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlint.fixing import apply_fixes
-from rlint.fixing.source_map import Origins
+from rlint.fixing.source_map import SourceMap
 from rlint.run_data import Changed, FixId
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class FixedTexts:
         self.refused: dict[FixId, Problem] = {}
         """The fixes that would have broken a file, each with what would have been wrong."""
         self._ids: dict[int, FixId] = {}
-        self._origins: dict[str, Origins] = {}
+        self._origins: dict[str, SourceMap] = {}
         self._parts: dict[str, list[Finding]] = {}
 
     def text_of(self, name: str) -> str | None:
@@ -37,7 +37,7 @@ class FixedTexts:
     def names(self, name: str, findings: Iterable[Finding]) -> dict[FixId, Finding]:
         """The findings in a file as it is now, by what their fixes are told by."""
         if name not in self._origins:
-            self._origins[name] = Origins(self.text_of(name) or "")
+            self._origins[name] = SourceMap(self.text_of(name) or "")
         named = self._origins[name].names(findings)
         self._ids.update((id(finding), each) for each, finding in named.items())
         return named
@@ -53,7 +53,7 @@ class FixedTexts:
         for name in sorted(changed):
             made = done[name]
             if name not in self._origins:
-                self._origins[name] = Origins(self.text_of(name) or "")
+                self._origins[name] = SourceMap(self.text_of(name) or "")
             self._origins[name].record(made.edits, made.text)
             self.now[name] = made.text
             self._parts.setdefault(name, []).extend(made.findings)

@@ -15,7 +15,7 @@ from rlint.edit.token_borders import separated
 if TYPE_CHECKING:
     from rlint.findings import Edit, Finding, Fix
     from rlint.semantics.model import SemanticModel
-    from rlint.syntax.syntax_index import Tree
+    from rlint.syntax.syntax_index import SyntaxIndex
 
 UNPARSABLE = "the changed code would not parse"
 
@@ -41,7 +41,7 @@ def held(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
     return found
 
 
-def _held_edits(fix: Fix, tree: Tree) -> tuple[Edit, ...] | str:
+def _held_edits(fix: Fix, tree: SyntaxIndex) -> tuple[Edit, ...] | str:
     """The edits of a fix, mended; or why it is left out."""
     changed = pieces(separated(fix.edits, tree.text), tree)
     if changed is None:

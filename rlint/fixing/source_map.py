@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rlint.findings import Edit, Finding
 
 
-class Origins:
+class SourceMap:
     """Follows places in one file back through the passes that have changed it."""
 
     def __init__(self, text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rlint.errors import RlintError
 from rlint.evidence.hashes import Hashes, hash_of_fixture, hash_of_texts
 from rlint.evidence.recorded import Recording, to_text
-from rlint.evidence.results import Outcome, Session, Verdict
+from rlint.evidence.results import RuleOutcome, Session, Verdict
 from rlint.harness.program import AFTER, SAFE
 from rlint.harness.subjects import Experiment, fixture_folder, fixtures_of
 from rlint.registry import catalogue
@@ -58,10 +58,10 @@ def record(
     return written
 
 
-def _groups(session: Session) -> list[tuple[str, str, tuple[Outcome, ...]]]:
+def _groups(session: Session) -> list[tuple[str, str, tuple[RuleOutcome, ...]]]:
     """Code, device and outcomes of everything that was run, by code and device."""
 
-    def key(outcome: Outcome) -> tuple[str, int]:
+    def key(outcome: RuleOutcome) -> tuple[str, int]:
         return outcome.subject, DEVICES.index(outcome.device)
 
     own = sorted({outcome.subject for outcome in session.outcomes if not outcome.name})
@@ -79,7 +79,7 @@ def _groups(session: Session) -> list[tuple[str, str, tuple[Outcome, ...]]]:
     ]
 
 
-def _refused(outcomes: tuple[Outcome, ...], unchanged: bool) -> str | None:  # noqa: FBT001 - private
+def _refused(outcomes: tuple[RuleOutcome, ...], unchanged: bool) -> str | None:  # noqa: FBT001 - private
     failed = [outcome.workload for outcome in outcomes if outcome.failed]
     if failed:
         return f"{', '.join(failed)} did not come to an end"

@@ -34,7 +34,7 @@ QUICK = Pace(processes=1, more=1, further=10, timing=10, least=0.2, most=0.5, be
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SessionOptions:
     """What a person may ask for."""
 
     devices: tuple[str, ...] | None = None

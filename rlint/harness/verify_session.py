@@ -11,16 +11,16 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from rlint.evidence.results import Measurement, Outcome, Session, Verdict
+from rlint.evidence.results import Measurement, RuleOutcome, Session, Verdict
 from rlint.harness.machine import describe_machine
 from rlint.harness.machine_devices import KINDS
 from rlint.harness.measure import verdicts
 from rlint.harness.missing_packages import how_to_install
 from rlint.harness.processes import process
-from rlint.harness.processes.bench import Bench, Failure, Record
-from rlint.harness.processes.job import BEHAVIOUR, MEMORY, SYNCHRONISATIONS, TIMING, Declared, Job
+from rlint.harness.processes.bench import Bench, BenchFailure, Record
+from rlint.harness.processes.job import BEHAVIOUR, MEMORY, SYNCHRONISATIONS, TIMING, BenchJob, Declared
 from rlint.harness.processes.start import ForkServers
-from rlint.harness.session_options import Options, Progress, Silent
+from rlint.harness.session_options import Progress, SessionOptions, Silent
 
 if TYPE_CHECKING:
     from rlint.harness.subjects import Experiment
@@ -30,7 +30,9 @@ _OF_PHASE = {MEMORY: {"mem", "alloc"}, SYNCHRONISATIONS: {"sync"}}
 """The claims that phases other than timing are about."""
 
 
-def verify(experiments: Sequence[Experiment], options: Options, progress: Progress | None = None) -> Session:
+def verify(
+    experiments: Sequence[Experiment], options: SessionOptions, progress: Progress | None = None
+) -> Session:
     """Run experiments and judge them. Ctrl-C ends all processes; what was found until then is returned."""
     with contextlib.closing(ForkServers()) as servers:
         return _Verification(experiments, options, progress or Silent(), Bench(options, servers)).run()
@@ -38,7 +40,7 @@ def verify(experiments: Sequence[Experiment], options: Options, progress: Progre
 
 class _Verification:
     def __init__(
-        self, experiments: Sequence[Experiment], options: Options, progress: Progress, bench: Bench
+        self, experiments: Sequence[Experiment], options: SessionOptions, progress: Progress, bench: Bench
     ) -> None:
         self._experiments = experiments
         self._options = options
@@ -91,7 +93,7 @@ class _Verification:
     def _compare(self, experiment: Experiment, device: str) -> None:
         title = f"{experiment.label} {experiment.name}".strip()
         self._progress.begin(f"{title}: behaviour on {device}")
-        job = Job(
+        job = BenchJob(
             BEHAVIOUR,
             experiment.subject,
             device=device,
@@ -112,7 +114,7 @@ class _Verification:
             if not names:
                 continue
             self._progress.begin(f"{title}: {phase} on {device}")
-            weigh = Job(phase, experiment.subject, names, device=device, quick=self._options.quick)
+            weigh = BenchJob(phase, experiment.subject, names, device=device, quick=self._options.quick)
             for record, data in self._bench.run(weigh, experiment):
                 if phase == MEMORY:
                     record.memory = data
@@ -165,7 +167,7 @@ class _Verification:
             return
         title = f"{experiment.label} {experiment.name}".strip()
         self._progress.begin(f"{title}: timing on {device}, process {number + 1}")
-        job = Job(
+        job = BenchJob(
             TIMING,
             experiment.subject,
             names,
@@ -179,7 +181,7 @@ class _Verification:
 
     # --- what it came to ---
 
-    def _outcomes(self, *, interrupted: bool) -> Iterator[Outcome]:
+    def _outcomes(self, *, interrupted: bool) -> Iterator[RuleOutcome]:
         for experiment in self._experiments:
             why = self._bench.unloadable.get(experiment.label)
             if why is not None:
@@ -192,7 +194,7 @@ class _Verification:
 
     def _outcome(
         self, experiment: Experiment, declared: Declared, device: str, *, interrupted: bool
-    ) -> Outcome:
+    ) -> RuleOutcome:
         record = self._bench.record(experiment, device, declared.name)
         missing = self._bench.missing(device)
         measured: tuple[Measurement, ...] = ()
@@ -213,7 +215,7 @@ class _Verification:
                     device=device,
                     typical=declared.typical,
                 )
-        return Outcome(
+        return RuleOutcome(
             subject=experiment.label,
             name=experiment.name,
             workload=declared.name,
@@ -245,7 +247,7 @@ def _undecided(record: Record) -> bool:
     return verdicts.undecided(_measured(record), typical=record.declared.typical)
 
 
-def _explained(experiment: Experiment, failure: Failure) -> tuple[str, bool]:
+def _explained(experiment: Experiment, failure: BenchFailure) -> tuple[str, bool]:
     """Return why something was not run, and whether that is a fault.
 
     The program of a rule may need a package that the user has no use for.
@@ -255,9 +257,9 @@ def _explained(experiment: Experiment, failure: Failure) -> tuple[str, bool]:
     return failure.why, True
 
 
-def _not_loaded(experiment: Experiment, why: Failure) -> Outcome:
+def _not_loaded(experiment: Experiment, why: BenchFailure) -> RuleOutcome:
     reason, failed = _explained(experiment, why)
-    return Outcome(
+    return RuleOutcome(
         subject=experiment.label,
         name=experiment.name,
         workload="",

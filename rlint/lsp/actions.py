@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from rlint.findings import Finding, Safety
+from rlint.findings import Applicability, Finding
 from rlint.fixing import apply_fixes
 from rlint.lsp.diagnostics import SOURCE, range_of
-from rlint.lsp.documents import Document
+from rlint.lsp.documents import OpenDocument
 from rlint.lsp.text_edits import difference, workspace_edit
 from rlint.suppression import suppressions
-from rlint.suppression.directives import Kind
+from rlint.suppression.directives import DirectiveKind
 
 FIX_ALL = "source.fixAll.rlint"
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedActions:
     """What an editor asks actions for: a range, and perhaps certain kinds or diagnostics only."""
 
-    document: Document
+    document: OpenDocument
     where: types.Range
     context: types.CodeActionContext
     capabilities: types.ClientCapabilities
-    other: Callable[[str], Document | None]
+    other: Callable[[str], OpenDocument | None]
     """Gives the document that a fix calls by a name, as it is now; None where it cannot be read."""
 
     def wants(self, kind: str) -> bool:
@@ -44,21 +44,21 @@ class Asked:
         return bool(action and action.data_support and support and "edit" in support.properties)
 
 
-def found_here(asked: Asked, findings: Sequence[Finding]) -> list[Finding]:
+def found_here(asked: RequestedActions, findings: Sequence[Finding]) -> list[Finding]:
     """The findings that quick fixes are asked for."""
     if not asked.wants(types.CodeActionKind.QuickFix):
         return []
     return [finding for finding in findings if _meet(range_of(asked.document, finding), asked.where)]
 
 
-def quick_fixes(asked: Asked, here: Sequence[Finding]) -> list[types.CodeAction]:
+def quick_fixes(asked: RequestedActions, here: Sequence[Finding]) -> list[types.CodeAction]:
     """Fixes of findings, safe ones first, then comments that hide them."""
     offered = [action for finding in here for action in _fix(asked, finding)]
     offered.sort(key=lambda action: not action.is_preferred)
     return [*offered, *(action for finding in here for action in _comments(asked, finding))]
 
 
-def fix_all(asked: Asked, edit: types.WorkspaceEdit | None, *, unsafe: bool) -> types.CodeAction:
+def fix_all(asked: RequestedActions, edit: types.WorkspaceEdit | None, *, unsafe: bool) -> types.CodeAction:
     """The action that fixes all that can be fixed; without an edit it is asked for later."""
     which = "all fixable findings, unsafe fixes included" if unsafe else "all findings with safe fixes"
     return types.CodeAction(
@@ -69,7 +69,7 @@ def fix_all(asked: Asked, edit: types.WorkspaceEdit | None, *, unsafe: bool) -> 
     )
 
 
-def _fix(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
+def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
     """The fix of a finding, if all its files are as it knows them, and can still be read with it."""
     fix = finding.fix
     if fix is None:
@@ -89,7 +89,7 @@ def _fix(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
     ):
         return
     where = f" in {len(edits)} files" if len(edits) > 1 else ""
-    safe = fix.safety is Safety.SAFE
+    safe = fix.safety is Applicability.SAFE
     reason = f": {fix.reason}" if fix.reason else ""
     yield types.CodeAction(
         title=f"rlint ({finding.code}): {fix.title}{where}" + ("" if safe else f" (unsafe{reason})"),
@@ -100,12 +100,12 @@ def _fix(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
     )
 
 
-def _comments(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
+def _comments(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
     """Comments that hide a finding, where one can stand."""
     text = asked.document.source
     for kind, shown in (
-        (Kind.NOQA, f"# noqa: {finding.code}"),
-        (Kind.IGNORE, f"# rlint: ignore[{finding.code}]"),
+        (DirectiveKind.NOQA, f"# noqa: {finding.code}"),
+        (DirectiveKind.IGNORE, f"# rlint: ignore[{finding.code}]"),
     ):
         after = suppressions.add_comments(text, [finding], kind)
         if after == text or not suppressions.parse(after).hides(finding):
@@ -119,7 +119,7 @@ def _comments(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
         )
 
 
-def _diagnostics(asked: Asked, finding: Finding) -> list[types.Diagnostic] | None:
+def _diagnostics(asked: RequestedActions, finding: Finding) -> list[types.Diagnostic] | None:
     """Those of the editor's own diagnostics that are about a finding."""
     place = range_of(asked.document, finding)
     return [

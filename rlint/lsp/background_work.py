@@ -13,13 +13,13 @@ from rlint.engine.api import MAX_PASSES
 from rlint.errors import RlintError
 from rlint.findings import Finding, Problem
 from rlint.fixing import apply_fixes
-from rlint.fixing.cross_file import Permits
-from rlint.lsp.live import Checked, Live
+from rlint.fixing.cross_file import CrossFilePermits
+from rlint.lsp.live import Live, LiveCheck
 from rlint.registry import catalogue
-from rlint.run_data import Result, Target
+from rlint.run_data import FileResult, Target
 from rlint.semantics.imports.project_files import files_around
 from rlint.source.files import Source, read_source
-from rlint.suppression.baseline import Checked as Known
+from rlint.suppression.baseline import BaselineCheck as Known
 from rlint.suppression.baseline import read_baseline
 
 _STACK = 64 * 2**20  # bytes: programs are nested deeper than the small stacks of some systems' threads allow
@@ -52,7 +52,7 @@ class Permission:
     paths: Mapping[str, Path]
 
 
-def check(live: Live, task: Task) -> Checked | None:
+def check(live: Live, task: Task) -> LiveCheck | None:
     """Check the text; None if it was stopped."""
     if task.stopped():
         return None
@@ -101,8 +101,8 @@ def permitted(task: Task, asked: Permission) -> list[Finding]:
         source = read_source(path, name)
         return source.text if isinstance(source, Source) else None
 
-    permits = Permits(asked.codes, list(paths), text_of, heeds_comments=True)
-    return list(permits.checked(Result(task.name, tuple(asked.findings))).findings)
+    permits = CrossFilePermits(asked.codes, list(paths), text_of, heeds_comments=True)
+    return list(permits.checked(FileResult(task.name, tuple(asked.findings))).findings)
 
 
 def _hangs(finding: Finding) -> bool:
@@ -110,7 +110,7 @@ def _hangs(finding: Finding) -> bool:
     return finding.fix is not None and finding.fix.needs_permission
 
 
-def _new(found: Checked, task: Task, baseline: Path) -> Checked:
+def _new(found: LiveCheck, task: Task, baseline: Path) -> LiveCheck:
     """Leave out what the baseline knows."""
     checked = Known({task.name: task.path}, {task.path: task.codes})
     try:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from rlint.semantics.interprocedural.call_graph import GUESSED
 
 if TYPE_CHECKING:
-    from rlint.semantics.interprocedural.project_index import Index
+    from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChainPlace:
     """A line of a file, counted from 1, and what it says about why something is hot."""
 
     path: Path
@@ -22,25 +22,27 @@ class Place:
     text: str
 
 
-def places_of(chain: tuple[str, ...], index: Index, paths: Mapping[str, Path]) -> tuple[Place, ...]:
+def places_of(
+    chain: tuple[str, ...], index: ProjectIndex, paths: Mapping[str, Path]
+) -> tuple[ChainPlace, ...]:
     """The places of a chain's links, as far as they have one: a link is `file:line header` or the name of a
     function. `paths` are the files, by the names that links use.
     """
-    found: list[Place] = []
+    found: list[ChainPlace] = []
     for link in chain:
         place, _, header = link.partition(" ")
         name, _, line = place.rpartition(":")
         if header and line.isdigit() and name in paths:
-            found.append(Place(paths[name], int(line), header))
+            found.append(ChainPlace(paths[name], int(line), header))
         elif (function := _function(link.partition(GUESSED)[0], index, paths)) is not None:
             found.append(function)
     return tuple(found)
 
 
-def _function(qualname: str, index: Index, paths: Mapping[str, Path]) -> Place | None:
+def _function(qualname: str, index: ProjectIndex, paths: Mapping[str, Path]) -> ChainPlace | None:
     """Where the only function of this name stands."""
     named = [
-        Place(paths[module.path], module.functions[qualname].line, qualname)
+        ChainPlace(paths[module.path], module.functions[qualname].line, qualname)
         for module in index.modules.values()
         if qualname in module.functions and module.path in paths and qualname
     ]

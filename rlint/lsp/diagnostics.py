@@ -11,13 +11,13 @@ import attrs
 from lsprotocol import types
 
 from rlint.findings import Finding, Heat, Position, Problem
-from rlint.lsp.documents import Document
-from rlint.lsp.text import Text
+from rlint.lsp.documents import OpenDocument
+from rlint.lsp.text import DocumentText
 from rlint.registry import catalogue
 from rlint.registry.engine_rules import UNUSED_SUPPRESSION
 
 if TYPE_CHECKING:
-    from rlint.lsp.chains import Place
+    from rlint.lsp.chains import ChainPlace
 
 SOURCE = "rlint"
 _SEVERITIES = {
@@ -39,7 +39,9 @@ class Wording:
         tags = [kind.tag_support.value_set for kind in kinds if kind and kind.tag_support]
         self._tags = {tag for each in tags for tag in each}
 
-    def finding(self, document: Document, finding: Finding, places: Sequence[Place]) -> types.Diagnostic:
+    def finding(
+        self, document: OpenDocument, finding: Finding, places: Sequence[ChainPlace]
+    ) -> types.Diagnostic:
         """The diagnostic of a finding; `places` are those of its heat chain."""
         tags = [types.DiagnosticTag.Unnecessary] if finding.code == UNUSED_SUPPRESSION.code else []
         related = [_related(document, place) for place in places] if self._related else []
@@ -60,7 +62,7 @@ class Wording:
             related_information=related or None,
         )
 
-    def problem(self, document: Document, problem: Problem) -> types.Diagnostic:
+    def problem(self, document: OpenDocument, problem: Problem) -> types.Diagnostic:
         """The diagnostic of something that kept rlint from reading the text, such as a syntax error."""
         start = document.text.place_of(Position(problem.line or 1, problem.column or 1))
         line = document.text.line(problem.line or 1)
@@ -75,7 +77,7 @@ class Wording:
         )
 
 
-def range_of(document: Document, finding: Finding) -> types.Range:
+def range_of(document: OpenDocument, finding: Finding) -> types.Range:
     """Where a finding stands in the document it was found in."""
     mark = int(document.begins_with_mark)
     start, end = (
@@ -85,7 +87,9 @@ def range_of(document: Document, finding: Finding) -> types.Range:
     return types.Range(document.text.place_of(start), document.text.place_of(end))
 
 
-def moved(diagnostics: Iterable[types.Diagnostic], before: Text, after: Text) -> list[types.Diagnostic]:
+def moved(
+    diagnostics: Iterable[types.Diagnostic], before: DocumentText, after: DocumentText
+) -> list[types.Diagnostic]:
     """Diagnostics of a text where they stand in a later one that nothing can be said of: those on lines
     before and behind what was changed.
     """
@@ -115,7 +119,7 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
     return number
 
 
-def _related(document: Document, place: Place) -> types.DiagnosticRelatedInformation:
+def _related(document: OpenDocument, place: ChainPlace) -> types.DiagnosticRelatedInformation:
     if place.path == document.path:
         return types.DiagnosticRelatedInformation(
             types.Location(document.uri, document.text.line(place.line)), place.text

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 
 from rlint.config.patterns import absolute
-from rlint.lsp.text import Text
+from rlint.lsp.text import DocumentText
 from rlint.source.files import Source, read_source
 
 _BYTE_ORDER_MARK = "\ufeff"
@@ -32,7 +32,7 @@ def path_of(uri: str) -> Path | None:
     return absolute(unquote(host + parts.path + rest))
 
 
-class Document:
+class OpenDocument:
     """One version of an open document. A change makes another object of it. Without a version, it is a file
     that is not open.
     """
@@ -42,7 +42,7 @@ class Document:
         self.language = language
         self.version = version
         self.path = path_of(uri)
-        self.text = Text(source, encoding)
+        self.text = DocumentText(source, encoding)
 
     @cached_property
     def is_python(self) -> bool:
@@ -64,28 +64,28 @@ class Document:
         """Did the client leave a byte-order mark in the text?"""
         return len(self.source) != len(self.text.source)
 
-    def changed(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> Document:
+    def changed(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> OpenDocument:
         """The document after changes, of which each refers to what the one before has left."""
         source, encoding = self.text.source, self.text.encoding
         for change in changes:
-            source = Text(source, encoding).changed(change)
-        return Document(self.uri, self.language, version, source, encoding)
+            source = DocumentText(source, encoding).changed(change)
+        return OpenDocument(self.uri, self.language, version, source, encoding)
 
 
 class Documents:
     """All open documents, by their URIs, which clients do not always escape alike."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Document] = {}
+        self._open: dict[str, OpenDocument] = {}
 
-    def __iter__(self) -> Iterator[Document]:
+    def __iter__(self) -> Iterator[OpenDocument]:
         return iter(list(self._open.values()))
 
-    def get(self, uri: str) -> Document | None:
+    def get(self, uri: str) -> OpenDocument | None:
         """The newest version of an open document."""
         return self._open.get(unquote(uri))
 
-    def at(self, path: Path, encoding: str) -> Document | None:
+    def at(self, path: Path, encoding: str) -> OpenDocument | None:
         """The document that a path leads to: what stands in the editor, or else in the file, if that can be
         read.
         """
@@ -95,9 +95,9 @@ class Documents:
         source = read_source(path, str(path))
         if not isinstance(source, Source):
             return None
-        return Document(path.as_uri(), "python", None, source.text, encoding)
+        return OpenDocument(path.as_uri(), "python", None, source.text, encoding)
 
-    def put(self, document: Document) -> None:
+    def put(self, document: OpenDocument) -> None:
         """Open a document, or replace it by a newer version."""
         self._open[unquote(document.uri)] = document
 

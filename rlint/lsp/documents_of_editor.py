@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from rlint.lsp.documents import Document
+from rlint.lsp.documents import OpenDocument
 
 if TYPE_CHECKING:
     from rlint.lsp.language_server import Server
@@ -23,7 +23,7 @@ def register(server: Server) -> None:
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
         encoding = types.PositionEncodingKind(server.workspace.position_encoding or "utf-16")
-        document = Document(item.uri, item.language_id, item.version, item.text, encoding.value)
+        document = OpenDocument(item.uri, item.language_id, item.version, item.text, encoding.value)
         if document.is_python:
             session.documents.put(document)
             if not server.watches:

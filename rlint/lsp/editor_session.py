@@ -13,15 +13,15 @@ from rlint.config.settings import Settings
 from rlint.errors import RlintError
 from rlint.findings import Finding
 from rlint.lsp import background_work
-from rlint.lsp.documents import Document, Documents
+from rlint.lsp.documents import Documents, OpenDocument
 from rlint.lsp.folders import Applied, Folders
-from rlint.lsp.live import Checked, Live
+from rlint.lsp.live import Live, LiveCheck
 from rlint.source.files import display_name
 
 _Done = TypeVar("_Done")
 
 
-class Session:
+class EditorSession:
     """Documents and the results of checking them. All methods run in the event loop; the work itself is done
     in one thread beside it, so that the editor is answered meanwhile. `report` is told what goes wrong.
     """
@@ -32,8 +32,8 @@ class Session:
         self.report = report
         self._live = Live()
         self._pool = background_work.one_thread()
-        self._results: dict[str, tuple[Document, int, Checked]] = {}
-        self._running: dict[str, tuple[Document, int, asyncio.Task[Checked | None]]] = {}
+        self._results: dict[str, tuple[OpenDocument, int, LiveCheck]] = {}
+        self._running: dict[str, tuple[OpenDocument, int, asyncio.Task[LiveCheck | None]]] = {}
         self._world = 0
         self._stopping = False
 
@@ -48,7 +48,7 @@ class Session:
         self._pool.submit(self._live.forget_plans)
         self.forget_results()
 
-    def close(self, document: Document) -> None:
+    def close(self, document: OpenDocument) -> None:
         """Forget a document; what stands in its file counts again."""
         self.documents.close(document.uri)
         self._results.pop(unquote(document.uri), None)
@@ -63,15 +63,15 @@ class Session:
 
     # -- what is known -------------------------------------------------------------------------
 
-    def is_current(self, document: Document) -> bool:
+    def is_current(self, document: OpenDocument) -> bool:
         """Is this the newest version of an open document?"""
         return not self._stopping and self.documents.get(document.uri) is document
 
-    def applied(self, document: Document) -> Applied:
+    def applied(self, document: OpenDocument) -> Applied:
         """The settings that apply to a document."""
         return self.folders.applied(self._path_of(document))
 
-    def depending_on(self, document: Document) -> list[Document]:
+    def depending_on(self, document: OpenDocument) -> list[OpenDocument]:
         """The other open documents whose findings hang on what stands in this one."""
         path = self._path_of(document)
         return [
@@ -80,7 +80,7 @@ class Session:
             if other is not document and self._live.knows(self._path_of(other), path)
         ]
 
-    async def checked(self, document: Document, *, newest: bool = True) -> Checked | None:
+    async def checked(self, document: OpenDocument, *, newest: bool = True) -> LiveCheck | None:
         """What is found in a document. None if another version came meanwhile. `newest` asks for what follows
         from all files as they are now; else what was found in this very text will do.
         """
@@ -95,12 +95,12 @@ class Session:
         # Others may wait for the same: a request that is cancelled must not take it with it.
         return await asyncio.shield(running[2])
 
-    async def fixed(self, document: Document) -> str | None:
+    async def fixed(self, document: OpenDocument) -> str | None:
         """The text with everything fixed that `rlint fix` would fix in it; None if another version came."""
         return await self._work(document, background_work.fix, document.source)
 
     async def permitted(
-        self, document: Document, found: Checked, findings: Sequence[Finding]
+        self, document: OpenDocument, found: LiveCheck, findings: Sequence[Finding]
     ) -> Sequence[Finding]:
         """Findings in a document, without the fixes that other files forbid, as `rlint fix` would."""
         concerned = [each.fix for each in findings if each.fix is not None and each.fix.needs_permission]
@@ -120,8 +120,8 @@ class Session:
         applied = self.folders.applied(path)
         return applied.settings.codes_for(path) if applied.included else None
 
-    async def _check(self, document: Document, world: int) -> Checked | None:
-        found = await self._work(document, background_work.check, Checked.nothing(document.source))
+    async def _check(self, document: OpenDocument, world: int) -> LiveCheck | None:
+        found = await self._work(document, background_work.check, LiveCheck.nothing(document.source))
         if found is not None and self.is_current(document):
             for problem in found.problems if found.parsed else ():
                 self.report(str(problem))
@@ -129,7 +129,10 @@ class Session:
         return found
 
     async def _work(
-        self, document: Document, do: Callable[[Live, background_work.Task], _Done | None], otherwise: _Done
+        self,
+        document: OpenDocument,
+        do: Callable[[Live, background_work.Task], _Done | None],
+        otherwise: _Done,
     ) -> _Done | None:
         """Let the thread do something with a document, if the settings include it."""
         path, applied = self._path_of(document), self.applied(document)
@@ -155,7 +158,7 @@ class Session:
                 raise
         return otherwise
 
-    def _path_of(self, document: Document) -> Path:
+    def _path_of(self, document: OpenDocument) -> Path:
         """The path of a document; one that it could have, if it was never saved."""
         if document.path is not None:
             return document.path

@@ -33,7 +33,7 @@ _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EditorSettings:
     """The settings of the editor for one folder. `values` are those that a configuration could also hold."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Options:
         return absolute(root / Path(self.configuration).expanduser())
 
 
-def read_options(*given: object) -> tuple[Options, list[str]]:
+def read_options(*given: object) -> tuple[EditorSettings, list[str]]:
     """Read settings as an editor sends them, in camel case or as configuration files write them; `null` is as
     if not given. Of several objects the later ones count where both say something. What is wrong is left out
     and told.
@@ -77,7 +77,7 @@ def read_options(*given: object) -> tuple[Options, list[str]]:
                 shared[key] = value
             elif value is not None:
                 own[key.replace("-", "_")] = value
-    return Options(shared, **own), mistakes
+    return EditorSettings(shared, **own), mistakes
 
 
 def _mistake(key: str, name: str, value: object) -> str | None:

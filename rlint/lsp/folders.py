@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlint.config.options import FILE_NAMES, read_config
-from rlint.config.settings import Resolver, Settings
+from rlint.config.settings import Settings, SettingsResolver
 from rlint.errors import RlintError
-from rlint.lsp.editor_settings import Options
+from rlint.lsp.editor_settings import EditorSettings
 from rlint.semantics.imports.project_files import project_root
 
 _INSTALLED = "site-packages"
@@ -22,7 +22,7 @@ class Applied:
     """What applies to one file. `root` is the folder that its name is shown relative to."""
 
     root: Path
-    options: Options
+    options: EditorSettings
     settings: Settings
     included: bool
     """False for a file that the settings pass over."""
@@ -41,8 +41,8 @@ class Folders:
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
-        self._options: dict[Path, Options] = {}
-        self._default = Options()
+        self._options: dict[Path, EditorSettings] = {}
+        self._default = EditorSettings()
         self._read: dict[tuple[Path, Path], _Read] = {}
 
     @property
@@ -50,7 +50,7 @@ class Folders:
         """The folders of the workspace."""
         return list(self._options)
 
-    def set(self, roots: Iterable[Path], options: Callable[[Path | None], Options]) -> None:
+    def set(self, roots: Iterable[Path], options: Callable[[Path | None], EditorSettings]) -> None:
         """Replace folders and options; `options` are asked for each folder, and for what lies in none."""
         self._options = {root: options(root) for root in roots}
         self._default = options(None)
@@ -67,7 +67,7 @@ class Folders:
         included = options.enable and not foreign and not _excluded(settings, path, root)
         return Applied(root, options, settings, included)
 
-    def _settings(self, root: Path, folder: Path, options: Options) -> Settings:
+    def _settings(self, root: Path, folder: Path, options: EditorSettings) -> Settings:
         named = options.configuration_file(root)
         files = (
             [named] if named else [above / name for above in (folder, *folder.parents) for name in FILE_NAMES]
@@ -76,7 +76,7 @@ class Folders:
         if known is not None and known.stamps == _stamps([Path(name) for name, _, _ in known.stamps]):
             return known.applied
         try:
-            resolver = Resolver(root, config=named, overrides=[options.layer(root)])
+            resolver = SettingsResolver(root, config=named, overrides=[options.layer(root)])
             settings = resolver.for_folder(folder)
             for problem in settings.problems:
                 self._report(str(problem))
@@ -89,12 +89,12 @@ class Folders:
         return settings
 
 
-def _without_files(root: Path, options: Options) -> Settings:
+def _without_files(root: Path, options: EditorSettings) -> Settings:
     """The settings where configuration files are of no use; without the editor's, if those are to blame."""
     try:
-        return Resolver(root, isolated=True, overrides=[options.layer(root)]).main
+        return SettingsResolver(root, isolated=True, overrides=[options.layer(root)]).main
     except RlintError:
-        return Resolver(root, isolated=True).main
+        return SettingsResolver(root, isolated=True).main
 
 
 def _excluded(settings: Settings, path: Path, root: Path) -> bool:

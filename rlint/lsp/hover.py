@@ -12,20 +12,20 @@ from rlint.lsp.diagnostics import range_of
 from rlint.lsp.pages import about, page
 from rlint.registry.catalogue import RuleEntry, catalogue
 from rlint.suppression.comments import read_layout
-from rlint.suppression.directives import Directive, Item, read_directives
+from rlint.suppression.directives import Directive, DirectiveItem, read_directives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.findings import Finding
-    from rlint.lsp.documents import Document
+    from rlint.lsp.documents import OpenDocument
 
 _WORD = re.compile(r"[^\s,]+")
 _MOST_LISTED = 30
 
 
 def hover(
-    document: Document, findings: Sequence[Finding], place: types.Position, *, markdown: bool
+    document: OpenDocument, findings: Sequence[Finding], place: types.Position, *, markdown: bool
 ) -> types.Hover | None:
     """The findings at a place, each with its rule's page; or the page of the rule that a comment names."""
     entries = {entry.code: entry for entry in catalogue()}
@@ -46,7 +46,7 @@ def hover(
     return types.Hover(types.MarkupContent(kind, "\n---\n\n".join(pages)), shown)
 
 
-def _named(document: Document, place: types.Position) -> tuple[Item, types.Range] | None:
+def _named(document: OpenDocument, place: types.Position) -> tuple[DirectiveItem, types.Range] | None:
     """The code or name under the pointer, in a comment that asks to hide findings."""
     text = document.source
     if "noqa" not in text.lower() and "rlint" not in text.lower():
@@ -61,7 +61,7 @@ def _named(document: Document, place: types.Position) -> tuple[Item, types.Range
     return None
 
 
-def _items(directive: Directive, text: str) -> Iterator[tuple[Item, int, int]]:
+def _items(directive: Directive, text: str) -> Iterator[tuple[DirectiveItem, int, int]]:
     words = _WORD.finditer(text, directive.items_start, directive.items_end)
     for item, word in zip(directive.items or (), words, strict=True):
         yield item, word.start(), word.end()

@@ -11,7 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from rlint import __version__
 from rlint.lsp import documents_of_editor, lifecycle, questions
-from rlint.lsp.editor_session import Session
+from rlint.lsp.editor_session import EditorSession
 from rlint.lsp.preferences import Preferences
 from rlint.lsp.protocol import Protocol
 from rlint.lsp.publisher import Publisher
@@ -23,7 +23,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("rlint", __version__, protocol_cls=Protocol)
         self._told: set[str] = set()
-        self.session = Session(self.tell)
+        self.session = EditorSession(self.tell)
         self.publisher = Publisher(self, self.session)
         self.preferences = Preferences(self, self.session.folders, self.tell)
         self.watches = False

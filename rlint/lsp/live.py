@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from rlint.engine import worker
 from rlint.engine.plan import Plan
 from rlint.findings import Finding, Problem
-from rlint.lsp.chains import Place, places_of
-from rlint.run_data import Job, Target
+from rlint.lsp.chains import ChainPlace, places_of
+from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_graph import import_statements
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.source.files import Source, read_source
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Stamp = str | tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class LiveCheck:
     """What was found in a text. `problems` are what kept rlint from its work, a syntax error among them."""
 
     text: str
@@ -42,7 +42,7 @@ class Checked:
     problems: tuple[Problem, ...]
     parsed: bool
     """False where the text is no Python, so that nothing can be said of it."""
-    chains: Mapping[tuple[str, ...], tuple[Place, ...]]
+    chains: Mapping[tuple[str, ...], tuple[ChainPlace, ...]]
     """Where the links of the findings' chains stand."""
     tells_more: bool
     """Is there something new in it for other files?"""
@@ -50,7 +50,7 @@ class Checked:
     """Of all files that were read, by their names, as findings and fixes call them."""
 
     @classmethod
-    def nothing(cls, text: str) -> Checked:
+    def nothing(cls, text: str) -> LiveCheck:
         """What is found where nothing is looked for."""
         return cls(text, (), (), parsed=True, chains={}, tells_more=False)
 
@@ -58,7 +58,7 @@ class Checked:
 @dataclass(frozen=True, slots=True)
 class _Planned:
     key: tuple[object, ...]
-    group: tuple[Job, ...]
+    group: tuple[FileTask, ...]
     paths: dict[str, Path]
     stamps: dict[Path, Stamp | None]
 
@@ -69,7 +69,7 @@ class Live:
     def __init__(self) -> None:
         self._plans: dict[Path, _Planned] = {}
         self._summaries: dict[tuple[Path, str, str, str], tuple[Stamp | None, ModuleSummary | None]] = {}
-        self._linked: OrderedDict[tuple[int, ...], tuple[Mapping[str, ModuleSummary], Linked]]
+        self._linked: OrderedDict[tuple[int, ...], tuple[Mapping[str, ModuleSummary], WholeProgram]]
         self._linked = OrderedDict()
         self._generation = 0
 
@@ -88,7 +88,7 @@ class Live:
 
     def check(
         self, target: Target, texts: Mapping[Path, str], *, stopped: Callable[[], bool]
-    ) -> Checked | None:
+    ) -> LiveCheck | None:
         """Check a target, whose source is given. `texts` are those of files that are open in the editor; they
         count instead of what is on disk. None if `stopped` said yes meanwhile.
         """
@@ -116,7 +116,7 @@ class Live:
         chains = {finding.chain for finding in findings if finding.chain}
         index = self._link(known).index if chains else None
         places = {chain: places_of(chain, index, paths) for chain in chains} if index else {}
-        return Checked(
+        return LiveCheck(
             text,
             findings,
             problems,
@@ -143,7 +143,7 @@ class Live:
         self._plans[target.path] = planned
         return planned
 
-    def _summary(self, job: Job, texts: Mapping[Path, str]) -> ModuleSummary | None:
+    def _summary(self, job: FileTask, texts: Mapping[Path, str]) -> ModuleSummary | None:
         """What another file tells, if it can be read."""
         stamp = texts.get(job.path) or _stamp(job.path)
         known = self._summaries.get(_key(job))
@@ -157,7 +157,7 @@ class Live:
             return found
         return self._kept(job, stamp, found)[0]
 
-    def _kept(self, job: Job, stamp: Stamp | None, made: ModuleSummary) -> tuple[ModuleSummary, bool]:
+    def _kept(self, job: FileTask, stamp: Stamp | None, made: ModuleSummary) -> tuple[ModuleSummary, bool]:
         """Keep a summary, and tell whether it differs from the one before. One that does not is not new: what
         follows from it need not be worked out again.
         """
@@ -168,11 +168,14 @@ class Live:
         # who was asked first by a text that is not saved knows nothing yet; others know what is on disk
         return kept, news and (known is not None or _is_unsaved(job.path, stamp))
 
-    def _link(self, group: Mapping[str, ModuleSummary]) -> Linked:
+    def _link(self, group: Mapping[str, ModuleSummary]) -> WholeProgram:
         key = tuple(map(id, group.values()))
         known = self._linked.get(key)
         if known is None:
-            known = self._linked[key] = (dict(group), Linked(group.values()))  # so that no id is used again
+            known = self._linked[key] = (
+                dict(group),
+                WholeProgram(group.values()),
+            )  # so that no id is used again
             if len(self._linked) > _MOST_LINKED:
                 self._linked.popitem(last=False)
         self._linked.move_to_end(key)
@@ -190,11 +193,11 @@ def _imports(text: str) -> tuple[bytes, ...]:
     return tuple(match.group() for match in import_statements(text.encode("utf-8", "surrogatepass")))
 
 
-def _key(job: Job) -> tuple[Path, str, str, str]:
+def _key(job: FileTask) -> tuple[Path, str, str, str]:
     return job.path, job.name, job.module, job.package
 
 
-def _stamps(group: Iterable[Job], texts: Mapping[Path, str]) -> dict[Path, Stamp | None]:
+def _stamps(group: Iterable[FileTask], texts: Mapping[Path, str]) -> dict[Path, Stamp | None]:
     """Of which state the files are, apart from those in the editor."""
     return {job.path: None if job.path in texts else _stamp(job.path) for job in group}
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rlint.evidence import recorded
-from rlint.findings import Safety
+from rlint.findings import Applicability
 from rlint.output import measured_page
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def about(finding: Finding) -> str:
     if finding.advice:
         lines.append(f"Help: {finding.advice}")
     if finding.fix is not None:
-        safe = finding.fix.safety is Safety.SAFE
+        safe = finding.fix.safety is Applicability.SAFE
         reason = f": {finding.fix.reason}" if finding.fix.reason else ""
         lines.append(f"Fix: {finding.fix.title} ({'safe' if safe else f'unsafe{reason}'})")
     else:

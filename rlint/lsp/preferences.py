@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from rlint.lsp.documents import path_of
-from rlint.lsp.editor_settings import SECTION, Options, read_options
+from rlint.lsp.editor_settings import SECTION, EditorSettings, read_options
 from rlint.lsp.folders import Folders
 
 _PATIENCE = 5.0
@@ -55,7 +55,7 @@ class Preferences:
     def _apply(self, answers: dict[Path | None, object]) -> None:
         mistakes: dict[str, None] = {}
 
-        def options(root: Path | None) -> Options:
+        def options(root: Path | None) -> EditorSettings:
             said = answers.get(root) if root in answers else answers.get(None)
             found, wrong = read_options(self._at_start, self._sent, said)
             mistakes.update(dict.fromkeys(wrong))

@@ -12,10 +12,10 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from rlint.lsp.diagnostics import Wording, moved
-from rlint.lsp.documents import Document
-from rlint.lsp.editor_session import Session
-from rlint.lsp.live import Checked
-from rlint.lsp.text import Text
+from rlint.lsp.documents import OpenDocument
+from rlint.lsp.editor_session import EditorSession
+from rlint.lsp.live import LiveCheck
+from rlint.lsp.text import DocumentText
 
 _LATER = 0.5
 """Seconds after which other documents are looked at again that what was typed may concern."""
@@ -24,7 +24,7 @@ _LATER = 0.5
 class Publisher:
     """Turns results into diagnostics, and sends those that are not out of date."""
 
-    def __init__(self, server: LanguageServer, session: Session) -> None:
+    def __init__(self, server: LanguageServer, session: EditorSession) -> None:
         self._server = server
         self._session = session
         self._wording = Wording(types.ClientCapabilities())
@@ -32,10 +32,10 @@ class Publisher:
         self._ready = asyncio.Event()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
-        self._shown: dict[str, tuple[Text, list[types.Diagnostic]]] = {}
+        self._shown: dict[str, tuple[DocumentText, list[types.Diagnostic]]] = {}
         self._reported: dict[str, tuple[str, list[types.Diagnostic]]] = {}
         self._number = 0
-        self._saved: dict[str, Document] = {}
+        self._saved: dict[str, OpenDocument] = {}
 
     def begin(self, capabilities: types.ClientCapabilities) -> None:
         """Learn what the client can show, and whether it asks for diagnostics."""
@@ -60,7 +60,7 @@ class Publisher:
 
     # -- pushed --------------------------------------------------------------------------------
 
-    def schedule(self, document: Document, delay: float) -> None:
+    def schedule(self, document: OpenDocument, delay: float) -> None:
         """Send the diagnostics of a document after some seconds, unless it is scheduled anew before."""
         if self._pulled:
             return
@@ -76,18 +76,18 @@ class Publisher:
         for document in self._session.documents:
             self.schedule(document, delay)
 
-    def saved(self, document: Document) -> None:
+    def saved(self, document: OpenDocument) -> None:
         """A document was opened or saved: look at it at once."""
         self._saved[unquote(document.uri)] = document
         self.schedule(document, 0)
 
-    def typed(self, document: Document) -> None:
+    def typed(self, document: OpenDocument) -> None:
         """A document was changed: look at it after a pause in typing, unless only saving counts."""
         options = self._session.applied(document).options
         if options.run == "onType":
             self.schedule(document, options.debounce / 1000)
 
-    def clear(self, document: Document) -> None:
+    def clear(self, document: OpenDocument) -> None:
         """A document was closed: it has no diagnostics any more."""
         key = unquote(document.uri)
         self._cancel(key)
@@ -109,7 +109,7 @@ class Publisher:
         self._server.text_document_publish_diagnostics(params)
         self._spread(document, found)
 
-    def _spread(self, document: Document, found: Checked) -> None:
+    def _spread(self, document: OpenDocument, found: LiveCheck) -> None:
         """What was typed in one document may mean something to others."""
         others = self._session.depending_on(document) if found.tells_more else []
         if others:
@@ -138,7 +138,7 @@ class Publisher:
         return types.RelatedFullDocumentDiagnosticReport(items=[])
 
     def _report_of(
-        self, document: Document, found: Checked, previous: str | None
+        self, document: OpenDocument, found: LiveCheck, previous: str | None
     ) -> types.DocumentDiagnosticReport:
         key = unquote(document.uri)
         diagnostics = self._diagnostics(document, found)
@@ -162,7 +162,7 @@ class Publisher:
 
     # -- diagnostics ---------------------------------------------------------------------------
 
-    def _diagnostics(self, document: Document, found: Checked) -> list[types.Diagnostic]:
+    def _diagnostics(self, document: OpenDocument, found: LiveCheck) -> list[types.Diagnostic]:
         key = unquote(document.uri)
         if found.parsed:
             diagnostics = [
@@ -176,11 +176,11 @@ class Publisher:
             diagnostics += [self._wording.problem(document, problem) for problem in found.problems]
         return diagnostics
 
-    def _moved(self, document: Document) -> list[types.Diagnostic]:
+    def _moved(self, document: OpenDocument) -> list[types.Diagnostic]:
         """What was shown before, as far as it stands where nothing has changed since."""
         text, shown = self._shown.get(unquote(document.uri), (document.text, []))
         return moved(shown, text, document.text)
 
-    def _waits_for_save(self, document: Document) -> bool:
+    def _waits_for_save(self, document: OpenDocument) -> bool:
         options = self._session.applied(document).options
         return options.run == "onSave" and self._saved.get(unquote(document.uri)) is not document

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from rlint.findings import Safety
+from rlint.findings import Applicability
 from rlint.lsp import actions
 from rlint.lsp.hover import hover
 from rlint.lsp.text_edits import differences, workspace_edit
 
 if TYPE_CHECKING:
-    from rlint.lsp.documents import Document
+    from rlint.lsp.documents import OpenDocument
     from rlint.lsp.language_server import Server
 
 
@@ -28,16 +28,18 @@ def register(server: Server) -> None:
         if document is None or found is None or not found.parsed:
             return None
 
-        def other(name: str) -> Document | None:
+        def other(name: str) -> OpenDocument | None:
             path = found.paths.get(name)
             return session.documents.at(path, document.text.encoding) if path is not None else None
 
-        asked = actions.Asked(document, params.range, params.context, server.client_capabilities, other)
+        asked = actions.RequestedActions(
+            document, params.range, params.context, server.client_capabilities, other
+        )
         here = actions.found_here(asked, found.findings)
         offered = actions.quick_fixes(asked, await session.permitted(document, found, here))
         unsafe = session.applied(document).settings.unsafe_fixes
         own = [each.fix for each in found.findings if each.fix and not each.fix.needs_permission]
-        fixable = [fix.safety is Safety.SAFE or unsafe for fix in own]
+        fixable = [fix.safety is Applicability.SAFE or unsafe for fix in own]
         if asked.wants(actions.FIX_ALL) and any(fixable):
             edit = None if asked.resolves else await _fix_all(document)
             if asked.resolves or edit:
@@ -52,7 +54,7 @@ def register(server: Server) -> None:
             action.edit = await _fix_all(document)
         return action
 
-    async def _fix_all(document: Document) -> types.WorkspaceEdit | None:
+    async def _fix_all(document: OpenDocument) -> types.WorkspaceEdit | None:
         after = await session.fixed(document)
         if after is None or not session.is_current(document):
             return None

@@ -10,7 +10,7 @@ from rlint.syntax.positions import Positions
 _BYTES_PER_UNIT = {"utf-8": 1, "utf-16": 2}
 
 
-class Text:
+class DocumentText:
     """A text and the unit that the client counts columns in: "utf-8", "utf-16" or "utf-32"."""
 
     def __init__(self, source: str, encoding: str) -> None:

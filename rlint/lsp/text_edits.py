@@ -9,10 +9,10 @@ from itertools import accumulate
 from lsprotocol import types
 
 from rlint.findings import Edit
-from rlint.lsp.documents import Document
+from rlint.lsp.documents import OpenDocument
 
 
-def text_edits(document: Document, edits: Iterable[Edit]) -> list[types.TextEdit]:
+def text_edits(document: OpenDocument, edits: Iterable[Edit]) -> list[types.TextEdit]:
     """The edits of a fix, in the order in which insertions at one place must stand."""
     shift = int(document.begins_with_mark)
     ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
@@ -47,7 +47,7 @@ def difference(before: str, after: str) -> Edit:
 
 
 def workspace_edit(
-    edits: Sequence[tuple[Document, Iterable[Edit]]], capabilities: types.ClientCapabilities
+    edits: Sequence[tuple[OpenDocument, Iterable[Edit]]], capabilities: types.ClientCapabilities
 ) -> types.WorkspaceEdit:
     """An edit of documents; where the client can tell, of the versions at hand and no others."""
     made = [(document, text_edits(document, own)) for document, own in edits]

@@ -16,7 +16,7 @@ from rlint.models.attributes import ATTRIBUTES
 from rlint.models.canonical_names import canonical, public
 from rlint.models.cheap_calls import is_cheap, is_cheap_method
 from rlint.models.fact import MAY_WRITE, Fact, table
-from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.models.kind import UNKNOWN, Type, TypeTag
 from rlint.models.unknown_receivers import method_on_unknown
 
 __all__ = [
@@ -46,15 +46,15 @@ _CALL_BACKS = builtins.CALL_BACKS | stdlib.CALL_BACKS | numpy.CALL_BACKS | rl.CA
 
 # Classes whose methods may be called through the class: `str.lower(text)`.
 _CLASSES = {
-    "builtins.bytes": Tag.BYTES,
-    "builtins.dict": Tag.DICT,
-    "builtins.list": Tag.LIST,
-    "builtins.set": Tag.SET,
-    "builtins.str": Tag.STR,
-    "builtins.tuple": Tag.TUPLE,
-    "numpy.ndarray": Tag.NDARRAY,
-    "torch.Tensor": Tag.TENSOR,
-    "torch.nn.Module": Tag.MODULE,
+    "builtins.bytes": TypeTag.BYTES,
+    "builtins.dict": TypeTag.DICT,
+    "builtins.list": TypeTag.LIST,
+    "builtins.set": TypeTag.SET,
+    "builtins.str": TypeTag.STR,
+    "builtins.tuple": TypeTag.TUPLE,
+    "numpy.ndarray": TypeTag.NDARRAY,
+    "torch.Tensor": TypeTag.TENSOR,
+    "torch.nn.Module": TypeTag.MODULE,
 }
 
 INPLACE_FUNCTIONS = stdlib.INPLACE | numpy.INPLACE | torch.INPLACE | rl.INPLACE
@@ -93,7 +93,7 @@ def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | N
     return method_fact(tag, method) if tag is not None else None
 
 
-def method_fact(tag: Tag, method: str, argument_count: int | None = None) -> Fact | None:
+def method_fact(tag: TypeTag, method: str, argument_count: int | None = None) -> Fact | None:
     """Look up a method of a value of this kind; to the effect, the receiver counts as an argument."""
     if argument_count is not None:
         by_count = _METHODS_BY_COUNT.get((tag, method, argument_count))
@@ -103,12 +103,12 @@ def method_fact(tag: Tag, method: str, argument_count: int | None = None) -> Fac
             return Fact(MAY_WRITE, UNKNOWN)
     known = _METHODS.get(tag)
     fact = known.get(method) if known is not None else None
-    if fact is None and tag is Tag.TENSOR and method.endswith("_") and not method.endswith("__"):
+    if fact is None and tag is TypeTag.TENSOR and method.endswith("_") and not method.endswith("__"):
         return methods.IN_PLACE_TENSOR
     return fact
 
 
-def attribute_kind(tag: Tag, attribute: str) -> Kind:
+def attribute_kind(tag: TypeTag, attribute: str) -> Type:
     """Look up the kind of an attribute of a value of this kind."""
     known = ATTRIBUTES.get(tag)
     return known.get(attribute, UNKNOWN) if known is not None else UNKNOWN

@@ -27,7 +27,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
 _EXCEPTIONS = " ".join(
     name
@@ -42,7 +42,7 @@ FACTS: Table = table(
     facts("builtins", READS, BOOL, "all any bool hasattr"),
     facts("builtins", PURE, INT, "id int ord"),
     facts("builtins", READS, INT, "hash len"),
-    facts("builtins", PURE, Kind(Tag.FLOAT), "float"),
+    facts("builtins", PURE, Type(TypeTag.FLOAT), "float"),
     facts("builtins", PURE, STR, "bin chr hex oct"),
     facts("builtins", READS, STR, "ascii format repr str"),
     facts("builtins", READS, BYTES, "bytes"),
@@ -54,16 +54,16 @@ FACTS: Table = table(
     facts("builtins", READS, TUPLE, "tuple"),
     facts("builtins", READS, SET, "set frozenset"),
     facts("builtins", READS, DICT, "dict"),
-    facts("builtins", READS, Kind(Tag.DICT), "globals locals vars"),
+    facts("builtins", READS, Type(TypeTag.DICT), "globals locals vars"),
     facts("builtins", READS, STRINGS, "dir"),
     facts("builtins", PURE, DICT, "dict.fromkeys"),
-    facts("builtins", PURE, Kind(Tag.RANGE), "range"),
+    facts("builtins", PURE, Type(TypeTag.RANGE), "range"),
     facts("builtins", PURE, ITERATOR, "enumerate filter iter map reversed zip"),
     facts("builtins", PURE, NEW, "object classmethod staticmethod property"),
     facts("builtins", PURE, INT, "int.from_bytes"),
     facts("builtins", PURE, BYTES, "bytes.fromhex int.to_bytes"),
     facts("builtins", PURE, STR, "str.maketrans float.hex"),
-    facts("builtins", PURE, Kind(Tag.FLOAT), "float.fromhex"),
+    facts("builtins", PURE, Type(TypeTag.FLOAT), "float.fromhex"),
     facts("builtins", PRINTS, NOTHING, "print"),
     facts("builtins", _SETS, NOTHING, "setattr delattr"),
     facts("builtins", _RUNS_TEXT, ANYTHING, "eval exec __import__"),
@@ -72,12 +72,14 @@ FACTS: Table = table(
     facts("builtins", Effect(EffectKind.OTHER, "reads a line from the terminal"), STR, "input"),
     facts("builtins", Effect(EffectKind.OTHER, "stops in the debugger"), NOTHING, "breakpoint"),
     facts("builtins", Effect(EffectKind.OTHER, "ends the program"), NOTHING, "exit quit"),
-    facts("builtins", Effect(EffectKind.FILE_IO, "opens a file"), Kind(Tag.FILE, of="builtins.open"), "open"),
-    makers("builtins", PURE, Tag.INSTANCE, _EXCEPTIONS),
+    facts(
+        "builtins", Effect(EffectKind.FILE_IO, "opens a file"), Type(TypeTag.FILE, of="builtins.open"), "open"
+    ),
+    makers("builtins", PURE, TypeTag.INSTANCE, _EXCEPTIONS),
 )
 
 BY_COUNT: dict[tuple[str, int], Fact] = {
-    ("builtins.type", 1): Fact(READS, Kind(Tag.CLASS)),
+    ("builtins.type", 1): Fact(READS, Type(TypeTag.CLASS)),
     ("builtins.dict", 0): Fact(PURE, DICT),
     ("builtins.list", 0): Fact(PURE, LIST),
     ("builtins.set", 0): Fact(PURE, SET),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.models.fact import words
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 
 _CHEAP_PREFIXES = ("math.", "os.path.", "operator.", "typing.", "torch.distributed.", "itertools.")
 _CHEAP_BUT_READING_FILES = frozenset(
@@ -32,34 +32,34 @@ CHEAP = frozenset(
     torch.cuda.current_device torch.cuda.device_count""")
 )
 
-CHEAP_METHODS: dict[Tag, frozenset[str]] = {
-    Tag.STR: frozenset(
+CHEAP_METHODS: dict[TypeTag, frozenset[str]] = {
+    TypeTag.STR: frozenset(
         words("""capitalize casefold count endswith find format isalnum isalpha isdecimal isdigit islower
         isnumeric isspace isupper join ljust lower lstrip partition removeprefix removesuffix rfind rjust
         rpartition rstrip startswith strip title upper zfill""")
     ),
-    Tag.BYTES: frozenset(words("decode endswith find lower rstrip startswith strip upper")),
-    Tag.TENSOR: frozenset(
+    TypeTag.BYTES: frozenset(words("decode endswith find lower rstrip startswith strip upper")),
+    TypeTag.TENSOR: frozenset(
         words("""as_strided broadcast_to chunk conj contiguous cpu cuda data_ptr detach dim double
         element_size expand expand_as flatten float get_device half int is_complex is_contiguous
         is_floating_point is_pinned long movedim narrow ndimension nelement numel permute reshape select
         size split squeeze storage_offset stride swapaxes t to transpose type type_as unbind unflatten
         unsqueeze untyped_storage view view_as""")
     ),
-    Tag.NDARRAY: frozenset(words("item ravel reshape squeeze swapaxes transpose view")),
-    Tag.NUMPY_SCALAR: frozenset(words("item")),
-    Tag.DICT: frozenset(words("get items keys values")),
-    Tag.STATE_DICT: frozenset(words("get items keys values")),
-    Tag.LIST: frozenset(),
-    Tag.MATCH: frozenset(words("end group groups span start")),
-    Tag.EVENT: frozenset({"is_set"}),
-    Tag.QUEUE: frozenset(words("empty full qsize")),
-    Tag.THREAD: frozenset({"is_alive"}),
-    Tag.MODULE: frozenset(words("buffers children modules named_parameters parameters")),
-    Tag.PATH: frozenset(words("as_posix joinpath with_name with_suffix")),
-    Tag.LOGGER: frozenset({"isEnabledFor"}),
-    Tag.REPLAY_BUFFER: frozenset({"size"}),
-    Tag.FUTURE: frozenset({"done"}),
+    TypeTag.NDARRAY: frozenset(words("item ravel reshape squeeze swapaxes transpose view")),
+    TypeTag.NUMPY_SCALAR: frozenset(words("item")),
+    TypeTag.DICT: frozenset(words("get items keys values")),
+    TypeTag.STATE_DICT: frozenset(words("get items keys values")),
+    TypeTag.LIST: frozenset(),
+    TypeTag.MATCH: frozenset(words("end group groups span start")),
+    TypeTag.EVENT: frozenset({"is_set"}),
+    TypeTag.QUEUE: frozenset(words("empty full qsize")),
+    TypeTag.THREAD: frozenset({"is_alive"}),
+    TypeTag.MODULE: frozenset(words("buffers children modules named_parameters parameters")),
+    TypeTag.PATH: frozenset(words("as_posix joinpath with_name with_suffix")),
+    TypeTag.LOGGER: frozenset({"isEnabledFor"}),
+    TypeTag.REPLAY_BUFFER: frozenset({"size"}),
+    TypeTag.FUTURE: frozenset({"done"}),
 }
 
 
@@ -72,6 +72,6 @@ def is_cheap(qualified: str) -> bool:
     return qualified.startswith(_CHEAP_PREFIXES) and qualified not in _CHEAP_BUT_READING_FILES
 
 
-def is_cheap_method(tag: Tag, method: str) -> bool:
+def is_cheap_method(tag: TypeTag, method: str) -> bool:
     """Tell whether this method of such a value is so cheap that calling it twice is no finding."""
     return method in CHEAP_METHODS.get(tag, ())

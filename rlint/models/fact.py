@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlint.frozen import frozen
 from rlint.models.effect import Effect, EffectKind
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
 
 @frozen
@@ -12,7 +12,7 @@ class Fact:
     """What calling something does, and what it returns."""
 
     effect: Effect
-    result: Kind
+    result: Type
 
 
 Table = dict[str, Fact]
@@ -29,30 +29,30 @@ MAY_DRAW = Effect(EffectKind.UNKNOWN, "may draw random numbers")
 
 MAY_WRITE = Effect(EffectKind.UNKNOWN, "may write to one of its arguments")
 
-ANYTHING = Kind()
-NEW = Kind(fresh=True)
-NOTHING = Kind(Tag.NONE)
-BOOL = Kind(Tag.BOOL)
-INT = Kind(Tag.INT)
-FLOAT = Kind(Tag.FLOAT)
-STR = Kind(Tag.STR)
-BYTES = Kind(Tag.BYTES)
-LIST = Kind(Tag.LIST, fresh=True)
-TUPLE = Kind(Tag.TUPLE, fresh=True)
-DICT = Kind(Tag.DICT, fresh=True)
-SET = Kind(Tag.SET, fresh=True)
-STRINGS = Kind(Tag.LIST, item=STR, fresh=True)
-ITERATOR = Kind(Tag.ITERATOR, fresh=True)
-SHAPE = Kind(Tag.TUPLE, item=INT)
-ARRAY = Kind(Tag.NDARRAY)
-NEW_ARRAY = Kind(Tag.NDARRAY, fresh=True)
-SCALAR = Kind(Tag.NUMPY_SCALAR)
-TENSOR = Kind(Tag.TENSOR)
-NEW_TENSOR = Kind(Tag.TENSOR, fresh=True)
-TENSORS = Kind(Tag.TUPLE, item=TENSOR, fresh=True)
-NEW_TENSORS = Kind(Tag.TUPLE, item=NEW_TENSOR, fresh=True)
-FUNCTION = Kind(Tag.FUNCTION)
-PATTERN = Kind(Tag.PATTERN)
+ANYTHING = Type()
+NEW = Type(fresh=True)
+NOTHING = Type(TypeTag.NONE)
+BOOL = Type(TypeTag.BOOL)
+INT = Type(TypeTag.INT)
+FLOAT = Type(TypeTag.FLOAT)
+STR = Type(TypeTag.STR)
+BYTES = Type(TypeTag.BYTES)
+LIST = Type(TypeTag.LIST, fresh=True)
+TUPLE = Type(TypeTag.TUPLE, fresh=True)
+DICT = Type(TypeTag.DICT, fresh=True)
+SET = Type(TypeTag.SET, fresh=True)
+STRINGS = Type(TypeTag.LIST, item=STR, fresh=True)
+ITERATOR = Type(TypeTag.ITERATOR, fresh=True)
+SHAPE = Type(TypeTag.TUPLE, item=INT)
+ARRAY = Type(TypeTag.NDARRAY)
+NEW_ARRAY = Type(TypeTag.NDARRAY, fresh=True)
+SCALAR = Type(TypeTag.NUMPY_SCALAR)
+TENSOR = Type(TypeTag.TENSOR)
+NEW_TENSOR = Type(TypeTag.TENSOR, fresh=True)
+TENSORS = Type(TypeTag.TUPLE, item=TENSOR, fresh=True)
+NEW_TENSORS = Type(TypeTag.TUPLE, item=NEW_TENSOR, fresh=True)
+FUNCTION = Type(TypeTag.FUNCTION)
+PATTERN = Type(TypeTag.PATTERN)
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -60,21 +60,21 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def facts(prefix: str, effect: Effect, result: Kind, names: str) -> Table:
+def facts(prefix: str, effect: Effect, result: Type, names: str) -> Table:
     """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact."""
     fact = Fact(effect, result)
     return {f"{prefix}.{name}" if prefix else name: fact for name in words(names)}
 
 
-def methods(effect: Effect, result: Kind, names: str) -> Table:
+def methods(effect: Effect, result: Type, names: str) -> Table:
     """Give every method of the whitespace-separated `names` the same fact."""
     return facts("", effect, result, names)
 
 
-def makers(prefix: str, effect: Effect, tag: Tag, names: str, *, item: Kind | None = None) -> Table:
+def makers(prefix: str, effect: Effect, tag: TypeTag, names: str, *, item: Type | None = None) -> Table:
     """Classes and factories: the result's kind carries the qualified name of what made it."""
     qualified = [f"{prefix}.{name}" for name in words(names)]
-    return {name: Fact(effect, Kind(tag, of=name, item=item, fresh=True)) for name in qualified}
+    return {name: Fact(effect, Type(tag, of=name, item=item, fresh=True)) for name in qualified}
 
 
 def table(*parts: Table) -> Table:

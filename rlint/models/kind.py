@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rlint.enums import Enum
 
 
-class Tag(Enum):
+class TypeTag(Enum):
     """The sorts of values that RL code is made of."""
 
     UNKNOWN = "unknown"
@@ -78,7 +78,7 @@ class Device(Enum):
     OTHER = "other"  # known to be neither host nor cuda: mps, xpu, meta …
 
 
-class Kind(NamedTuple):
+class Type(NamedTuple):
     """The kind of a value.
 
     `of` is the qualified name of the class or constructor where it is known: the class of an
@@ -96,36 +96,36 @@ class Kind(NamedTuple):
     A tuple, since no other object is made and compared so often.
     """
 
-    tag: Tag = Tag.UNKNOWN
+    tag: TypeTag = TypeTag.UNKNOWN
     of: str = ""
-    item: Kind | None = None
+    item: Type | None = None
     device: Device = Device.UNKNOWN
     fresh: bool = False
     optional: bool = False
     dtype: str = ""
     rank: int | None = None
-    parts: tuple[Kind, ...] = ()
+    parts: tuple[Type, ...] = ()
     doubtful: bool = False
 
     def __bool__(self) -> bool:
         """False for the unknown kind."""
-        return self.tag is not Tag.UNKNOWN
+        return self.tag is not TypeTag.UNKNOWN
 
-    def aged(self) -> Kind:
+    def aged(self) -> Type:
         """The same kind once something else may hold the value."""
         return _aged(self) if self.fresh else self
 
-    def joined(self, other: Kind) -> Kind:
+    def joined(self, other: Type) -> Type:
         """What is known of a value that is either of the two."""
         if self == other:
             return self
-        if self.tag is Tag.NONE and other.tag is not Tag.NONE:
+        if self.tag is TypeTag.NONE and other.tag is not TypeTag.NONE:
             return other._replace(optional=True) if other or other.of else UNKNOWN
-        if other.tag is Tag.NONE:
+        if other.tag is TypeTag.NONE:
             return self._replace(optional=True) if self or self.of else UNKNOWN
         if self.tag is not other.tag:
             return UNKNOWN
-        return Kind(
+        return Type(
             self.tag,
             self.of if self.of == other.of else "",
             self.item.joined(other.item) if self.item and other.item else None,
@@ -134,23 +134,23 @@ class Kind(NamedTuple):
             self.optional or other.optional,
             self.dtype if self.dtype == other.dtype else "",
             self.rank if self.rank == other.rank else None,
-            tuple(map(Kind.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
+            tuple(map(Type.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
             self.doubtful or other.doubtful,
         )
 
 
-UNKNOWN = Kind()
+UNKNOWN = Type()
 
-PLAIN = {tag: Kind(tag) for tag in Tag}
+PLAIN = {tag: Type(tag) for tag in TypeTag}
 """The kinds of which nothing is known but the tag."""
 
 
 @lru_cache(maxsize=16384)
-def deferred(path: str) -> Kind:
+def deferred(path: str) -> Type:
     """The unknown kind of what an access path leads to."""
-    return Kind(of=path)
+    return Type(of=path)
 
 
 @lru_cache(maxsize=4096)
-def _aged(kind: Kind) -> Kind:
+def _aged(kind: Type) -> Type:
     return kind._replace(fresh=False)

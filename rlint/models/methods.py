@@ -34,10 +34,10 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Device, Kind, Tag
+from rlint.models.kind import Device, Type, TypeTag
 
-_CUDA_TENSOR = Kind(Tag.TENSOR, device=Device.CUDA)
-_HOST_TENSOR = Kind(Tag.TENSOR, device=Device.HOST)
+_CUDA_TENSOR = Type(TypeTag.TENSOR, device=Device.CUDA)
+_HOST_TENSOR = Type(TypeTag.TENSOR, device=Device.HOST)
 
 _TEXT: Table = table(
     methods(PURE, STR, "capitalize casefold center expandtabs format ljust lower lstrip removeprefix"),
@@ -47,7 +47,7 @@ _TEXT: Table = table(
     methods(PURE, BOOL, "endswith isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric"),
     methods(PURE, BOOL, "isprintable isspace istitle isupper startswith"),
     methods(PURE, STRINGS, "rsplit split splitlines"),
-    methods(PURE, Kind(Tag.TUPLE, item=STR, fresh=True), "partition rpartition"),
+    methods(PURE, Type(TypeTag.TUPLE, item=STR, fresh=True), "partition rpartition"),
     methods(PURE, BYTES, "encode"),
 )
 _BYTES: Table = table(
@@ -85,7 +85,7 @@ _DICT: Table = table(
 )
 _STATE_DICT: Table = table(
     methods(READS, ANYTHING, "get items keys values"),
-    methods(READS, Kind(Tag.STATE_DICT), "copy"),
+    methods(READS, Type(TypeTag.STATE_DICT), "copy"),
     methods(
         Effect(EffectKind.MUTATES, "changes the state dict"),
         ANYTHING,
@@ -105,7 +105,7 @@ _DEQUE: Table = table(
     ),
     methods(_DEQUE_CHANGES, ANYTHING, "pop popleft"),
     methods(READS, INT, "count index"),
-    methods(READS, Kind(Tag.DEQUE, fresh=True), "copy"),
+    methods(READS, Type(TypeTag.DEQUE, fresh=True), "copy"),
 )
 
 _NDARRAY: Table = table(
@@ -119,7 +119,7 @@ _NDARRAY: Table = table(
     methods(PURE, NEW_ARRAY, "clip cumprod cumsum take"),
     # A scalar or an array, as `axis` says.
     methods(PURE, NEW, "all any argmax argmin max mean min prod ptp std sum trace var dot"),
-    methods(PURE, Kind(Tag.TUPLE, item=NEW_ARRAY, fresh=True), "nonzero"),
+    methods(PURE, Type(TypeTag.TUPLE, item=NEW_ARRAY, fresh=True), "nonzero"),
     methods(PURE, LIST, "tolist"),
     methods(PURE, BYTES, "tobytes tostring"),
     methods(PURE, ANYTHING, "item getfield"),
@@ -198,30 +198,34 @@ _TENSOR: Table = table(
     methods(Effect(EffectKind.OTHER, "marks the tensor for a stream"), NOTHING, "record_stream"),
 )
 
-_MODULES = Kind(Tag.ITERATOR, item=Kind(Tag.MODULE), fresh=True)
+_MODULES = Type(TypeTag.ITERATOR, item=Type(TypeTag.MODULE), fresh=True)
 _MODULE: Table = table(
-    methods(READS, Kind(Tag.PARAMETERS, item=TENSOR, fresh=True), "parameters"),
-    methods(READS, Kind(Tag.ITERATOR, item=TENSOR, fresh=True), "buffers"),
+    methods(READS, Type(TypeTag.PARAMETERS, item=TENSOR, fresh=True), "parameters"),
+    methods(READS, Type(TypeTag.ITERATOR, item=TENSOR, fresh=True), "buffers"),
     methods(READS, _MODULES, "children modules"),
     methods(READS, ITERATOR, "named_buffers named_children named_modules named_parameters"),
-    methods(READS, Kind(Tag.STATE_DICT, fresh=True), "state_dict"),
-    methods(READS, Kind(Tag.MODULE), "get_submodule"),
+    methods(READS, Type(TypeTag.STATE_DICT, fresh=True), "state_dict"),
+    methods(READS, Type(TypeTag.MODULE), "get_submodule"),
     methods(READS, TENSOR, "get_buffer get_parameter"),
     methods(READS, STR, "extra_repr"),
     methods(Effect(EffectKind.OTHER, "loads weights"), ANYTHING, "load_state_dict"),
-    methods(Effect(EffectKind.OTHER, "switches the mode"), Kind(Tag.MODULE), "eval train"),
+    methods(Effect(EffectKind.OTHER, "switches the mode"), Type(TypeTag.MODULE), "eval train"),
     methods(
-        Effect(EffectKind.MOVES_MODULE, "moves the module"), Kind(Tag.MODULE), "cpu cuda to to_empty xpu"
+        Effect(EffectKind.MOVES_MODULE, "moves the module"), Type(TypeTag.MODULE), "cpu cuda to to_empty xpu"
     ),
     methods(
-        Effect(EffectKind.OTHER, "casts the module"), Kind(Tag.MODULE), "bfloat16 double float half type"
+        Effect(EffectKind.OTHER, "casts the module"), Type(TypeTag.MODULE), "bfloat16 double float half type"
     ),
     methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad"),
-    methods(Effect(EffectKind.MUTATES, "changes what needs a gradient"), Kind(Tag.MODULE), "requires_grad_"),
     methods(
-        Effect(EffectKind.MOVES_MODULE, "moves the module to shared memory"), Kind(Tag.MODULE), "share_memory"
+        Effect(EffectKind.MUTATES, "changes what needs a gradient"), Type(TypeTag.MODULE), "requires_grad_"
     ),
-    methods(Effect(EffectKind.OTHER, "runs a function on every submodule"), Kind(Tag.MODULE), "apply"),
+    methods(
+        Effect(EffectKind.MOVES_MODULE, "moves the module to shared memory"),
+        Type(TypeTag.MODULE),
+        "share_memory",
+    ),
+    methods(Effect(EffectKind.OTHER, "runs a function on every submodule"), Type(TypeTag.MODULE), "apply"),
     methods(
         Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "add_module append compile extend insert"
     ),
@@ -259,55 +263,55 @@ _SCHEDULER: Table = table(
 _DISTRIBUTION: Table = table(
     methods(DRAWS, NEW_TENSOR, "rsample sample sample_n"),
     methods(PURE, NEW_TENSOR, "cdf entropy enumerate_support icdf log_prob perplexity"),
-    methods(PURE, Kind(Tag.DISTRIBUTION), "expand"),
+    methods(PURE, Type(TypeTag.DISTRIBUTION), "expand"),
 )
 
-METHODS: dict[Tag, Table] = {
-    Tag.STR: _TEXT,
-    Tag.BYTES: _BYTES,
-    Tag.LIST: _LIST,
-    Tag.TUPLE: _TUPLE,
-    Tag.RANGE: _TUPLE,
-    Tag.DICT: _DICT,
-    Tag.STATE_DICT: _STATE_DICT,
-    Tag.SET: _SET,
-    Tag.DEQUE: _DEQUE,
-    Tag.INT: methods(PURE, INT, "bit_length bit_count conjugate") | methods(PURE, BYTES, "to_bytes"),
-    Tag.FLOAT: methods(PURE, BOOL, "is_integer") | methods(PURE, TUPLE, "as_integer_ratio"),
-    Tag.NDARRAY: _NDARRAY,
-    Tag.NUMPY_SCALAR: _NUMPY_SCALAR,
-    Tag.TENSOR: _TENSOR,
-    Tag.MODULE: _MODULE,
-    Tag.OPTIMIZER: _OPTIMIZER,
-    Tag.SCHEDULER: _SCHEDULER,
-    Tag.DISTRIBUTION: _DISTRIBUTION,
+METHODS: dict[TypeTag, Table] = {
+    TypeTag.STR: _TEXT,
+    TypeTag.BYTES: _BYTES,
+    TypeTag.LIST: _LIST,
+    TypeTag.TUPLE: _TUPLE,
+    TypeTag.RANGE: _TUPLE,
+    TypeTag.DICT: _DICT,
+    TypeTag.STATE_DICT: _STATE_DICT,
+    TypeTag.SET: _SET,
+    TypeTag.DEQUE: _DEQUE,
+    TypeTag.INT: methods(PURE, INT, "bit_length bit_count conjugate") | methods(PURE, BYTES, "to_bytes"),
+    TypeTag.FLOAT: methods(PURE, BOOL, "is_integer") | methods(PURE, TUPLE, "as_integer_ratio"),
+    TypeTag.NDARRAY: _NDARRAY,
+    TypeTag.NUMPY_SCALAR: _NUMPY_SCALAR,
+    TypeTag.TENSOR: _TENSOR,
+    TypeTag.MODULE: _MODULE,
+    TypeTag.OPTIMIZER: _OPTIMIZER,
+    TypeTag.SCHEDULER: _SCHEDULER,
+    TypeTag.DISTRIBUTION: _DISTRIBUTION,
 }
 
 IN_PLACE_TENSOR = Fact(_TENSOR_CHANGES, TENSOR)
 """Of a tensor's method whose name ends in one underscore."""
 
-PLAIN_ARGUMENTS: dict[tuple[Tag, str], int] = {
-    **{(Tag.NDARRAY, name): 2 for name in words("clip cumprod cumsum mean prod std sum take var")},
-    **{(Tag.NDARRAY, name): 1 for name in words("all any argmax argmin choose dot max min ptp round")},
-    (Tag.NDARRAY, "byteswap"): 0,
-    (Tag.NDARRAY, "compress"): 2,
-    (Tag.NDARRAY, "conj"): 0,
-    (Tag.NDARRAY, "conjugate"): 0,
-    (Tag.NDARRAY, "trace"): 4,
+PLAIN_ARGUMENTS: dict[tuple[TypeTag, str], int] = {
+    **{(TypeTag.NDARRAY, name): 2 for name in words("clip cumprod cumsum mean prod std sum take var")},
+    **{(TypeTag.NDARRAY, name): 1 for name in words("all any argmax argmin choose dot max min ptp round")},
+    (TypeTag.NDARRAY, "byteswap"): 0,
+    (TypeTag.NDARRAY, "compress"): 2,
+    (TypeTag.NDARRAY, "conj"): 0,
+    (TypeTag.NDARRAY, "conjugate"): 0,
+    (TypeTag.NDARRAY, "trace"): 4,
 }
 """With more arguments than these, they may write their result to one, or to the array."""
 
-BY_COUNT: dict[tuple[Tag, str, int], Fact] = {
-    (Tag.TENSOR, "size", 0): Fact(PURE, SHAPE),
-    (Tag.TENSOR, "size", 1): Fact(PURE, INT),
-    (Tag.TENSOR, "stride", 0): Fact(PURE, SHAPE),
-    (Tag.TENSOR, "type", 0): Fact(PURE, STR),
+BY_COUNT: dict[tuple[TypeTag, str, int], Fact] = {
+    (TypeTag.TENSOR, "size", 0): Fact(PURE, SHAPE),
+    (TypeTag.TENSOR, "size", 1): Fact(PURE, INT),
+    (TypeTag.TENSOR, "stride", 0): Fact(PURE, SHAPE),
+    (TypeTag.TENSOR, "type", 0): Fact(PURE, STR),
     **{
-        (Tag.TENSOR, name, 0): Fact(PURE, NEW_TENSOR)
+        (TypeTag.TENSOR, name, 0): Fact(PURE, NEW_TENSOR)
         for name in words("all any max median min nanmedian nonzero unique")
     },
     **{
-        (Tag.NDARRAY, name, 0): Fact(PURE, SCALAR)
+        (TypeTag.NDARRAY, name, 0): Fact(PURE, SCALAR)
         for name in words("all any argmax argmin max mean min prod ptp std sum var")
     },
 }

@@ -31,11 +31,11 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
-_ARRAYS = Kind(Tag.TUPLE, item=ARRAY, fresh=True)
-_NEW_ARRAYS = Kind(Tag.TUPLE, item=NEW_ARRAY, fresh=True)
-_ARRAY_LIST = Kind(Tag.LIST, item=ARRAY, fresh=True)
+_ARRAYS = Type(TypeTag.TUPLE, item=ARRAY, fresh=True)
+_NEW_ARRAYS = Type(TypeTag.TUPLE, item=NEW_ARRAY, fresh=True)
+_ARRAY_LIST = Type(TypeTag.LIST, item=ARRAY, fresh=True)
 _CHANGES = Effect(EffectKind.MUTATES, "changes the array")
 _SETTINGS = Effect(EffectKind.OTHER, "changes a setting of numpy")
 _CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
@@ -113,7 +113,7 @@ _ARRAYS_TABLE: Table = table(
     facts("numpy", PURE, SHAPE, "shape broadcast_shapes"),
     facts("numpy", PURE, STR, "array2string array_repr array_str base_repr binary_repr"),
     facts("numpy", PURE, STR, "format_float_positional format_float_scientific"),
-    facts("numpy", PURE, Kind(Tag.DTYPE), "common_type dtype min_scalar_type promote_types result_type"),
+    facts("numpy", PURE, Type(TypeTag.DTYPE), "common_type dtype min_scalar_type promote_types result_type"),
     facts("numpy", PURE, ANYTHING, "finfo iinfo"),
     facts("numpy", PURE, ITERATOR, "ndenumerate ndindex"),
     facts(
@@ -131,7 +131,7 @@ _ARRAYS_TABLE: Table = table(
     facts("numpy", READS, NEW_ARRAY, "fromiter fromstring"),
     facts("numpy", _CHANGES, NOTHING, "copyto fill_diagonal place put put_along_axis putmask"),
     facts("numpy", FILE_IO, NEW_ARRAY, "fromfile genfromtxt loadtxt"),
-    facts("numpy", FILE_IO, Kind(Tag.NDARRAY), "memmap"),  # others may have the file in memory, too
+    facts("numpy", FILE_IO, Type(TypeTag.NDARRAY), "memmap"),  # others may have the file in memory, too
     facts("numpy", FILE_IO, ANYTHING, "load"),
     facts("numpy", FILE_IO, NOTHING, "save savetxt savez savez_compressed"),
     facts("numpy", _SETTINGS, ANYTHING, "seterr seterrcall set_printoptions setbufsize"),
@@ -170,7 +170,7 @@ _RANDOM: Table = table(
     facts("numpy.random", DRAWS_INTO, NOTHING, "shuffle"),
     facts("numpy.random", SEEDS, NOTHING, "seed set_state"),
     facts("numpy.random", READS, NEW, "get_state"),
-    makers("numpy.random", SEEDS, Tag.RANDOM_GENERATOR, "Generator RandomState default_rng"),
+    makers("numpy.random", SEEDS, TypeTag.RANDOM_GENERATOR, "Generator RandomState default_rng"),
     facts("numpy.random", SEEDS, NEW, "MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence"),
 )
 

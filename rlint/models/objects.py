@@ -25,12 +25,12 @@ from rlint.models.fact import (
     methods,
     table,
 )
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
 _WAITS = Effect(EffectKind.WAITS, "waits")
-_MATCH = Kind(Tag.MATCH, optional=True)
-_PATH = Kind(Tag.PATH)
-_FRAME = Kind(Tag.DATAFRAME, fresh=True)
+_MATCH = Type(TypeTag.MATCH, optional=True)
+_PATH = Type(TypeTag.PATH)
+_FRAME = Type(TypeTag.DATAFRAME, fresh=True)
 
 _RANDOM_GENERATOR: Table = table(
     methods(
@@ -51,7 +51,7 @@ _RANDOM_GENERATOR: Table = table(
 _PATTERN: Table = table(
     methods(PURE, _MATCH, "fullmatch match search"),
     methods(PURE, LIST, "findall split"),
-    methods(PURE, Kind(Tag.ITERATOR, item=Kind(Tag.MATCH), fresh=True), "finditer"),
+    methods(PURE, Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True), "finditer"),
     methods(PURE, STR, "sub"),
     methods(PURE, TUPLE, "subn"),
 )
@@ -78,9 +78,9 @@ _PATH_METHODS: Table = table(
     methods(PURE, STR, "as_posix as_uri"),
     methods(PURE, BOOL, "is_absolute is_relative_to match"),
     methods(READS, BOOL, "exists is_dir is_file is_mount is_symlink samefile"),
-    methods(READS, Kind(Tag.ITERATOR, item=_PATH, fresh=True), "glob iterdir rglob walk"),
+    methods(READS, Type(TypeTag.ITERATOR, item=_PATH, fresh=True), "glob iterdir rglob walk"),
     methods(READS, ANYTHING, "lstat owner stat"),
-    methods(FILE_IO, Kind(Tag.FILE, of="pathlib.Path.open"), "open"),
+    methods(FILE_IO, Type(TypeTag.FILE, of="pathlib.Path.open"), "open"),
     methods(FILE_IO, STR, "read_text"),
     methods(FILE_IO, BYTES, "read_bytes"),
     methods(FILE_IO, ANYTHING, "chmod hardlink_to mkdir rename replace rmdir symlink_to touch unlink"),
@@ -99,7 +99,7 @@ _LOGGER: Table = table(
     ),
     methods(READS, BOOL, "hasHandlers isEnabledFor"),
     methods(READS, INT, "getEffectiveLevel"),
-    methods(READS, Kind(Tag.LOGGER), "getChild"),
+    methods(READS, Type(TypeTag.LOGGER), "getChild"),
 )
 _WRITER: Table = methods(
     Effect(EffectKind.LOGS, "writes to the log"),
@@ -156,7 +156,7 @@ _RUNS_ELSEWHERE = Effect(EffectKind.OTHER, "runs work elsewhere")
 _POOL: Table = table(
     methods(_RUNS_ELSEWHERE, LIST, "starmap"),
     methods(_RUNS_ELSEWHERE, ANYTHING, "apply imap imap_unordered map map_async"),
-    methods(_RUNS_ELSEWHERE, Kind(Tag.FUTURE), "apply_async starmap_async submit"),
+    methods(_RUNS_ELSEWHERE, Type(TypeTag.FUTURE), "apply_async starmap_async submit"),
     methods(Effect(EffectKind.OTHER, "closes the pool"), NOTHING, "close shutdown terminate"),
     methods(_WAITS, NOTHING, "join"),
 )
@@ -170,7 +170,7 @@ _FUTURE: Table = table(
     ),
 )
 _SHARED_VALUE: Table = table(
-    methods(READS, Kind(Tag.LOCK), "get_lock"),
+    methods(READS, Type(TypeTag.LOCK), "get_lock"),
     methods(READS, ANYTHING, "get_obj"),
     methods(Effect(EffectKind.WAITS, "takes the lock"), BOOL, "acquire"),
     methods(Effect(EffectKind.OTHER, "frees the lock"), NOTHING, "release"),
@@ -223,34 +223,34 @@ _DATAFRAME: Table = table(
     methods(FILE_IO, ANYTHING, "to_csv to_hdf to_json to_parquet to_pickle"),
     methods(Effect(EffectKind.MUTATES, "changes the frame"), ANYTHING, "insert pop update"),
 )
-METHODS: dict[Tag, Table] = {
-    Tag.RANDOM_GENERATOR: _RANDOM_GENERATOR,
-    Tag.PATTERN: _PATTERN,
-    Tag.MATCH: _MATCH_METHODS,
-    Tag.FILE: _FILE,
-    Tag.PATH: _PATH_METHODS,
-    Tag.LOGGER: _LOGGER,
-    Tag.WRITER: _WRITER,
-    Tag.QUEUE: _QUEUE,
-    Tag.EVENT: _EVENT,
-    Tag.LOCK: _LOCK,
-    Tag.SEMAPHORE: _LOCK,
-    Tag.CONDITION: _CONDITION,
-    Tag.BARRIER: _BARRIER,
-    Tag.THREAD: _THREAD,
-    Tag.PROCESS: _PROCESS,
-    Tag.POOL: _POOL,
-    Tag.FUTURE: _FUTURE,
-    Tag.SHARED_VALUE: _SHARED_VALUE,
-    Tag.CONNECTION: _CONNECTION,
-    Tag.ENVIRONMENT: _ENVIRONMENT,
-    Tag.SPACE: _SPACE,
-    Tag.REPLAY_BUFFER: _REPLAY_BUFFER,
-    Tag.TOKENIZER: _TOKENIZER,
-    Tag.DATAFRAME: _DATAFRAME,
+METHODS: dict[TypeTag, Table] = {
+    TypeTag.RANDOM_GENERATOR: _RANDOM_GENERATOR,
+    TypeTag.PATTERN: _PATTERN,
+    TypeTag.MATCH: _MATCH_METHODS,
+    TypeTag.FILE: _FILE,
+    TypeTag.PATH: _PATH_METHODS,
+    TypeTag.LOGGER: _LOGGER,
+    TypeTag.WRITER: _WRITER,
+    TypeTag.QUEUE: _QUEUE,
+    TypeTag.EVENT: _EVENT,
+    TypeTag.LOCK: _LOCK,
+    TypeTag.SEMAPHORE: _LOCK,
+    TypeTag.CONDITION: _CONDITION,
+    TypeTag.BARRIER: _BARRIER,
+    TypeTag.THREAD: _THREAD,
+    TypeTag.PROCESS: _PROCESS,
+    TypeTag.POOL: _POOL,
+    TypeTag.FUTURE: _FUTURE,
+    TypeTag.SHARED_VALUE: _SHARED_VALUE,
+    TypeTag.CONNECTION: _CONNECTION,
+    TypeTag.ENVIRONMENT: _ENVIRONMENT,
+    TypeTag.SPACE: _SPACE,
+    TypeTag.REPLAY_BUFFER: _REPLAY_BUFFER,
+    TypeTag.TOKENIZER: _TOKENIZER,
+    TypeTag.DATAFRAME: _DATAFRAME,
 }
 
-BY_COUNT: dict[tuple[Tag, str, int], Fact] = {
-    (Tag.MATCH, "group", 0): Fact(PURE, STR),
-    (Tag.MATCH, "group", 1): Fact(PURE, Kind(Tag.STR, optional=True)),
+BY_COUNT: dict[tuple[TypeTag, str, int], Fact] = {
+    (TypeTag.MATCH, "group", 0): Fact(PURE, STR),
+    (TypeTag.MATCH, "group", 1): Fact(PURE, Type(TypeTag.STR, optional=True)),
 }

@@ -30,7 +30,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
@@ -40,20 +40,22 @@ _LOADS = Effect(EffectKind.LOADS_MODEL, "loads a model")
 _NETWORK = Effect(EffectKind.NETWORK, "uses the network")
 _TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
 _WINDOW = Effect(EffectKind.OTHER, "draws on the screen")
-_FIGURE = Kind(Tag.INSTANCE, of="matplotlib.figure.Figure")
-_AXES = Kind(Tag.INSTANCE, of="matplotlib.axes.Axes")
-_FIGURE_AND_AXES = Kind(Tag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one pair of axes, or an array
+_FIGURE = Type(TypeTag.INSTANCE, of="matplotlib.figure.Figure")
+_AXES = Type(TypeTag.INSTANCE, of="matplotlib.axes.Axes")
+_FIGURE_AND_AXES = Type(TypeTag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one pair of axes, or an array
 _RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
 _WEIGHTS = Effect(EffectKind.MUTATES, "changes weights")
 
 _ENVIRONMENTS: Table = table(
-    makers("gymnasium", _STARTS, Tag.ENVIRONMENT, "make make_vec vector.make"),
-    makers("gymnasium", PURE, Tag.ENVIRONMENT, "Env ObservationWrapper ActionWrapper RewardWrapper Wrapper"),
-    makers("gymnasium.vector", _STARTS, Tag.ENVIRONMENT, "AsyncVectorEnv SyncVectorEnv VectorEnv"),
+    makers("gymnasium", _STARTS, TypeTag.ENVIRONMENT, "make make_vec vector.make"),
+    makers(
+        "gymnasium", PURE, TypeTag.ENVIRONMENT, "Env ObservationWrapper ActionWrapper RewardWrapper Wrapper"
+    ),
+    makers("gymnasium.vector", _STARTS, TypeTag.ENVIRONMENT, "AsyncVectorEnv SyncVectorEnv VectorEnv"),
     makers(
         "gymnasium.wrappers",
         READS,
-        Tag.ENVIRONMENT,
+        TypeTag.ENVIRONMENT,
         """AtariPreprocessing Autoreset ClipAction ClipReward DtypeObservation FilterObservation
         FlattenObservation FrameStack FrameStackObservation GrayScaleObservation GrayscaleObservation
         HumanRendering MaxAndSkipObservation Monitor NormalizeObservation NormalizeReward OrderEnforcing
@@ -66,64 +68,88 @@ _ENVIRONMENTS: Table = table(
     makers(
         "gymnasium.spaces",
         PURE,
-        Tag.SPACE,
+        TypeTag.SPACE,
         "Box Dict Discrete Graph MultiBinary MultiDiscrete OneOf Sequence Space Text Tuple",
     ),
     facts("gymnasium.spaces", READS, INT, "flatdim utils.flatdim"),
     facts("gymnasium.spaces", READS, NEW, "flatten flatten_space unflatten"),
-    makers("envpool", _STARTS, Tag.ENVIRONMENT, "make make_gym make_gymnasium"),
-    makers("procgen", _STARTS, Tag.ENVIRONMENT, "ProcgenEnv"),
-    makers("gym_super_mario_bros", _STARTS, Tag.ENVIRONMENT, "make"),
-    makers("nes_py.wrappers", READS, Tag.ENVIRONMENT, "JoypadSpace"),
-    makers("stable_baselines3.common.vec_env", _STARTS, Tag.ENVIRONMENT, "DummyVecEnv SubprocVecEnv"),
+    makers("envpool", _STARTS, TypeTag.ENVIRONMENT, "make make_gym make_gymnasium"),
+    makers("procgen", _STARTS, TypeTag.ENVIRONMENT, "ProcgenEnv"),
+    makers("gym_super_mario_bros", _STARTS, TypeTag.ENVIRONMENT, "make"),
+    makers("nes_py.wrappers", READS, TypeTag.ENVIRONMENT, "JoypadSpace"),
+    makers("stable_baselines3.common.vec_env", _STARTS, TypeTag.ENVIRONMENT, "DummyVecEnv SubprocVecEnv"),
     makers(
-        "stable_baselines3.common.vec_env", READS, Tag.ENVIRONMENT, "VecCheckNan VecFrameStack VecMonitor"
+        "stable_baselines3.common.vec_env", READS, TypeTag.ENVIRONMENT, "VecCheckNan VecFrameStack VecMonitor"
     ),
-    makers("stable_baselines3.common.vec_env", READS, Tag.ENVIRONMENT, "VecNormalize VecTransposeImage"),
-    makers("stable_baselines3.common.vec_env", READS, Tag.ENVIRONMENT, "VecVideoRecorder"),
-    makers("stable_baselines3.common.env_util", _STARTS, Tag.ENVIRONMENT, "make_atari_env make_vec_env"),
-    makers("stable_baselines3.common.monitor", FILE_IO, Tag.ENVIRONMENT, "Monitor"),
-    makers("stable_baselines3.common.atari_wrappers", READS, Tag.ENVIRONMENT, "AtariWrapper ClipRewardEnv"),
-    makers("stable_baselines3.common.atari_wrappers", READS, Tag.ENVIRONMENT, "EpisodicLifeEnv FireResetEnv"),
-    makers("stable_baselines3.common.atari_wrappers", READS, Tag.ENVIRONMENT, "MaxAndSkipEnv NoopResetEnv"),
-    makers("torchrl.envs", _STARTS, Tag.ENVIRONMENT, "GymEnv ParallelEnv SerialEnv TransformedEnv"),
-    makers("tianshou.env", _STARTS, Tag.ENVIRONMENT, "DummyVectorEnv RayVectorEnv ShmemVectorEnv"),
-    makers("tianshou.env", _STARTS, Tag.ENVIRONMENT, "SubprocVectorEnv"),
+    makers("stable_baselines3.common.vec_env", READS, TypeTag.ENVIRONMENT, "VecNormalize VecTransposeImage"),
+    makers("stable_baselines3.common.vec_env", READS, TypeTag.ENVIRONMENT, "VecVideoRecorder"),
+    makers("stable_baselines3.common.env_util", _STARTS, TypeTag.ENVIRONMENT, "make_atari_env make_vec_env"),
+    makers("stable_baselines3.common.monitor", FILE_IO, TypeTag.ENVIRONMENT, "Monitor"),
+    makers(
+        "stable_baselines3.common.atari_wrappers", READS, TypeTag.ENVIRONMENT, "AtariWrapper ClipRewardEnv"
+    ),
+    makers(
+        "stable_baselines3.common.atari_wrappers", READS, TypeTag.ENVIRONMENT, "EpisodicLifeEnv FireResetEnv"
+    ),
+    makers(
+        "stable_baselines3.common.atari_wrappers", READS, TypeTag.ENVIRONMENT, "MaxAndSkipEnv NoopResetEnv"
+    ),
+    makers("torchrl.envs", _STARTS, TypeTag.ENVIRONMENT, "GymEnv ParallelEnv SerialEnv TransformedEnv"),
+    makers("tianshou.env", _STARTS, TypeTag.ENVIRONMENT, "DummyVectorEnv RayVectorEnv ShmemVectorEnv"),
+    makers("tianshou.env", _STARTS, TypeTag.ENVIRONMENT, "SubprocVectorEnv"),
 )
 
 _REPLAY: Table = table(
-    makers("stable_baselines3.common.buffers", PURE, Tag.REPLAY_BUFFER, "DictReplayBuffer DictRolloutBuffer"),
-    makers("stable_baselines3.common.buffers", PURE, Tag.REPLAY_BUFFER, "NStepReplayBuffer ReplayBuffer"),
-    makers("stable_baselines3.common.buffers", PURE, Tag.REPLAY_BUFFER, "RolloutBuffer"),
-    makers("stable_baselines3", PURE, Tag.REPLAY_BUFFER, "HerReplayBuffer"),
-    makers("sb3_contrib.common.recurrent.buffers", PURE, Tag.REPLAY_BUFFER, "RecurrentDictRolloutBuffer"),
-    makers("sb3_contrib.common.recurrent.buffers", PURE, Tag.REPLAY_BUFFER, "RecurrentRolloutBuffer"),
-    makers("cleanrl_utils.buffers", PURE, Tag.REPLAY_BUFFER, "DictReplayBuffer ReplayBuffer RolloutBuffer"),
     makers(
-        "tianshou.data", PURE, Tag.REPLAY_BUFFER, "CachedReplayBuffer HERReplayBuffer PrioritizedReplayBuffer"
+        "stable_baselines3.common.buffers", PURE, TypeTag.REPLAY_BUFFER, "DictReplayBuffer DictRolloutBuffer"
     ),
-    makers("tianshou.data", PURE, Tag.REPLAY_BUFFER, "PrioritizedVectorReplayBuffer ReplayBuffer"),
-    makers("tianshou.data", PURE, Tag.REPLAY_BUFFER, "ReplayBufferManager VectorReplayBuffer"),
+    makers("stable_baselines3.common.buffers", PURE, TypeTag.REPLAY_BUFFER, "NStepReplayBuffer ReplayBuffer"),
+    makers("stable_baselines3.common.buffers", PURE, TypeTag.REPLAY_BUFFER, "RolloutBuffer"),
+    makers("stable_baselines3", PURE, TypeTag.REPLAY_BUFFER, "HerReplayBuffer"),
+    makers("sb3_contrib.common.recurrent.buffers", PURE, TypeTag.REPLAY_BUFFER, "RecurrentDictRolloutBuffer"),
+    makers("sb3_contrib.common.recurrent.buffers", PURE, TypeTag.REPLAY_BUFFER, "RecurrentRolloutBuffer"),
     makers(
-        "torchrl.data", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer ReplayBufferEnsemble"
+        "cleanrl_utils.buffers", PURE, TypeTag.REPLAY_BUFFER, "DictReplayBuffer ReplayBuffer RolloutBuffer"
     ),
     makers(
-        "torchrl.data", PURE, Tag.REPLAY_BUFFER, "TensorDictPrioritizedReplayBuffer TensorDictReplayBuffer"
+        "tianshou.data",
+        PURE,
+        TypeTag.REPLAY_BUFFER,
+        "CachedReplayBuffer HERReplayBuffer PrioritizedReplayBuffer",
     ),
-    makers("pfrl.replay_buffers", PURE, Tag.REPLAY_BUFFER, "EpisodicReplayBuffer PersistentReplayBuffer"),
-    makers("pfrl.replay_buffers", PURE, Tag.REPLAY_BUFFER, "PrioritizedEpisodicReplayBuffer ReplayBuffer"),
-    makers("pfrl.replay_buffers", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer"),
-    makers("d3rlpy.dataset", PURE, Tag.REPLAY_BUFFER, "ReplayBuffer"),
-    makers("elegantrl.train", PURE, Tag.REPLAY_BUFFER, "ReplayBuffer"),
-    makers("agilerl.components", PURE, Tag.REPLAY_BUFFER, "MultiAgentReplayBuffer MultiStepReplayBuffer"),
+    makers("tianshou.data", PURE, TypeTag.REPLAY_BUFFER, "PrioritizedVectorReplayBuffer ReplayBuffer"),
+    makers("tianshou.data", PURE, TypeTag.REPLAY_BUFFER, "ReplayBufferManager VectorReplayBuffer"),
     makers(
-        "agilerl.components", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer RolloutBuffer"
+        "torchrl.data",
+        PURE,
+        TypeTag.REPLAY_BUFFER,
+        "PrioritizedReplayBuffer ReplayBuffer ReplayBufferEnsemble",
     ),
-    makers("skrl.memories.torch", PURE, Tag.REPLAY_BUFFER, "Memory PrioritizedMemory RandomMemory"),
-    makers("cpprb", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer"),
+    makers(
+        "torchrl.data",
+        PURE,
+        TypeTag.REPLAY_BUFFER,
+        "TensorDictPrioritizedReplayBuffer TensorDictReplayBuffer",
+    ),
+    makers("pfrl.replay_buffers", PURE, TypeTag.REPLAY_BUFFER, "EpisodicReplayBuffer PersistentReplayBuffer"),
+    makers(
+        "pfrl.replay_buffers", PURE, TypeTag.REPLAY_BUFFER, "PrioritizedEpisodicReplayBuffer ReplayBuffer"
+    ),
+    makers("pfrl.replay_buffers", PURE, TypeTag.REPLAY_BUFFER, "PrioritizedReplayBuffer"),
+    makers("d3rlpy.dataset", PURE, TypeTag.REPLAY_BUFFER, "ReplayBuffer"),
+    makers("elegantrl.train", PURE, TypeTag.REPLAY_BUFFER, "ReplayBuffer"),
+    makers("agilerl.components", PURE, TypeTag.REPLAY_BUFFER, "MultiAgentReplayBuffer MultiStepReplayBuffer"),
+    makers(
+        "agilerl.components",
+        PURE,
+        TypeTag.REPLAY_BUFFER,
+        "PrioritizedReplayBuffer ReplayBuffer RolloutBuffer",
+    ),
+    makers("skrl.memories.torch", PURE, TypeTag.REPLAY_BUFFER, "Memory PrioritizedMemory RandomMemory"),
+    makers("cpprb", PURE, TypeTag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer"),
     facts("stable_baselines3.common.utils", _WEIGHTS, NOTHING, "polyak_update update_learning_rate"),
     facts("stable_baselines3.common.utils", SEEDS, NOTHING, "set_random_seed"),
-    facts("stable_baselines3.common.utils", READS, Kind(Tag.DEVICE), "get_device"),
+    facts("stable_baselines3.common.utils", READS, Type(TypeTag.DEVICE), "get_device"),
     facts("stable_baselines3.common.utils", PURE, NEW, "explained_variance safe_mean"),
     facts("stable_baselines3.common.utils", PURE, ANYTHING, "obs_as_tensor"),
     facts("stable_baselines3.common.preprocessing", READS, INT, "get_action_dim get_flattened_obs_dim"),
@@ -139,25 +165,33 @@ _PRETRAINED = " ".join(f"{name}.from_pretrained" for name in _AUTO_MODELS.split(
 _CONFIGURED = " ".join(f"{name}.from_config" for name in _AUTO_MODELS.split())
 
 _LANGUAGE: Table = table(
-    makers("transformers", _LOADS, Tag.MODULE, _PRETRAINED),
-    makers("transformers", DRAWS, Tag.MODULE, _CONFIGURED),
+    makers("transformers", _LOADS, TypeTag.MODULE, _PRETRAINED),
+    makers("transformers", DRAWS, TypeTag.MODULE, _CONFIGURED),
     makers(
-        "transformers", _LOADS, Tag.TOKENIZER, "AutoProcessor.from_pretrained AutoTokenizer.from_pretrained"
+        "transformers",
+        _LOADS,
+        TypeTag.TOKENIZER,
+        "AutoProcessor.from_pretrained AutoTokenizer.from_pretrained",
     ),
     facts("transformers", FILE_IO, NEW, "AutoConfig.from_pretrained GenerationConfig.from_pretrained"),
     facts("transformers", PURE, NEW, "BitsAndBytesConfig GenerationConfig TrainingArguments"),
     facts("transformers", SEEDS, NOTHING, "set_seed"),
     makers(
-        "transformers", Effect(EffectKind.MUTATES, "changes the optimizer"), Tag.SCHEDULER, "get_scheduler"
+        "transformers",
+        Effect(EffectKind.MUTATES, "changes the optimizer"),
+        TypeTag.SCHEDULER,
+        "get_scheduler",
     ),
-    makers("peft", _LOADS, Tag.MODULE, "PeftModel.from_pretrained get_peft_model"),
+    makers("peft", _LOADS, TypeTag.MODULE, "PeftModel.from_pretrained get_peft_model"),
     facts("peft", PURE, NEW, "LoraConfig"),
-    makers("trl", _LOADS, Tag.MODULE, "AutoModelForCausalLMWithValueHead.from_pretrained"),
+    makers("trl", _LOADS, TypeTag.MODULE, "AutoModelForCausalLMWithValueHead.from_pretrained"),
     facts("accelerate", READS, NEW, "Accelerator PartialState"),
     facts("accelerate.utils", _TALKS, ANYTHING, "broadcast_object_list gather gather_object"),
     facts("accelerate.utils", SEEDS, NOTHING, "set_seed"),
-    facts("datasets", FILE_IO, Kind(Tag.DATASET), "load_dataset load_from_disk"),
-    facts("datasets", READS, Kind(Tag.DATASET), "Dataset.from_dict Dataset.from_list concatenate_datasets"),
+    facts("datasets", FILE_IO, Type(TypeTag.DATASET), "load_dataset load_from_disk"),
+    facts(
+        "datasets", READS, Type(TypeTag.DATASET), "Dataset.from_dict Dataset.from_list concatenate_datasets"
+    ),
     facts("safetensors.torch", FILE_IO, ANYTHING, "load_file save_file"),
     facts("math_verify", PURE, LIST, "parse parser.parse"),
     facts("math_verify", PURE, BOOL, "verify"),
@@ -185,7 +219,7 @@ _LANGUAGE: Table = table(
 _AROUND: Table = table(
     facts("wandb", _LOGS, ANYTHING, "define_metric finish log login save"),
     facts("wandb", _HOOKS, ANYTHING, "unwatch watch"),
-    facts("wandb", _LOGS, Kind(Tag.WRITER, of="wandb.init"), "init"),
+    facts("wandb", _LOGS, Type(TypeTag.WRITER, of="wandb.init"), "init"),
     facts("wandb", READS, NEW, "Histogram Image Table Video"),
     facts("swanlab", _LOGS, ANYTHING, "init log"),
     facts("mlflow", _LOGS, ANYTHING, "log_artifact log_metric log_metrics log_params start_run"),
@@ -195,11 +229,13 @@ _AROUND: Table = table(
     facts("rich", PRINTS, NOTHING, "print print_json"),
     facts("click", PRINTS, NOTHING, "echo secho"),
     facts("loguru.logger", _LOGS, NOTHING, "critical debug error exception info log success trace warning"),
-    facts("loguru.logger", READS, Kind(Tag.LOGGER), "bind opt"),
+    facts("loguru.logger", READS, Type(TypeTag.LOGGER), "bind opt"),
     facts("absl.logging", _LOGS, NOTHING, "debug error exception info log vlog warning"),
     facts("einops", PURE, ANYTHING, "rearrange reduce repeat"),
-    makers("pandas", READS, Tag.DATAFRAME, "DataFrame concat merge"),
-    facts("pandas", FILE_IO, Kind(Tag.DATAFRAME, fresh=True), "read_csv read_json read_parquet read_pickle"),
+    makers("pandas", READS, TypeTag.DATAFRAME, "DataFrame concat merge"),
+    facts(
+        "pandas", FILE_IO, Type(TypeTag.DATAFRAME, fresh=True), "read_csv read_json read_parquet read_pickle"
+    ),
     facts("pandas", READS, NEW, "Series to_datetime to_numeric"),
     facts("pandas", READS, ANYTHING, "isna isnull notna notnull"),
     facts("cv2", PURE, NEW_ARRAY, "GaussianBlur cvtColor flip resize"),
@@ -249,10 +285,10 @@ def pretrained(qualified: str) -> Fact | None:
     name, _, constructor = rest.rpartition(".")
     if library != "transformers" or constructor not in ("from_pretrained", "from_config") or "." in name:
         return None
-    tag = Tag.UNKNOWN
+    tag = TypeTag.UNKNOWN
     if name.endswith(("Tokenizer", "TokenizerFast", "Processor")):
-        tag = Tag.TOKENIZER
+        tag = TypeTag.TOKENIZER
     elif name.endswith("Model") or "For" in name:
-        tag = Tag.MODULE
+        tag = TypeTag.MODULE
     effect = _LOADS if constructor == "from_pretrained" else DRAWS
-    return Fact(effect, Kind(tag, of=qualified, fresh=True)) if tag is not Tag.UNKNOWN else None
+    return Fact(effect, Type(tag, of=qualified, fresh=True)) if tag is not TypeTag.UNKNOWN else None

@@ -30,14 +30,14 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Device, Kind, Tag
+from rlint.models.kind import Device, Type, TypeTag
 
-_ON_HOST = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
-_OF_HOST_MEMORY = Kind(Tag.TENSOR, device=Device.HOST)
-_TENSOR_LIST = Kind(Tag.LIST, item=TENSOR, fresh=True)
-_CONTEXT = Kind(Tag.INSTANCE, fresh=True)
-_ON_CUDA = Kind(Tag.TENSOR, device=Device.CUDA)
-_GENERATOR = Kind(Tag.RANDOM_GENERATOR, of="torch.Generator")
+_ON_HOST = Type(TypeTag.TENSOR, device=Device.HOST, fresh=True)
+_OF_HOST_MEMORY = Type(TypeTag.TENSOR, device=Device.HOST)
+_TENSOR_LIST = Type(TypeTag.LIST, item=TENSOR, fresh=True)
+_CONTEXT = Type(TypeTag.INSTANCE, fresh=True)
+_ON_CUDA = Type(TypeTag.TENSOR, device=Device.CUDA)
+_GENERATOR = Type(TypeTag.RANDOM_GENERATOR, of="torch.Generator")
 _CHANGES = Effect(EffectKind.MUTATES, "changes the tensor")
 _FILLS = Effect(EffectKind.MUTATES, "fills the tensor")
 _SETTINGS = Effect(EffectKind.OTHER, "changes a setting of torch")
@@ -138,10 +138,10 @@ _TENSORS: Table = table(
     facts("torch", PURE, BOOL, "is_storage is_tensor"),
     facts("torch", PURE, INT, "numel get_device"),
     facts("torch", PURE, SHAPE, "Size broadcast_shapes"),
-    facts("torch", PURE, Kind(Tag.DTYPE), "promote_types result_type"),
+    facts("torch", PURE, Type(TypeTag.DTYPE), "promote_types result_type"),
     facts("torch", PURE, ANYTHING, "finfo iinfo typename"),
-    facts("torch", PURE, Kind(Tag.DEVICE), "device"),
-    facts("torch", READS, Kind(Tag.DEVICE), "get_default_device"),
+    facts("torch", PURE, Type(TypeTag.DEVICE), "device"),
+    facts("torch", READS, Type(TypeTag.DEVICE), "get_default_device"),
     facts("torch", _CHANGES, TENSOR, " ".join(f"{name}_" for name in words(_HAVE_INPLACE))),
     facts(
         "torch", DRAWS_INTO, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"
@@ -202,7 +202,7 @@ _LAYERS: Table = table(
     makers(
         "torch.nn",
         DRAWS,
-        Tag.MODULE,
+        TypeTag.MODULE,
         """AdaptiveLogSoftmaxWithLoss Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d
         ConvTranspose3d Embedding EmbeddingBag GRU GRUCell LSTM LSTMCell Linear MultiheadAttention RNN RNNCell
         Transformer TransformerDecoderLayer TransformerEncoderLayer""",
@@ -210,7 +210,7 @@ _LAYERS: Table = table(
     makers(
         "torch.nn",
         PURE,
-        Tag.MODULE,
+        TypeTag.MODULE,
         """AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d
         AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool2d AvgPool3d BCELoss BCEWithLogitsLoss BatchNorm1d
         BatchNorm2d BatchNorm3d CELU CTCLoss ChannelShuffle ConstantPad1d ConstantPad2d ConstantPad3d
@@ -226,8 +226,8 @@ _LAYERS: Table = table(
         SyncBatchNorm Tanh Tanhshrink Threshold TransformerDecoder TransformerEncoder TripletMarginLoss
         Unflatten Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d""",
     ),
-    makers("torch.nn", _TALKS, Tag.MODULE, "parallel.DistributedDataParallel"),
-    makers("torch.nn", READS, Tag.MODULE, "DataParallel"),
+    makers("torch.nn", _TALKS, TypeTag.MODULE, "parallel.DistributedDataParallel"),
+    makers("torch.nn", READS, TypeTag.MODULE, "DataParallel"),
     facts(
         "torch.nn.init", DRAWS_INTO, TENSOR, "kaiming_normal_ kaiming_uniform_ normal_ orthogonal_ sparse_"
     ),
@@ -240,7 +240,7 @@ _LAYERS: Table = table(
     facts("torch.nn.utils", PURE, NEW_TENSOR, "parameters_to_vector rnn.pad_sequence"),
     facts("torch.nn.utils", PURE, NEW, "rnn.pack_padded_sequence rnn.pack_sequence rnn.PackedSequence"),
     facts("torch.nn.utils", PURE, TENSORS, "rnn.pad_packed_sequence"),
-    facts("torch.nn.utils", PURE, Kind(Tag.LIST, item=TENSOR, fresh=True), "rnn.unpad_sequence"),
+    facts("torch.nn.utils", PURE, Type(TypeTag.LIST, item=TENSOR, fresh=True), "rnn.unpad_sequence"),
     facts("torch.nn.utils", _FILLS, NOTHING, "vector_to_parameters"),
     facts(
         "torch.nn.utils",
@@ -253,13 +253,16 @@ _LAYERS: Table = table(
 
 _LEARNING: Table = table(
     makers(
-        "torch.optim", READS, Tag.OPTIMIZER, "ASGD Adadelta Adagrad Adam AdamW Adamax LBFGS NAdam Optimizer"
+        "torch.optim",
+        READS,
+        TypeTag.OPTIMIZER,
+        "ASGD Adadelta Adagrad Adam AdamW Adamax LBFGS NAdam Optimizer",
     ),
-    makers("torch.optim", READS, Tag.OPTIMIZER, "RAdam RMSprop Rprop SGD SparseAdam"),
+    makers("torch.optim", READS, TypeTag.OPTIMIZER, "RAdam RMSprop Rprop SGD SparseAdam"),
     makers(
         "torch.optim.lr_scheduler",
         _OPTIMIZER_CHANGES,
-        Tag.SCHEDULER,
+        TypeTag.SCHEDULER,
         """ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR ExponentialLR
         LambdaLR LinearLR MultiStepLR MultiplicativeLR OneCycleLR PolynomialLR ReduceLROnPlateau SequentialLR
         StepLR""",
@@ -267,7 +270,7 @@ _LEARNING: Table = table(
     makers(
         "torch.distributions",
         PURE,
-        Tag.DISTRIBUTION,
+        TypeTag.DISTRIBUTION,
         """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
         FisherSnedecor Gamma Geometric Gumbel HalfCauchy HalfNormal Independent Kumaraswamy Laplace LogNormal
         LogisticNormal LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal
@@ -281,25 +284,30 @@ _LEARNING: Table = table(
     facts("torch.autograd", PURE, TENSORS, "grad"),
     facts("torch.autograd", _ACCUMULATES, NOTHING, "backward"),
     facts("torch.autograd", _CALLS_BACK, ANYTHING, "functional.hessian functional.jacobian functional.vjp"),
-    makers("torch.utils.data", READS, Tag.LOADER, "DataLoader", item=Kind(Tag.BATCH, device=Device.HOST)),
     makers(
-        "torch.utils.data", PURE, Tag.DATASET, "ChainDataset ConcatDataset Dataset IterableDataset Subset"
+        "torch.utils.data", READS, TypeTag.LOADER, "DataLoader", item=Type(TypeTag.BATCH, device=Device.HOST)
     ),
-    makers("torch.utils.data", PURE, Tag.DATASET, "TensorDataset"),
-    makers("torch.utils.data", PURE, Tag.INSTANCE, "BatchSampler DistributedSampler RandomSampler"),
     makers(
-        "torch.utils.data", PURE, Tag.INSTANCE, "SequentialSampler SubsetRandomSampler WeightedRandomSampler"
+        "torch.utils.data", PURE, TypeTag.DATASET, "ChainDataset ConcatDataset Dataset IterableDataset Subset"
     ),
-    facts("torch.utils.data", DRAWS, Kind(Tag.LIST, item=Kind(Tag.DATASET)), "random_split"),
+    makers("torch.utils.data", PURE, TypeTag.DATASET, "TensorDataset"),
+    makers("torch.utils.data", PURE, TypeTag.INSTANCE, "BatchSampler DistributedSampler RandomSampler"),
+    makers(
+        "torch.utils.data",
+        PURE,
+        TypeTag.INSTANCE,
+        "SequentialSampler SubsetRandomSampler WeightedRandomSampler",
+    ),
+    facts("torch.utils.data", DRAWS, Type(TypeTag.LIST, item=Type(TypeTag.DATASET)), "random_split"),
     facts("torch.utils.data", READS, ANYTHING, "default_collate get_worker_info"),
-    makers("torch.utils.tensorboard", FILE_IO, Tag.WRITER, "SummaryWriter"),
+    makers("torch.utils.tensorboard", FILE_IO, TypeTag.WRITER, "SummaryWriter"),
     facts("torch.utils.checkpoint", _CALLS_BACK, ANYTHING, "checkpoint checkpoint_sequential"),
     facts("torch.func", _CALLS_BACK, ANYTHING, "functional_call"),
     facts("torch.func", READS, TUPLE, "stack_module_state"),
     facts("torch.utils._pytree", _CALLS_BACK, ANYTHING, "tree_map"),
     facts("torch.utils._pytree", READS, ANYTHING, "tree_flatten tree_leaves tree_unflatten"),
-    makers("torch.amp", READS, Tag.INSTANCE, "GradScaler"),
-    makers("torch.cuda.amp", READS, Tag.INSTANCE, "GradScaler"),
+    makers("torch.amp", READS, TypeTag.INSTANCE, "GradScaler"),
+    makers("torch.cuda.amp", READS, TypeTag.INSTANCE, "GradScaler"),
     facts("torch.cuda.amp", PURE, _CONTEXT, "autocast"),
     facts("torch.amp", PURE, _CONTEXT, "autocast"),
     facts(
@@ -322,11 +330,11 @@ _SYSTEM: Table = table(
     facts("torch", READS, NEW_TENSOR, "get_rng_state random.get_rng_state"),
     facts("torch", READS, INT, "get_num_interop_threads get_num_threads initial_seed"),
     facts("torch", PURE, _CONTEXT, "random.fork_rng"),
-    makers("torch", PURE, Tag.RANDOM_GENERATOR, "Generator"),
+    makers("torch", PURE, TypeTag.RANDOM_GENERATOR, "Generator"),
     facts("torch", READS, BOOL, "is_autocast_enabled is_grad_enabled is_inference_mode_enabled"),
     facts("torch", READS, BOOL, "backends.cuda.is_built backends.mps.is_available backends.mps.is_built"),
     facts("torch", READS, BOOL, "compiler.is_compiling"),
-    facts("torch", READS, Kind(Tag.DTYPE), "get_autocast_dtype get_default_dtype"),
+    facts("torch", READS, Type(TypeTag.DTYPE), "get_autocast_dtype get_default_dtype"),
     facts("torch", READS, STR, "get_float32_matmul_precision"),
     facts("torch", _SETTINGS, NOTHING, "set_anomaly_enabled set_default_device set_default_dtype"),
     facts("torch", _SETTINGS, NOTHING, "set_default_tensor_type set_float32_matmul_precision"),
@@ -345,7 +353,7 @@ _SYSTEM: Table = table(
     facts("torch.cuda", _DEVICE_STATE, NOTHING, "set_device set_per_process_memory_fraction set_stream"),
     facts("torch.cuda", SEEDS, NOTHING, "manual_seed manual_seed_all seed set_rng_state set_rng_state_all"),
     # A CUDA event is no event of `threading`.
-    makers("torch.cuda", PURE, Tag.INSTANCE, "CUDAGraph Event Stream"),
+    makers("torch.cuda", PURE, TypeTag.INSTANCE, "CUDAGraph Event Stream"),
     facts("torch.cuda", PURE, _CONTEXT, "device stream graph"),
     facts("torch.cuda", _DEVICE_STATE, NOTHING, "nvtx.range_pop nvtx.range_push"),
     facts("torch.mps", _DEVICE_WAIT, NOTHING, "synchronize"),
@@ -396,5 +404,5 @@ INPLACE = frozenset(
 CONSUMERS = frozenset(
     words("""torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_ torch.nn.utils.get_total_norm
     torch.nn.utils.parameters_to_vector torch.nn.ModuleList torch.nn.ParameterList""")
-) | frozenset(name for name, fact in FACTS.items() if fact.result.tag is Tag.OPTIMIZER)
+) | frozenset(name for name, fact in FACTS.items() if fact.result.tag is TypeTag.OPTIMIZER)
 """Given an iterator, these use it up."""

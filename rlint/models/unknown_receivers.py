@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rlint.models.effect import PURE, READS
 from rlint.models.fact import ANYTHING, BOOL, DICT, INT, NEW, SHAPE, STR, STRINGS, TUPLE, Fact, words
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
 _ANY_COUNT = 99
 
 # Name: how many arguments it takes, from and to, and what it gives.
-_CERTAIN: dict[str, tuple[int, int, Kind]] = {
+_CERTAIN: dict[str, tuple[int, int, Type]] = {
     **dict.fromkeys(words("capitalize casefold lower swapcase title upper"), (0, 0, STR)),
     **dict.fromkeys(
         words("""isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable
@@ -31,7 +31,7 @@ _CERTAIN: dict[str, tuple[int, int, Kind]] = {
     "find": (1, 3, ANYTHING),
     "rfind": (1, 3, INT),
     "replace": (2, 3, ANYTHING),
-    "encode": (0, 0, Kind(Tag.BYTES)),
+    "encode": (0, 0, Type(TypeTag.BYTES)),
     "format": (1, _ANY_COUNT, STR),
     "group": (0, _ANY_COUNT, ANYTHING),
     "groups": (0, 1, TUPLE),
@@ -42,7 +42,7 @@ _CERTAIN: dict[str, tuple[int, int, Kind]] = {
 }
 
 # With text for their first argument these work on text, too.
-_GIVEN_TEXT: dict[str, tuple[int, int, Kind]] = {
+_GIVEN_TEXT: dict[str, tuple[int, int, Type]] = {
     "encode": (1, 2, ANYTHING),
     "partition": (1, 1, TUPLE),
     "split": (1, 2, ANYTHING),

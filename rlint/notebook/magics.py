@@ -33,7 +33,7 @@ _FOREIGN = frozenset(
 
 
 @dataclass(slots=True)
-class Cell:
+class MagicCell:
     """A cell as Python. `pinned` lines at its beginning must stay where they are, with nothing above them;
     `problem` is what kept the rest from being read.
     """
@@ -43,10 +43,10 @@ class Cell:
     problem: Problem | None = None
 
 
-def present(source: str, masks: Masks, name: str) -> Cell:
+def present(source: str, masks: Masks, name: str) -> MagicCell:
     """Replace what is no Python in a cell, whose lines end with a plain line feed."""
     lines = source.split("\n")
-    cell = Cell(list(lines))
+    cell = MagicCell(list(lines))
     body = _cell_magics(cell, masks)
     for logical in logical_lines(lines[body:]):
         if logical.kind:
@@ -64,7 +64,7 @@ def present(source: str, masks: Masks, name: str) -> Cell:
     return cell
 
 
-def _problem(cell: Cell, name: str) -> Problem | None:
+def _problem(cell: MagicCell, name: str) -> Problem | None:
     parsed = parse("\n".join(cell.lines), name)
     return parsed if isinstance(parsed, Problem) else None
 
@@ -72,7 +72,7 @@ def _problem(cell: Cell, name: str) -> Problem | None:
 # -- cell magics ---------------------------------------------------------------------------------
 
 
-def _cell_magics(cell: Cell, masks: Masks) -> int:
+def _cell_magics(cell: MagicCell, masks: Masks) -> int:
     """Replace the magics at the beginning; return where what they leave to Python starts."""
     number = 0
     for number, line in enumerate(cell.lines):
@@ -97,7 +97,7 @@ def _options(text: str) -> list[str]:
     return [word for word in text.split() if word.isidentifier()]
 
 
-def _hide_cell(cell: Cell, first: int, masks: Masks, *, foreign: bool) -> None:
+def _hide_cell(cell: MagicCell, first: int, masks: Masks, *, foreign: bool) -> None:
     head = cell.lines[first]
     names = [*words.interpolated(head), *_TAKES.findall(head)] if foreign else words.read(head)[1:]
     cell.lines[first] = _stand_in(head, masks, names, _GIVES.findall(head))
@@ -111,7 +111,7 @@ def _hide_cell(cell: Cell, first: int, masks: Masks, *, foreign: bool) -> None:
 # -- lines ---------------------------------------------------------------------------------------
 
 
-def _replace(cell: Cell, logical: Logical, masks: Masks) -> None:
+def _replace(cell: MagicCell, logical: Logical, masks: Masks) -> None:
     line = cell.lines[logical.first]
     indent = line[: len(line) - len(line.lstrip())]
     more = range(logical.first + 1, logical.last + 1)
@@ -167,7 +167,7 @@ def _stand_in(line: str, masks: Masks, names: Iterable[str] = (), targets: Itera
     return masks.add(line, before, f"({listed})" if listed else "")
 
 
-def _hide(cell: Cell, numbers: Iterable[int], masks: Masks, indent: str = "") -> None:
+def _hide(cell: MagicCell, numbers: Iterable[int], masks: Masks, indent: str = "") -> None:
     for number in numbers:
         cell.lines[number] = indent + _stand_in(cell.lines[number], masks)
 
@@ -192,7 +192,7 @@ def _is_indented(lines: list[str], name: str) -> bool:
     return bool(indent) and not isinstance(parse(text, name), Problem)
 
 
-def _hide_broken(cell: Cell, lines: list[str], body: int, masks: Masks, name: str) -> None:
+def _hide_broken(cell: MagicCell, lines: list[str], body: int, masks: Masks, name: str) -> None:
     """Replace all lines; what they seem to read and to bind counts as read and bound to what nobody knows."""
     for number in range(body, len(lines)):
         line = lines[number]

@@ -16,7 +16,7 @@ from rlint.frozen import frozen
 from rlint.notebook.document import Document, NotebookError, RawCell, read_document
 from rlint.notebook.magics import present
 from rlint.notebook.masks import Masks, TornError, free_marker
-from rlint.notebook.strings import RawLine, Style, lines_of_cell
+from rlint.notebook.strings import RawLine, StringStyle, lines_of_cell
 from rlint.notebook.view import CellView, split
 from rlint.notebook.written import written
 from rlint.regex import regex
@@ -101,9 +101,9 @@ class Notebook:
                 raise TornError(f"cell {view.index} would be no Python any more")
 
     @cached_property
-    def style(self) -> Style:
+    def style(self) -> StringStyle:
         """How its strings are written."""
-        return Style(self.document, self.document.cells)
+        return StringStyle(self.document, self.document.cells)
 
     def raw_lines(self, index: int) -> list[RawLine]:
         """The lines of a cell as they are written in the notebook."""

@@ -65,7 +65,7 @@ def lines_of_cell(cell: RawCell, document: Document) -> list[RawLine]:
     return found or [RawLine(cell.start, "", "")]
 
 
-class Style:
+class StringStyle:
     """How the notebook's author writes strings: which characters as escapes."""
 
     def __init__(self, document: Document, cells: Iterable[RawCell]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlint.output.counts import is_fixable, summary
-from rlint.output.terminal import Paint, Style, printable
+from rlint.output.terminal import Paint, TextStyle, printable
 
 if TYPE_CHECKING:
     from rlint.findings import Finding, Problem
@@ -22,17 +22,17 @@ def render(report: Report, options: ReportOptions) -> str:
 
 
 def _finding(finding: Finding, options: ReportOptions, paint: Paint) -> str:
-    place = f"{paint(Style.PATH, printable(finding.path))}:{finding.place}:"
-    mark = paint(Style.MARK, "[*]") + " " if is_fixable(finding, options) else ""
+    place = f"{paint(TextStyle.PATH, printable(finding.path))}:{finding.place}:"
+    mark = paint(TextStyle.MARK, "[*]") + " " if is_fixable(finding, options) else ""
     share = ""
     if options.heating is not None and finding in options.heating.findings:
         from rlint.output import profile_report
 
         share = f" {profile_report.short(options.heating.findings[finding])}"
-    return f"{place} {paint(Style.ALERT, finding.code)} {mark}{printable(finding.message)}{share}"
+    return f"{place} {paint(TextStyle.ALERT, finding.code)} {mark}{printable(finding.message)}{share}"
 
 
 def _problem(problem: Problem, paint: Paint) -> str:
-    place = paint(Style.PATH, printable(problem.path)) + problem.place[len(problem.path) :]
+    place = paint(TextStyle.PATH, printable(problem.path)) + problem.place[len(problem.path) :]
     hint = f" ({problem.hint})" if problem.hint else ""
-    return f"{place}: {paint(Style.ALERT, 'error')}: {printable(problem.message + hint)}"
+    return f"{place}: {paint(TextStyle.ALERT, 'error')}: {printable(problem.message + hint)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlint.findings import Safety
+from rlint.findings import Applicability
 
 if TYPE_CHECKING:
     from rlint.findings import Finding
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def is_fixable(finding: Finding, options: ReportOptions) -> bool:
     """Whether `rlint fix` with these options repairs the finding."""
-    return finding.fix is not None and (options.unsafe_fixes or finding.fix.safety is Safety.SAFE)
+    return finding.fix is not None and (options.unsafe_fixes or finding.fix.safety is Applicability.SAFE)
 
 
 def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> str:

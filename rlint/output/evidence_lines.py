@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rlint.evidence.recorded import Evidence, Recording
-    from rlint.evidence.results import Outcome
+    from rlint.evidence.results import RuleOutcome
 
 GAINS = {
     "time": "as fast",
@@ -95,7 +95,7 @@ def _on_device(recording: Recording) -> str | None:
     return f"{said} on {recording.device} ({', '.join(details)})"
 
 
-def _gains(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _gains(outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
     """What is better in some of the outcomes, at their typical sizes, and by how much in those not worse."""
     for claim, better in GAINS.items():
         found = _measured(outcomes, claim)
@@ -114,7 +114,7 @@ def _gain(found: Sequence[Measurement], better: str, name: str) -> str:
     return f"{_range(found)} {better}"
 
 
-def _ranges(outcomes: Sequence[Outcome]) -> list[str]:
+def _ranges(outcomes: Sequence[RuleOutcome]) -> list[str]:
     """The ratios of everything that is claimed, whatever they are."""
     said = []
     for claim, name in NAMES.items():
@@ -126,7 +126,7 @@ def _ranges(outcomes: Sequence[Outcome]) -> list[str]:
     return said
 
 
-def _measured(outcomes: Iterable[Outcome], claim: str) -> list[Measurement]:
+def _measured(outcomes: Iterable[RuleOutcome], claim: str) -> list[Measurement]:
     """The measurements of a claim at the typical sizes, of the outcomes that make it."""
     found = (one.measurement(claim) for one in outcomes if claim in one.claims)
     return [one for one in found if one is not None and (one.ratio is not None or claim == "exp")]

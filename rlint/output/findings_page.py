@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rlint import __version__
-from rlint.findings import Heat, Safety
+from rlint.findings import Applicability, Heat
 from rlint.output.findings_style import CSS
 from rlint.output.markup import Markup, join, page, prose, tag
-from rlint.output.parts import Parts
+from rlint.output.parts import ReportParts
 from rlint.output.preview import preview_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions, RulePage
-    from rlint.output.parts import Part
+    from rlint.output.parts import ReportPart
     from rlint.run_data import Report
     from rlint.syntax.positions import Positions
 
@@ -60,8 +60,8 @@ def _top(report: Report) -> Markup:
     counts = [
         (len(report.findings), "findings"),
         *((heats[heat], str(heat)) for heat in sorted(Heat, reverse=True)),
-        (fixes[Safety.SAFE], "safe fixes"),
-        (fixes[Safety.UNSAFE], "unsafe fixes"),
+        (fixes[Applicability.SAFE], "safe fixes"),
+        (fixes[Applicability.UNSAFE], "unsafe fixes"),
     ]
     if hidden[False]:
         counts.append((hidden[False], "in the baseline"))
@@ -128,7 +128,7 @@ def _page(page: RulePage) -> Markup:
 
 
 def _file(report: Report, path: str, findings: Sequence[Finding], options: ReportOptions) -> Markup:
-    parts = Parts(report)
+    parts = ReportParts(report)
     number = tag("span", _count(len(findings), "finding"), class_="soft")
     return tag(
         "details",
@@ -139,7 +139,7 @@ def _file(report: Report, path: str, findings: Sequence[Finding], options: Repor
     )
 
 
-def _finding(finding: Finding, parts: Parts, options: ReportOptions) -> Markup:
+def _finding(finding: Finding, parts: ReportParts, options: ReportOptions) -> Markup:
     positions = parts.code(finding.path, finding.cell)
     changed = (parts.of_fix(finding.path, finding.fix) if finding.fix else None) or []
     code = (
@@ -171,7 +171,7 @@ def _finding(finding: Finding, parts: Parts, options: ReportOptions) -> Markup:
 
 
 def _offer(fix: Fix) -> Markup:
-    if fix.safety is Safety.SAFE:
+    if fix.safety is Applicability.SAFE:
         return join(prose(fix.title), " (safe)")
     return join(prose(fix.title), " (unsafe: ", prose(fix.reason or "read the change"), ")")
 
@@ -194,7 +194,7 @@ def _code(finding: Finding, positions: Positions) -> Markup:
     return _block(rows)
 
 
-def _diff(parts: Sequence[Part], here: int | None) -> Markup | None:
+def _diff(parts: Sequence[ReportPart], here: int | None) -> Markup | None:
     kinds = {"+": "added", "-": "removed", "…": "gap"}
     rows = []
     for row in preview_of(parts, here, _DIFF_ROWS):

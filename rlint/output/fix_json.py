@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.findings import Finding
-    from rlint.fixing.fix_outcome import Outcome
+    from rlint.fixing.fix_outcome import FixOutcome
     from rlint.output import ReportOptions
     from rlint.run_data import FixId, Report
     from rlint.trial.speed import Speed
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rlint.trial.user_command import Ran
 
 
-def render(outcome: Outcome, report: Report, options: ReportOptions, not_selected: Sequence[str]) -> str:
+def render(outcome: FixOutcome, report: Report, options: ReportOptions, not_selected: Sequence[str]) -> str:
     """Return an object: `fixed`, `left`, `gone`, `files`, `errors`, `not_selected` and `verification`.
 
     The places of what was fixed are those before fixing, those of what was left are as the files are now.

@@ -9,14 +9,14 @@ from rlint.fixing.fix_outcome import SAID, Why
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
-    from rlint.fixing.fix_outcome import Outcome
+    from rlint.fixing.fix_outcome import FixOutcome
     from rlint.trial.trial import LeftOut, Tried
 
 _FILES = 10
 _LINES = 12  # of a command's output, for each group of fixes that was left out
 
 
-def render(outcome: Outcome) -> str:
+def render(outcome: FixOutcome) -> str:
     """Return which files were fixed, which fixes were left out by the command, and why the rest was left."""
     lines = [*_files(outcome)]
     if outcome.tried is not None:
@@ -29,7 +29,7 @@ def render(outcome: Outcome) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def _files(outcome: Outcome) -> list[str]:
+def _files(outcome: FixOutcome) -> list[str]:
     written = [file for file in outcome.files if file.problem is None]
     if not written:
         return []

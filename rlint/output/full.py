@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlint.findings import Position, Safety
+from rlint.findings import Applicability, Position
 from rlint.output.counts import is_fixable, summary
-from rlint.output.parts import Parts
-from rlint.output.preview import Row, preview_of
-from rlint.output.terminal import Paint, Style, excerpt, printable
+from rlint.output.parts import ReportParts
+from rlint.output.preview import DiffRow, preview_of
+from rlint.output.terminal import Paint, TextStyle, excerpt, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,24 +37,24 @@ class _Renderer:
         self._report = report
         self._options = options
         self._paint = Paint(color=options.color)
-        self._parts = Parts(report)
+        self._parts = ReportParts(report)
 
     def finding(self, finding: Finding) -> list[str]:
         """Return the lines about one finding."""
         positions = self._parts.code(finding.path, finding.cell)
-        mark = self._paint(Style.MARK, "[*]") + " " if is_fixable(finding, self._options) else ""
-        code = self._paint(Style.ALERT, finding.code)
+        mark = self._paint(TextStyle.MARK, "[*]") + " " if is_fixable(finding, self._options) else ""
+        code = self._paint(TextStyle.ALERT, finding.code)
         rows = self._preview(finding, finding.fix) if positions and finding.fix else []
         gutter = len(str(max([finding.shown_end.line, *(row.number for row in rows if row.number)])))
         place = f"{printable(finding.path)}:{finding.place}"
         lines = [
             f"{code} {mark}{finding.name}: {printable(finding.message)}",
-            f"{' ' * gutter}{self._paint(Style.FRAME, '-->')} {place}",
+            f"{' ' * gutter}{self._paint(TextStyle.FRAME, '-->')} {place}",
         ]
         if positions:
             lines += self._frame(positions, finding.shown_start, finding.shown_end, gutter)
         if finding.chain:
-            lines.append(f"{self._paint(Style.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
+            lines.append(f"{self._paint(TextStyle.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
         if finding.advice:
             lines.append(f"{self._label('help')} {printable(finding.advice)}")
         if gain := self._options.measured.get(finding.code):
@@ -81,23 +81,23 @@ class _Renderer:
         gutter = len(str(problem.line or 1))
         place = printable(problem.path) + problem.place[len(problem.path) :]
         lines = [
-            f"{self._paint(Style.ALERT, 'error')}: {printable(problem.message)}",
-            f"{' ' * gutter}{self._paint(Style.FRAME, '-->')} {place}",
+            f"{self._paint(TextStyle.ALERT, 'error')}: {printable(problem.message)}",
+            f"{' ' * gutter}{self._paint(TextStyle.FRAME, '-->')} {place}",
         ]
         if positions and problem.line is not None and positions.line_text(problem.line):
             start = Position(problem.line, problem.column or 1)
             lines += self._frame(positions, start, start, gutter)
         return [*lines, f"{self._label('help')} {printable(problem.hint)}"] if problem.hint else lines
 
-    def _preview(self, finding: Finding, fix: Fix) -> list[Row]:
+    def _preview(self, finding: Finding, fix: Fix) -> list[DiffRow]:
         parts = self._parts.of_fix(finding.path, fix) or ()
         return preview_of(parts, finding.cell.index if finding.cell else None, _PREVIEW_ROWS)
 
     def _label(self, word: str) -> str:
-        return self._paint(Style.LABEL, word) + ":"
+        return self._paint(TextStyle.LABEL, word) + ":"
 
     def _frame(self, positions: Positions, start: Position, end: Position, gutter: int) -> list[str]:
-        bar = f"{' ' * gutter} {self._paint(Style.FRAME, '|')}"
+        bar = f"{' ' * gutter} {self._paint(TextStyle.FRAME, '|')}"
         last = end.line - 1 if end.column == 1 and end.line > start.line else end.line
         numbers = list(range(start.line, last + 1))
         if len(numbers) > _SPAN_ROWS:
@@ -105,24 +105,24 @@ class _Renderer:
         lines = [bar]
         for before, number in zip([numbers[0], *numbers], numbers, strict=False):
             if number > before + 1:
-                lines.append(self._paint(Style.FRAME, "..."))
+                lines.append(self._paint(TextStyle.FRAME, "..."))
             code = positions.line_text(number)
             first = start.column - 1 if number == start.line else len(code) - len(code.lstrip())
             behind = end.column - 1 if number == end.line else len(code.rstrip())
             shown, column, length = excerpt(code, first, behind, self._width(gutter))
-            lines.append(f"{self._paint(Style.FRAME, f'{number:>{gutter}} |')} {shown}".rstrip())
+            lines.append(f"{self._paint(TextStyle.FRAME, f'{number:>{gutter}} |')} {shown}".rstrip())
             if shown.strip() or number == start.line:
-                lines.append(f"{bar} {' ' * column}{self._paint(Style.ALERT, '^' * max(length, 1))}")
+                lines.append(f"{bar} {' ' * column}{self._paint(TextStyle.ALERT, '^' * max(length, 1))}")
         return lines
 
-    def _row(self, row: Row, gutter: int) -> str:
+    def _row(self, row: DiffRow, gutter: int) -> str:
         shown = excerpt(row.text, 0, 0, self._width(gutter + 2))[0]
         if row.mark == "…":
-            return self._paint(Style.FRAME, f"... {shown}".rstrip())
-        number = self._paint(Style.FRAME, f"{row.number or '':>{gutter}}")
+            return self._paint(TextStyle.FRAME, f"... {shown}".rstrip())
+        number = self._paint(TextStyle.FRAME, f"{row.number or '':>{gutter}}")
         if row.mark == " ":
-            return f"{number} {self._paint(Style.FRAME, '|')} {shown}".rstrip()
-        style = Style.ADDED if row.mark == "+" else Style.REMOVED
+            return f"{number} {self._paint(TextStyle.FRAME, '|')} {shown}".rstrip()
+        style = TextStyle.ADDED if row.mark == "+" else TextStyle.REMOVED
         return f"{number} {self._paint(style, f'{row.mark} {shown}'.rstrip())}"
 
     def _width(self, gutter: int) -> int | None:
@@ -138,7 +138,7 @@ def _none(finding: Finding) -> str:
 
 def _offer(fix: Fix) -> str:
     title = printable(fix.title)
-    if fix.safety is Safety.SAFE:
+    if fix.safety is Applicability.SAFE:
         return f"{title} (safe: `rlint fix` applies it)"
     reason = f": {printable(fix.reason)}" if fix.reason else ""
     return f"{title} (unsafe{reason}; `rlint fix --unsafe-fixes` applies it)"

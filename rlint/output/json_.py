@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.findings import Position, Problem
-from rlint.output.parts import Part, Parts
+from rlint.output.parts import ReportPart, ReportParts
 from rlint.suppression.fingerprints import fingerprints, of_problem
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heatin
     ]
 
 
-def _finding(finding: Finding, parts: Parts, measured: str | None, fingerprint: str) -> dict[str, Any]:
+def _finding(finding: Finding, parts: ReportParts, measured: str | None, fingerprint: str) -> dict[str, Any]:
     changed = parts.of_fix(finding.path, finding.fix) if finding.fix else None
     return {
         **_cell(finding.cell),
@@ -68,7 +68,7 @@ def finding_entries(
     findings: Sequence[Finding], report: Report, options: ReportOptions
 ) -> list[dict[str, Any]]:
     """Return findings of a report as `render` shows them."""
-    parts = Parts(report)
+    parts = ReportParts(report)
     return [
         _finding(finding, parts, options.measured.get(finding.code), fingerprint)
         for finding, fingerprint in zip(findings, fingerprints(findings, report), strict=True)
@@ -80,7 +80,7 @@ def _cell(cell: Cell | None) -> dict[str, Any]:
     return {"cell": cell.index, "cell_id": cell.id} if cell else {"cell": None}
 
 
-def _fix(fix: Fix, parts: list[Part]) -> dict[str, Any]:
+def _fix(fix: Fix, parts: list[ReportPart]) -> dict[str, Any]:
     return {
         "applicability": fix.safety.value,
         "message": fix.title,

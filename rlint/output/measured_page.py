@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rlint.evidence.recorded import Evidence, Recording
-    from rlint.evidence.results import Machine, Measurement, Outcome
+    from rlint.evidence.results import Machine, Measurement, RuleOutcome
 
 _NOTHING = "–"
 _REFERENCES = "\n## References\n"
@@ -74,7 +74,7 @@ def _table(recordings: Sequence[Recording]) -> str:
     return _rows(("device", "workload", "size", "claim", "before → after", "measured", "growth"), rows)
 
 
-def _rows_of(device: str, outcome: Outcome) -> Iterator[tuple[str, ...]]:
+def _rows_of(device: str, outcome: RuleOutcome) -> Iterator[tuple[str, ...]]:
     begin = (device, outcome.title, figures.size(outcome.typical, outcome.unit))
     if outcome.verdict in (Verdict.DIFFERENT, Verdict.NOT_RUN):
         reason = f": {outcome.reason}" if outcome.reason else ""

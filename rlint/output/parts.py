@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @mutable
-class Part:
+class ReportPart:
     """A piece of code, and the edits of a fix that change it. `cell` is its number in a notebook."""
 
     positions: Positions
@@ -26,7 +26,7 @@ class Part:
     edits: list[Edit] = field(default_factory=list)
 
 
-class Parts:
+class ReportParts:
     """Looks up the code that the findings of a report stand in."""
 
     def __init__(self, report: Report) -> None:
@@ -42,18 +42,18 @@ class Parts:
         view = self._views[path].get(cell.index)
         return view.positions if view is not None else None
 
-    def of_fix(self, path: str, fix: Fix) -> list[Part] | None:
+    def of_fix(self, path: str, fix: Fix) -> list[ReportPart] | None:
         """What a fix changes, in the order of the code; None where the file cannot be read."""
         whole = self._whole(path)
         if whole is None:
             return None
         views = list(self._views[path].values())
         if not views:
-            return [Part(whole, edits=list(fix.edits))]
-        found: dict[int, Part] = {}
+            return [ReportPart(whole, edits=list(fix.edits))]
+        found: dict[int, ReportPart] = {}
         for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end)):
             view = next(view for view in views if edit.start <= view.end)
-            part = found.setdefault(view.index, Part(view.positions, view.index, view.id))
+            part = found.setdefault(view.index, ReportPart(view.positions, view.index, view.id))
             part.edits.append(view.local(edit, whole))
         return list(found.values())
 

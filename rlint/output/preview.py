@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rlint.findings import Edit
-    from rlint.output.parts import Part
+    from rlint.output.parts import ReportPart
 
 
 @frozen
-class Row:
+class DiffRow:
     """One line of a preview: mark "-", "+", " ", or "…" for lines left out.
 
     `number` is the line in the code as the fix leaves it; a removed line has none.
@@ -36,21 +36,21 @@ class _Hunk:
     edits: list[Edit]
 
 
-def preview_of(parts: Iterable[Part], here: int | None, limit: int) -> list[Row]:
+def preview_of(parts: Iterable[ReportPart], here: int | None, limit: int) -> list[DiffRow]:
     """Return at most `limit` rows about the changes to several cells; those but the cell `here` are named."""
-    rows: list[Row] = []
+    rows: list[DiffRow] = []
     for part in parts:
         if len(rows) >= limit:
             break
         if part.cell != here or rows:
-            rows.append(Row("…", None, f"cell {part.cell}"))
+            rows.append(DiffRow("…", None, f"cell {part.cell}"))
         rows += preview(part.positions, part.edits, max(1, limit - len(rows)))
     return rows
 
 
-def preview(positions: Positions, edits: Sequence[Edit], limit: int) -> list[Row]:
+def preview(positions: Positions, edits: Sequence[Edit], limit: int) -> list[DiffRow]:
     """Return at most `limit` rows that show what `edits` change."""
-    rows: list[Row] = []
+    rows: list[DiffRow] = []
     shift = 0
     for hunk in _hunks(positions, edits):
         start, end = positions.line_start(hunk.first), positions.line_start(hunk.last + 1)
@@ -58,12 +58,12 @@ def preview(positions: Positions, edits: Sequence[Edit], limit: int) -> list[Row
         new = _edited(old, start, hunk.edits)
         changed = list(_rows(_lines(old), _lines(new), hunk.first + shift))
         if rows and changed:
-            rows.append(Row("…", None, ""))
+            rows.append(DiffRow("…", None, ""))
         rows += changed
         shift += len(_lines(new)) - len(_lines(old))
     if len(rows) > limit:
         left_out = len(rows) - limit + 1
-        rows[limit - 1 :] = [Row("…", None, f"{left_out} more lines")]
+        rows[limit - 1 :] = [DiffRow("…", None, f"{left_out} more lines")]
     return rows
 
 
@@ -97,13 +97,13 @@ def _lines(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _rows(old: list[str], new: list[str], first: int) -> Iterator[Row]:
+def _rows(old: list[str], new: list[str], first: int) -> Iterator[DiffRow]:
     done: int | None = None
     for change in changes(old, new):
         for index in range(change.new_start if done is None else done, change.new_start):
-            yield Row(" ", first + index, new[index])
+            yield DiffRow(" ", first + index, new[index])
         for index in range(change.old_start, change.old_end):
-            yield Row("-", None, old[index])
+            yield DiffRow("-", None, old[index])
         for index in range(change.new_start, change.new_end):
-            yield Row("+", first + index, new[index])
+            yield DiffRow("+", first + index, new[index])
         done = change.new_end

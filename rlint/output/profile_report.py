@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rlint.output.terminal import Paint, Style, printable
+from rlint.output.terminal import Paint, TextStyle, printable
 from rlint.profiles.heated import Basis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rlint.output import ReportOptions
-    from rlint.profiles.heated import Heated, Heating, HotFunction, Interval
+    from rlint.profiles.heated import GainInterval, Heated, Heating, HotFunction
 
 _CLAIMS = {
     "mem": "memory",
@@ -70,7 +70,7 @@ def short(heated: Heated) -> str:
 def section(heating: Heating, options: ReportOptions) -> str:
     """Return the part of the report about the run as a whole; ends in an empty line unless it is empty."""
     paint = Paint(color=options.color)
-    lines = [f"{paint(Style.LABEL, 'profile')}: {printable(note)}" for note in heating.notes]
+    lines = [f"{paint(TextStyle.LABEL, 'profile')}: {printable(note)}" for note in heating.notes]
     if heating.hot:
         lines += (
             ["", "Hot in the profile, and explained by no rule:"]
@@ -137,7 +137,7 @@ def run_as_json(heating: Heating) -> dict[str, Any]:
     }
 
 
-def percent(part: Interval) -> str:
+def percent(part: GainInterval) -> str:
     """Return "23 %", "4–12 %", "at most 9 %"."""
     low, high = _percent(part.low), _percent(part.high)
     if low == high:
@@ -164,13 +164,13 @@ def _hot(function: HotFunction, paint: Paint) -> Iterator[str]:
     own = f"own {_percent(function.own)} %"
     called = f", called {_times(function.calls)}" if function.calls else ""
     place = f" {printable(function.place)}" if function.place else ""
-    name = paint(Style.PATH, printable(function.name))
+    name = paint(TextStyle.PATH, printable(function.name))
     yield f"{share:>7}  {name}{place} ({own}{called})"
     if function.symptom is not None:
         yield f"         {function.symptom}: {function.advice}"
 
 
-def _sum(what: str, saved: Interval, unmeasured: int, off: str = " off the run") -> str:
+def _sum(what: str, saved: GainInterval, unmeasured: int, off: str = " off the run") -> str:
     known = f"{percent(saved)}{off}" if saved.high > 0 else f"nothing that was measured{off}"
     more = f", and {unmeasured} of unknown gain" if unmeasured else ""
     return f"{what} {known}{more}."
@@ -193,5 +193,5 @@ def _figure(value: float) -> str:
     return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def _bounds(part: Interval | None) -> dict[str, float] | None:
+def _bounds(part: GainInterval | None) -> dict[str, float] | None:
     return {"low": round(part.low, 6), "high": round(part.high, 6)} if part is not None else None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rlint import __version__
-from rlint.findings import Safety, digest_of
-from rlint.output.parts import Parts
+from rlint.findings import Applicability, digest_of
+from rlint.output.parts import ReportParts
 from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
 from rlint.suppression.fingerprints import NAME, fingerprints
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rlint.findings import Edit, Finding, Fix, Position, Problem
     from rlint.output import ReportOptions
-    from rlint.run_data import Hidden, Report
+    from rlint.run_data import HiddenFindings, Report
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
@@ -72,9 +72,9 @@ class _Writer:
         self._report = report
         self._indices = indices
         self._options = options
-        self._parts = Parts(report)
+        self._parts = ReportParts(report)
 
-    def result(self, finding: Finding, fingerprint: str, hidden: Hidden | None) -> dict[str, Any]:
+    def result(self, finding: Finding, fingerprint: str, hidden: HiddenFindings | None) -> dict[str, Any]:
         """Return one finding; `suppressions` is there for all, as the standard wants it if it is for any."""
         said = finding.message if not finding.advice else f"{finding.message}. {finding.advice}"
         if finding.cell is not None:
@@ -110,7 +110,7 @@ class _Writer:
         if not changes or None in changes:
             return None
         text = fix.title
-        if fix.safety is Safety.UNSAFE:
+        if fix.safety is Applicability.UNSAFE:
             text += f" (unsafe: {fix.reason})" if fix.reason else " (unsafe)"
         return {"description": {"text": text}, "artifactChanges": changes}
 
@@ -133,7 +133,7 @@ def _plain(text: str) -> str:
     return _LINK.sub(lambda found: found[0].replace("[", r"\[").replace("]", r"\]"), text)
 
 
-def _suppression(hidden: Hidden) -> dict[str, str]:
+def _suppression(hidden: HiddenFindings) -> dict[str, str]:
     kind = "inSource" if hidden.in_source else "external"
     return {"kind": kind, "status": "accepted", "justification": hidden.reason}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import mutable
 from rlint.output.counts import is_fixable, summary
-from rlint.output.terminal import Paint, Style
+from rlint.output.terminal import Paint, TextStyle
 
 if TYPE_CHECKING:
     from rlint.output import ReportOptions
@@ -54,6 +54,6 @@ def _table(tallies: list[_Tally], paint: Paint) -> str:
     for tally in tallies:
         # All of them, some of them, none of them.
         mark = "[*]" if tally.fixable == tally.count else "[-]" if tally.fixable else "[ ]"
-        code = paint(Style.ALERT, f"{tally.code or '':<{letters}}")
-        rows.append(f"{tally.count:>{digits}}\t{code}\t{paint(Style.MARK, mark)} {tally.name}\n")
+        code = paint(TextStyle.ALERT, f"{tally.code or '':<{letters}}")
+        rows.append(f"{tally.count:>{digits}}\t{code}\t{paint(TextStyle.MARK, mark)} {tally.name}\n")
     return "".join(rows)

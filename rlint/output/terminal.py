@@ -9,7 +9,7 @@ _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _TAB = " " * 4
 
 
-class Style(enum.Enum):
+class TextStyle(enum.Enum):
     """What a piece of output is; the value is its ANSI colour."""
 
     ALERT = "1;31"
@@ -28,7 +28,7 @@ class Paint:
     def __init__(self, *, color: bool) -> None:
         self._color = color
 
-    def __call__(self, style: Style, text: str) -> str:
+    def __call__(self, style: TextStyle, text: str) -> str:
         """Return `text` in the colour of `style`."""
         return f"\x1b[{style.value}m{text}\x1b[0m" if self._color and text else text
 

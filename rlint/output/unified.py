@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rlint.output.parts import versions
-from rlint.output.terminal import Paint, Style, printable
+from rlint.output.terminal import Paint, TextStyle, printable
 from rlint.source.line_diff import changes
 from rlint.syntax.positions import Positions
 
@@ -37,13 +37,13 @@ def _render(name: str, before: str, after: str, paint: Paint, *, color: bool) ->
     parts: list[str] = []
     for hunk in _hunks(changes(old, new)):
         if not parts:
-            parts = [paint(Style.PATH, f"--- {name}") + "\n", paint(Style.PATH, f"+++ {name}") + "\n"]
+            parts = [paint(TextStyle.PATH, f"--- {name}") + "\n", paint(TextStyle.PATH, f"+++ {name}") + "\n"]
         rows = list(_rows(old, new, hunk))
         old_start = max(0, hunk[0].old_start - _CONTEXT)
         new_start = max(0, hunk[0].new_start - _CONTEXT)
         removed = _range(old_start, sum(mark != "+" for mark, _ in rows))
         added = _range(new_start, sum(mark != "-" for mark, _ in rows))
-        parts.append(paint(Style.FRAME, f"@@ -{removed} +{added} @@") + "\n")
+        parts.append(paint(TextStyle.FRAME, f"@@ -{removed} +{added} @@") + "\n")
         parts += [_for_eyes(mark, line, paint) if color else mark + _terminated(line) for mark, line in rows]
     return "".join(parts)
 
@@ -92,6 +92,6 @@ def _terminated(line: str) -> str:
 def _for_eyes(mark: str, line: str, paint: Paint) -> str:
     body = line.rstrip("\r\n")
     shown = mark + "\t".join(printable(piece) for piece in body.split("\t"))
-    styles = {"+": Style.ADDED, "-": Style.REMOVED}
+    styles = {"+": TextStyle.ADDED, "-": TextStyle.REMOVED}
     colored = paint(styles[mark], shown) if mark in styles else shown
     return f"{colored}\n{_NO_NEWLINE if body == line else ''}"

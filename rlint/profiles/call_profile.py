@@ -19,7 +19,7 @@ _MOST = 0.5  # of a profile belongs to the program that it is of
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ProfileEdge:
     """What a function spent while one of its callers had called it directly."""
 
     caller: int
@@ -29,7 +29,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ProfileEntry:
     """What a function spent in all."""
 
     calls: int
@@ -37,14 +37,16 @@ class Entry:
     inclusive: float
 
 
-class CallGraph:
+class ProfileGraph:
     """The times of functions and of the calls between them."""
 
     unit = "s"
     threads = 1
     may_have_lines = False
 
-    def __init__(self, frames: Sequence[Frame], entries: Sequence[Entry], edges: Iterable[Edge]) -> None:
+    def __init__(
+        self, frames: Sequence[Frame], entries: Sequence[ProfileEntry], edges: Iterable[ProfileEdge]
+    ) -> None:
         self.frames = tuple(frames)
         self._entries = tuple(entries)
         self.total = sum(entry.own for entry in entries)
@@ -52,8 +54,8 @@ class CallGraph:
         self.counts_calls = all(entry.calls >= 0 for entry in entries)
         self.format = "cProfile" if self.counts_calls else "pstats of a sampler"
         self._names = [frame.last_name for frame in self.frames]
-        self._into: dict[int, list[Edge]] = defaultdict(list)
-        self._out: dict[int, list[Edge]] = defaultdict(list)
+        self._into: dict[int, list[ProfileEdge]] = defaultdict(list)
+        self._out: dict[int, list[ProfileEdge]] = defaultdict(list)
         known = list(edges)
         program = self._program(known)
         for edge in known:
@@ -61,7 +63,7 @@ class CallGraph:
                 self._into[edge.callee].append(edge)
                 self._out[edge.caller].append(edge)
 
-    def _program(self, edges: Sequence[Edge]) -> Edge | None:
+    def _program(self, edges: Sequence[ProfileEdge]) -> ProfileEdge | None:
         """The call of the program itself, by `exec`, which also runs the modules that are imported: with it,
         the program would be a part of its own imports.
         """
@@ -132,7 +134,7 @@ class CallGraph:
         return own * min(covered / spent, 1.0)
 
     def _through(
-        self, edge: Edge, whole: set[int], inside: dict[int, set[str]], below: dict[int, float]
+        self, edge: ProfileEdge, whole: set[int], inside: dict[int, set[str]], below: dict[int, float]
     ) -> float:
         """Which part of what was done through an edge is covered."""
         if edge.caller in whole or self._names[edge.callee] in inside.get(edge.caller, ()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlint.profiles.heated import Interval
+from rlint.profiles.heated import GainInterval
 from rlint.profiles.profile_model import Claim, Profile
 
 
@@ -18,12 +18,12 @@ class Stake:
     high: float
 
 
-def share(profile: Profile, claim: Claim) -> Interval:
+def share(profile: Profile, claim: Claim) -> GainInterval:
     """The part of the run that a place takes."""
-    return Interval(_part(profile, [claim], upper=False), _part(profile, [claim], upper=True))
+    return GainInterval(_part(profile, [claim], upper=False), _part(profile, [claim], upper=True))
 
 
-def saved(profile: Profile, stakes: Sequence[Stake]) -> Interval:
+def saved(profile: Profile, stakes: Sequence[Stake]) -> GainInterval:
     """The part of the run that fixes together take away.
 
     A moment that several of them claim (a call inside a call, two findings in one line) is counted once,
@@ -37,7 +37,7 @@ def saved(profile: Profile, stakes: Sequence[Stake]) -> Interval:
     high = _layered(
         profile, [(stake.claim, 1 - 1 / stake.high) for stake in stakes if stake.high > 1], upper=True
     )
-    return Interval(min(low, high), high)
+    return GainInterval(min(low, high), high)
 
 
 def _layered(profile: Profile, claims: Sequence[tuple[Claim, float]], *, upper: bool) -> float:

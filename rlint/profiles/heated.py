@@ -31,7 +31,7 @@ class Basis(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class GainInterval:
     """A part of the run."""
 
     low: float
@@ -48,15 +48,15 @@ class Heated:
     """What a profile says of one finding."""
 
     basis: Basis
-    share: Interval | None
+    share: GainInterval | None
     """Of the run; None where the profile cannot say."""
     calls: int | None
     """How often the function around it was called; None where that is not counted."""
     known: str
     """"measured", "no gain", "other than time" or "not measured": the state of the rule's evidence."""
-    ratio: Interval | None
+    ratio: GainInterval | None
     """How many times as fast the rule's programs became."""
-    saved: Interval | None
+    saved: GainInterval | None
     """The part of the run that the fix would take away; None where the share or the ratio is not known."""
     claims: tuple[str, ...] = ()
 
@@ -89,9 +89,9 @@ class Heating:
     unit: str
     threads: int
     findings: Mapping[Finding, Heated]
-    saved_safe: Interval
+    saved_safe: GainInterval
     """The part of the run that all safe fixes together would take away, each moment counted once."""
-    saved_all: Interval
+    saved_all: GainInterval
     """The same with the unsafe ones."""
     unmeasured_safe: int = 0
     """Safe fixes that are in no sum, as no gain of theirs is known."""
@@ -101,6 +101,6 @@ class Heating:
     hot: tuple[HotFunction, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
     """What a reader should know of the profile."""
-    fixed: Interval | None = None
+    fixed: GainInterval | None = None
     """The part of the run that the fixes which were applied take away."""
     unmeasured_fixed: int = 0

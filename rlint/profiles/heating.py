@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rlint.findings import Finding, Heat, Safety
+from rlint.findings import Applicability, Finding, Heat
 from rlint.profiles import gains, hot
-from rlint.profiles.heated import Basis, Heated, Heating, Interval
+from rlint.profiles.heated import Basis, GainInterval, Heated, Heating
 from rlint.profiles.located import Located
 from rlint.profiles.profile_model import Claim, Profile
 from rlint.profiles.ratios import Known, TimeRatio
@@ -20,7 +20,7 @@ _MATTERS = 0.01
 _MUCH_IMPORTING = 0.25
 _FEW, _MANY = 100, 1000
 """So many calls in a profiled run are those of something that is done per episode, and per step."""
-_NOTHING = Interval(0.0, 0.0)
+_NOTHING = GainInterval(0.0, 0.0)
 
 
 class Heater:
@@ -60,7 +60,7 @@ class Heater:
             if claim is not None:
                 claims[finding] = claim
         fixable = [finding for finding in findings if finding.fix is not None]
-        safe = [finding for finding in fixable if finding.fix and finding.fix.safety is Safety.SAFE]
+        safe = [finding for finding in fixable if finding.fix and finding.fix.safety is Applicability.SAFE]
         names = {path: name for name, path in self._paths.items()}
         return Heating(
             self._shown,
@@ -77,7 +77,7 @@ class Heater:
             notes=tuple(self._notes()),
         )
 
-    def saved(self, fixed: Sequence[Finding], ratios: Mapping[str, TimeRatio]) -> tuple[Interval, int]:
+    def saved(self, fixed: Sequence[Finding], ratios: Mapping[str, TimeRatio]) -> tuple[GainInterval, int]:
         """Say what the fixes of these findings take off the run, and how many of them have no known gain."""
         heated: dict[Finding, Heated] = {}
         claims = {}
@@ -90,9 +90,9 @@ class Heater:
     def _heated(self, finding: Finding, ratio: TimeRatio) -> tuple[Heated, Claim | None]:
         path = self._paths.get(finding.path)
         source = self.located.source(path) if path is not None else None
-        factor = Interval(ratio.low, ratio.high) if ratio.known is Known.MEASURED else None
+        factor = GainInterval(ratio.low, ratio.high) if ratio.known is Known.MEASURED else None
 
-        def plain(basis: Basis, share: Interval | None, calls: int | None = None) -> Heated:
+        def plain(basis: Basis, share: GainInterval | None, calls: int | None = None) -> Heated:
             saved = _NOTHING if share == _NOTHING and factor is not None else None
             return Heated(basis, share, calls, ratio.known.value, factor, saved, ratio.claims)
 
@@ -116,7 +116,7 @@ class Heater:
 
     def _saved(
         self, findings: Iterable[Finding], claims: Mapping[Finding, Claim], ratios: Mapping[str, TimeRatio]
-    ) -> Interval:
+    ) -> GainInterval:
         stakes = [
             gains.Stake(claims[finding], ratio.low, ratio.high)
             for finding in findings

@@ -11,7 +11,14 @@ from pathlib import Path
 
 from rlint.profiles.paths import match_files
 from rlint.profiles.profile_model import Claim, Profile
-from rlint.profiles.source_places import CONSTRUCTORS, MODULE, NETWORK_CALLS, Definition, Place, SourceMap
+from rlint.profiles.source_places import (
+    CONSTRUCTORS,
+    MODULE,
+    NETWORK_CALLS,
+    ProfiledDefinition,
+    ProfiledSource,
+    SourcePlace,
+)
 from rlint.source.files import Source, read_source
 
 _ENOUGH = 0.5  # of the functions that a profile saw in a file must be in the source
@@ -22,10 +29,10 @@ _FARTHEST = 200  # lines that a function may have moved to be recognised among o
 class LocatedFile:
     """What a profile says about one source file."""
 
-    source: SourceMap
-    frames: dict[Definition, set[int]] = field(default_factory=dict)
+    source: ProfiledSource
+    frames: dict[ProfiledDefinition, set[int]] = field(default_factory=dict)
     """The frames of each function."""
-    shifts: dict[Definition, int] = field(default_factory=dict)
+    shifts: dict[ProfiledDefinition, int] = field(default_factory=dict)
     """By how many lines functions have moved since the profile was written."""
     has_lines: bool = False
     """Frames name the lines that ran, and the lines are those of the source."""
@@ -43,7 +50,7 @@ class Located:
 
     def __init__(self, profile: Profile, paths: Sequence[Path]) -> None:
         self.profile = profile
-        self._sources: dict[Path, SourceMap | None] = {}
+        self._sources: dict[Path, ProfiledSource | None] = {}
         by_file: dict[str, list[int]] = defaultdict(list)
         for number, frame in enumerate(profile.frames):
             by_file[frame.file].append(number)
@@ -59,11 +66,11 @@ class Located:
             if source is not None:
                 self.files[path] = _laid_over(profile, source, frames)
 
-    def source(self, path: Path) -> SourceMap | None:
+    def source(self, path: Path) -> ProfiledSource | None:
         """The functions of a source file; None if it cannot be read."""
         return self._source(path)
 
-    def claim(self, path: Path, place: Place) -> Claim | None:
+    def claim(self, path: Path, place: SourcePlace) -> Claim | None:
         """A place in terms of the profile; None where nothing of it was seen to run."""
         located = self.files.get(path)
         if located is None:
@@ -87,13 +94,13 @@ class Located:
             perhaps |= NETWORK_CALLS
         return Claim(frozenset(lines), frozenset(own), frozenset(surely), frozenset(perhaps))
 
-    def calls(self, path: Path, definition: Definition) -> int | None:
+    def calls(self, path: Path, definition: ProfiledDefinition) -> int | None:
         """How often a function was called; None where the profile does not count."""
         located = self.files.get(path)
         frames = located.frames.get(definition, ()) if located is not None else ()
         return self.profile.calls(frames)
 
-    def _source(self, path: Path) -> SourceMap | None:
+    def _source(self, path: Path) -> ProfiledSource | None:
         if path not in self._sources:
             self._sources[path] = _read(path)
         return self._sources[path]
@@ -108,19 +115,19 @@ class Located:
         return len(names & known) >= _ENOUGH * len(names)
 
 
-def _read(path: Path) -> SourceMap | None:
+def _read(path: Path) -> ProfiledSource | None:
     if path.suffix == ".ipynb":  # profilers name the files of cells as they please
         return None
     source = read_source(path, str(path))
     if not isinstance(source, Source):
         return None
     try:
-        return SourceMap(source.text)
+        return ProfiledSource(source.text)
     except (SyntaxError, ValueError):
         return None
 
 
-def _laid_over(profile: Profile, source: SourceMap, numbers: Sequence[int]) -> LocatedFile:
+def _laid_over(profile: Profile, source: ProfiledSource, numbers: Sequence[int]) -> LocatedFile:
     located = LocatedFile(source)
     functions = [number for number in numbers if not _is_anonymous(profile.frames[number].name)]
     current = profile.may_have_lines and _name_current_lines(profile, source, functions)
@@ -157,7 +164,7 @@ def _is_anonymous(name: str) -> bool:
     return name.endswith(">") and not name.endswith(MODULE)
 
 
-def _name_current_lines(profile: Profile, source: SourceMap, numbers: Iterable[int]) -> bool:
+def _name_current_lines(profile: Profile, source: ProfiledSource, numbers: Iterable[int]) -> bool:
     """Whether lines in a profile are those that ran, and not the first ones of functions."""
     firsts = {(each.name, line) for each in source.definitions for line in (each.first_line, each.line, 0)}
     lines = [(profile.frames[number].last_name, profile.frames[number].line) for number in numbers]
@@ -165,7 +172,7 @@ def _name_current_lines(profile: Profile, source: SourceMap, numbers: Iterable[i
     return sum(1 for each in named if each not in firsts) * 2 > len(named)
 
 
-def _holding(profile: Profile, source: SourceMap, number: int) -> Definition | None:
+def _holding(profile: Profile, source: ProfiledSource, number: int) -> ProfiledDefinition | None:
     """The function of a frame's name around the line that ran; its head runs in the function around it."""
     frame = profile.frames[number]
     for each in source.holders(frame.line):
@@ -177,8 +184,8 @@ def _holding(profile: Profile, source: SourceMap, number: int) -> Definition | N
 
 
 def _nearest(
-    name: str, line: int, lines: Sequence[int], known: Sequence[Definition], *, paired: bool
-) -> Definition | None:
+    name: str, line: int, lines: Sequence[int], known: Sequence[ProfiledDefinition], *, paired: bool
+) -> ProfiledDefinition | None:
     """The function of this name that is meant: the only one, the one so qualified, the one at the same place
     among as many, or the nearest.
     """

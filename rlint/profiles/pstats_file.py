@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlint.profiles import marshalled
-from rlint.profiles.call_profile import CallGraph, Edge, Entry
+from rlint.profiles.call_profile import ProfileEdge, ProfileEntry, ProfileGraph
 from rlint.profiles.profile_model import Frame
 
 _BUILTIN_FILE = "~"
@@ -16,7 +16,7 @@ def looks_like_it(head: bytes) -> bool:
     return head[:1] in (b"{", b"\xfb") and head[1:2] in (b"(", b"\xa8", b")", b"\xa9", b"0")
 
 
-def read(data: bytes) -> CallGraph:
+def read(data: bytes) -> ProfileGraph:
     """Read a dump. Raises ValueError, with what is wrong."""
     stats = marshalled.loads(data)
     if not isinstance(stats, dict):
@@ -24,8 +24,8 @@ def read(data: bytes) -> CallGraph:
     keys = list(stats)
     numbers = {key: number for number, key in enumerate(keys)}
     frames = [_frame(key) for key in keys]
-    entries: list[Entry] = []
-    edges: list[Edge] = []
+    entries: list[ProfileEntry] = []
+    edges: list[ProfileEdge] = []
     for number, key in enumerate(keys):
         entry, callers = _entry(stats[key])
         entries.append(entry)
@@ -35,8 +35,8 @@ def read(data: bytes) -> CallGraph:
                 raise ValueError("it does not say how long calls took by caller; record it with cProfile")
             if caller in numbers:  # a dump that was cut down may lack some
                 own, inclusive = (max(marshalled.number(time), 0.0) for time in times[2:])
-                edges.append(Edge(numbers[caller], number, own, inclusive))
-    graph = CallGraph(frames, entries, edges)
+                edges.append(ProfileEdge(numbers[caller], number, own, inclusive))
+    graph = ProfileGraph(frames, entries, edges)
     if graph.total <= 0:
         raise ValueError("no time was spent in it")
     return graph
@@ -49,9 +49,9 @@ def _frame(key: object) -> Frame:
     raise ValueError("a function in it has no file, line and name")
 
 
-def _entry(value: object) -> tuple[Entry, dict[Any, Any]]:
+def _entry(value: object) -> tuple[ProfileEntry, dict[Any, Any]]:
     match value:
         case (_, calls, own, inclusive, dict() as callers):
             times = [max(marshalled.number(time), 0.0) for time in (own, inclusive)]
-            return Entry(int(marshalled.number(calls)), *times), callers
+            return ProfileEntry(int(marshalled.number(calls)), *times), callers
     raise ValueError("a function in it has no times")

@@ -26,7 +26,7 @@ DEFAULT_FILES = {CPROFILE: "rlint.pstats", PYSPY: "rlint.speedscope.json"}
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RecordingLimits:
     """When a run is ended before its own end."""
 
     steps: int | None = None
@@ -53,7 +53,7 @@ def record(
     output: Path,
     *,
     profiler: str = CPROFILE,
-    limits: Limits = Limits(),
+    limits: RecordingLimits = RecordingLimits(),
     rate: int = 100,
 ) -> Recorded:
     """Run a command under a profiler, its input, output and status its own; the profile goes to `output`.

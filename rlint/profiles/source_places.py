@@ -36,7 +36,7 @@ CONSTRUCTORS = frozenset({"__init__", "__new__"})
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class ProfiledDefinition:
     """A function, or the code of the module itself."""
 
     qualname: str
@@ -53,12 +53,12 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePlace:
     """Where the time goes that a finding is about."""
 
-    definition: Definition
+    definition: ProfiledDefinition
     lines: range
-    whole: tuple[Definition, ...] = ()
+    whole: tuple[ProfiledDefinition, ...] = ()
     """Functions that the finding is about as a whole."""
     calls: frozenset[str] = frozenset()
     """The last names of what the lines call."""
@@ -66,7 +66,7 @@ class Place:
     """Those of them that no other line of the function calls."""
 
 
-class SourceMap:
+class ProfiledSource:
     """The functions of a file. Raises ValueError for what is no Python."""
 
     def __init__(self, text: str) -> None:
@@ -76,12 +76,12 @@ class SourceMap:
                 self._tree = ast.parse(text)
             except (RecursionError, MemoryError) as error:
                 raise ValueError(str(error)) from error
-        self._module = Definition(MODULE, 1, 1, text.count("\n") + 1)
+        self._module = ProfiledDefinition(MODULE, 1, 1, text.count("\n") + 1)
 
     @cached_property
-    def _nodes(self) -> list[tuple[Definition, ast.AST]]:
+    def _nodes(self) -> list[tuple[ProfiledDefinition, ast.AST]]:
         """The functions with their nodes, outer ones first; the module before all."""
-        found: list[tuple[Definition, ast.AST]] = [(self._module, self._tree)]
+        found: list[tuple[ProfiledDefinition, ast.AST]] = [(self._module, self._tree)]
         pending: list[tuple[ast.AST, str]] = [(self._tree, "")]
         while pending:
             node, prefix = pending.pop()
@@ -91,13 +91,15 @@ class SourceMap:
                     inner = f"{prefix}{child.name}"
                     if isinstance(child, _DEFS):
                         first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
-                        found.append((Definition(inner, first, child.lineno, child.end_lineno or 0), child))
+                        found.append(
+                            (ProfiledDefinition(inner, first, child.lineno, child.end_lineno or 0), child)
+                        )
                     inner += "."
                 pending.append((child, inner))
         return found
 
     @cached_property
-    def definitions(self) -> tuple[Definition, ...]:
+    def definitions(self) -> tuple[ProfiledDefinition, ...]:
         """All functions, and the module's own code."""
         return tuple(definition for definition, _ in self._nodes)
 
@@ -110,16 +112,16 @@ class SourceMap:
             if type(node) in _COMPREHENSIONS
         )
 
-    def holders(self, line: int) -> list[Definition]:
+    def holders(self, line: int) -> list[ProfiledDefinition]:
         """The functions that a line belongs to, the innermost first, the module last."""
         found = [each for each in self.definitions if each.first_line <= line <= each.end]
         return sorted(found, key=lambda each: (each.qualname != MODULE, each.first_line), reverse=True)
 
-    def around(self, line: int) -> Definition:
+    def around(self, line: int) -> ProfiledDefinition:
         """The innermost function that a line belongs to."""
         return next(iter(self.holders(line)), self._module)
 
-    def place_of(self, finding: Finding) -> Place:
+    def place_of(self, finding: Finding) -> SourcePlace:
         """Which lines a finding means: the expression, the loop whose header it names, the whole function
         or class at whose head it stands.
         """
@@ -136,12 +138,12 @@ class SourceMap:
         if not here:  # the place is an argument of a call that begins further up
             here = {name for name, span in calls if span.start < last + 1 and first < span.stop}
         elsewhere = {name for name, span in calls if span.start not in lines}
-        return Place(definition, lines, (), frozenset(here), frozenset(here - elsewhere))
+        return SourcePlace(definition, lines, (), frozenset(here), frozenset(here - elsewhere))
 
-    def _whole(self, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Place:
+    def _whole(self, statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> SourcePlace:
         lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         inside = tuple(each for each in self.definitions if each.qualname != MODULE and each.line in lines)
-        return Place(self.around(statement.lineno), lines, inside)
+        return SourcePlace(self.around(statement.lineno), lines, inside)
 
     def _statement_at(self, line: int, column: int) -> ast.stmt | None:
         """The innermost statement that a place belongs to."""
@@ -161,7 +163,7 @@ class SourceMap:
                     body.append(child)
         return found
 
-    def _calls(self, definition: Definition) -> list[tuple[str, range]]:
+    def _calls(self, definition: ProfiledDefinition) -> list[tuple[str, range]]:
         """What a function calls, without the functions inside it: last names, each with its lines."""
         root = next(node for each, node in self._nodes if each == definition)
         return [

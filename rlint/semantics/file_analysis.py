@@ -5,46 +5,46 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.semantics.dataflow.reaching_definitions import Flow
-from rlint.semantics.effects.infer_effects import Effects
-from rlint.semantics.frequency.loops import Loops
-from rlint.semantics.interprocedural.qualified_names import Names
-from rlint.semantics.nn.autograd import AutogradHere
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.effects.infer_effects import EffectInference
+from rlint.semantics.frequency.loops import LoopIndex
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.threads.locks import Locks
-from rlint.semantics.types.infer import Kinds
-from rlint.syntax.syntax_index import Tree
+from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.syntax_index import SyntaxIndex
 
 if TYPE_CHECKING:
-    from rlint.semantics.interprocedural.project_index import Index
+    from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 
-class Knowledge:
+class FileAnalysis:
     """The layers over one file's tree; each asks those before it.
 
     `index` is None while the project's index is still being built from the files' summaries.
     """
 
     def __init__(
-        self, text: str, module: ast.Module, name: str, package: str, index: Index | None = None
+        self, text: str, module: ast.Module, name: str, package: str, index: ProjectIndex | None = None
     ) -> None:
         self.name = name
-        self.tree = Tree(text, module, package)
+        self.tree = SyntaxIndex(text, module, package)
         self.index = index
-        self.names = Names(self.tree, name)
-        self.flow = Flow(self.tree)
-        self.autograd = AutogradHere(self.tree, self.names, self.flow)
-        self.kinds = Kinds(self.tree, self.names, self.flow, index)
-        self.effects = Effects(self.tree, self.names, self.kinds, index)
-        self.loops = Loops(self.tree, self.kinds)
+        self.names = QualifiedNames(self.tree, name)
+        self.flow = ReachingDefinitions(self.tree)
+        self.autograd = LocalAutograd(self.tree, self.names, self.flow)
+        self.kinds = TypeInference(self.tree, self.names, self.flow, index)
+        self.effects = EffectInference(self.tree, self.names, self.kinds, index)
+        self.loops = LoopIndex(self.tree, self.kinds)
         self.locks = Locks(self)
 
-    def linked(self, index: Index) -> Knowledge:
+    def linked(self, index: ProjectIndex) -> FileAnalysis:
         """The same tree with the project's knowledge behind it; the walk is not done again."""
-        linked = object.__new__(Knowledge)
+        linked = object.__new__(FileAnalysis)
         linked.name, linked.tree, linked.index, linked.flow = self.name, self.tree, index, self.flow
         linked.names, linked.autograd = self.names, self.autograd
         linked.kinds = self.kinds.linked(index)
-        linked.effects = Effects(self.tree, self.names, linked.kinds, index)
+        linked.effects = EffectInference(self.tree, self.names, linked.kinds, index)
         linked.loops = self.loops.linked(linked.kinds)
         linked.locks = Locks(linked)
         return linked

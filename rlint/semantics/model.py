@@ -11,9 +11,9 @@ from rlint.edit.edits import Edits
 from rlint.edit.importer import Importer
 from rlint.edit.source_text import SourceText
 from rlint.findings import Position
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_effects import EffectQueries
 from rlint.semantics.model_frequency import FrequencyQueries
@@ -40,7 +40,7 @@ class SemanticModel:
     `path` is the file's name as shown to the user, `syntax` its tree with parents and scopes.
     """
 
-    def __init__(self, path: str, analysis: Knowledge, program: Linked) -> None:
+    def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
         self.path = path
         self.analysis = analysis
         self.syntax = analysis.tree

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.dataflow.common_subexpressions import Repeats, Repetition
-from rlint.semantics.dataflow.escape import Use, Uses
-from rlint.semantics.dataflow.evaluation_order import Order
-from rlint.semantics.dataflow.mutation import Changes
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.dataflow.common_subexpressions import CommonSubexpressions, Repetition
+from rlint.semantics.dataflow.escape import EscapeAnalysis, ValueUse
+from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
+from rlint.semantics.dataflow.mutation import Mutations
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.scopes import Binding, Scope
 
 
@@ -17,14 +17,14 @@ class DataflowQueries:
     Where the answer is not known, nothing is said to be unchanged or repeated.
     """
 
-    def __init__(self, analysis: Knowledge) -> None:
+    def __init__(self, analysis: FileAnalysis) -> None:
         self._analysis = analysis
         self._syntax = analysis.tree
-        self.order = Order(analysis.tree)
+        self.order = EvaluationOrder(analysis.tree)
         """In which order the parts of expressions are evaluated."""
-        self._changes = Changes(analysis)
-        self._uses = Uses(analysis)
-        self._repeats = Repeats(analysis.tree, self._changes, self.order)
+        self._changes = Mutations(analysis)
+        self._uses = EscapeAnalysis(analysis)
+        self._repeats = CommonSubexpressions(analysis.tree, self._changes, self.order)
 
     def definitions(self, name: ast.Name) -> list[Binding]:
         """The bindings whose value a name may have where it stands; never one too few."""
@@ -77,7 +77,7 @@ class DataflowQueries:
         """The repetition that has this expression among the later evaluations."""
         return self._repeats.repeated(expression)
 
-    def use_of(self, expression: ast.expr) -> Use:
+    def use_of(self, expression: ast.expr) -> ValueUse:
         """What becomes of an expression's value: looked at, kept or changed, and computed with or not."""
         return self._uses.of(expression)
 

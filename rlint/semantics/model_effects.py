@@ -6,14 +6,14 @@ import ast
 from functools import cached_property
 
 from rlint.models.effect import Effect
-from rlint.models.kind import Kind
-from rlint.semantics.dataflow.iterator_consumption import Consumers, GoneThrough
-from rlint.semantics.dataflow.sum_tree import Walks, storage_of
+from rlint.models.kind import Type
+from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, IteratorUses
+from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.effects import purity
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_types import TypeQueries
@@ -27,8 +27,8 @@ class EffectQueries:
 
     def __init__(
         self,
-        analysis: Knowledge,
-        program: Linked,
+        analysis: FileAnalysis,
+        program: WholeProgram,
         names: NameQueries,
         types: TypeQueries,
         dataflow: DataflowQueries,
@@ -41,9 +41,9 @@ class EffectQueries:
         self._names = names
         self._types = types
         self._dataflow = dataflow
-        self._work = purity.Work(program.index)
-        self._gone_through = GoneThrough(analysis)
-        self._consumers = Consumers(program.index)
+        self._work = purity.Purity(program.index)
+        self._gone_through = IteratorUses(analysis)
+        self._consumers = IteratorConsumers(program.index)
 
     def effect_of(self, expression: ast.expr) -> Effect:
         """The effect of evaluating an expression, all its parts included."""
@@ -114,7 +114,7 @@ class EffectQueries:
             and not self._work.watches_others(function)
         )
 
-    def sum_tree_descents(self, node: ast.Call | Loop) -> list[Kind]:
+    def sum_tree_descents(self, node: ast.Call | Loop) -> list[Type]:
         """What stores the trees of sums that a call, or a loop in all its passes, walks down once, from node
         to node, to where a given sum lies; empty where nothing does.
         """
@@ -131,8 +131,8 @@ class EffectQueries:
         return self._program.descents.any or bool(self._walks.loops)
 
     @cached_property
-    def _walks(self) -> Walks:
-        return Walks(self._syntax)
+    def _walks(self) -> SumTreeWalks:
+        return SumTreeWalks(self._syntax)
 
     @cached_property
     def _shared_tensors(self) -> set[str | None]:

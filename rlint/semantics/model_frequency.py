@@ -7,17 +7,17 @@ from functools import cached_property
 
 from rlint.findings import Heat
 from rlint.semantics.dataflow.varying_arguments import takes_loop_items
-from rlint.semantics.file_analysis import Knowledge
-from rlint.semantics.frequency.cadence import Beat, Beats
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.cadence import Cadence, Cadences
 from rlint.semantics.frequency.heat import COLD, HeatAt
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.frequency.path_conditions import Guard
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.types.devices import means_accelerator
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
@@ -26,8 +26,8 @@ class FrequencyQueries:
 
     def __init__(
         self,
-        analysis: Knowledge,
-        program: Linked,
+        analysis: FileAnalysis,
+        program: WholeProgram,
         names: NameQueries,
         symbols: FileSymbols,
         dataflow: DataflowQueries,
@@ -38,7 +38,7 @@ class FrequencyQueries:
         self._names = names
         self._symbols = symbols
         self._dataflow = dataflow
-        self._beats = Beats(program.heat)
+        self._beats = Cadences(program.heat)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
@@ -99,7 +99,7 @@ class FrequencyQueries:
         """The conditions that a node stands behind in its own function, those around all loops included."""
         return self._analysis.loops.conditions.of(node)
 
-    def cadence(self, node: ast.AST) -> Beat | None:
+    def cadence(self, node: ast.AST) -> Cadence | None:
         """What the training loop that runs a node does in each pass, and the conditions between the two;
         None where no such loop is known.
         """
@@ -161,7 +161,7 @@ class FrequencyQueries:
         """
         bindings = self._dataflow.definitions(name)
         function = self._syntax.function(name)
-        if function is None or [binding.how for binding in bindings] != [How.PARAMETER]:
+        if function is None or [binding.how for binding in bindings] != [BindingKind.PARAMETER]:
             return []
         summary = self._symbols.function_at(name)
         return self._heat.passed_names(summary, name.id) if summary is not None else []

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_nn import NetworkQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
-from rlint.semantics.nn.autograd import Autograd, Callers
-from rlint.semantics.nn.forward_calls import Forwards
-from rlint.semantics.nn.gradient_flow import Gradients
-from rlint.semantics.nn.gradient_sinks import Left
-from rlint.semantics.nn.gradient_sources import Sources
+from rlint.semantics.nn.autograd import Autograd, AutogradCallers
+from rlint.semantics.nn.forward_calls import ForwardCalls
+from rlint.semantics.nn.gradient_flow import GradientFlow
+from rlint.semantics.nn.gradient_sinks import GradientSink
+from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.syntax.syntax_index import Function
 
 
@@ -26,8 +26,8 @@ class GradientQueries:
 
     def __init__(
         self,
-        analysis: Knowledge,
-        program: Linked,
+        analysis: FileAnalysis,
+        program: WholeProgram,
         symbols: FileSymbols,
         types: TypeQueries,
         nn: NetworkQueries,
@@ -37,11 +37,11 @@ class GradientQueries:
         self._types = types
         self._nn = nn
         self._autograd = analysis.autograd
-        self._callers = Callers(program.heat, program.guesses)
-        self._forwards = Forwards(program.heat)
-        self._gradients = Gradients(analysis, self._autograd, program.index)
-        self._sinks: dict[ast.expr, tuple[Left, ...]] = {}
-        self._contained: dict[ast.expr, tuple[Left, ...]] = {}
+        self._callers = AutogradCallers(program.heat, program.guesses)
+        self._forwards = ForwardCalls(program.heat)
+        self._gradients = GradientFlow(analysis, self._autograd, program.index)
+        self._sinks: dict[ast.expr, tuple[GradientSink, ...]] = {}
+        self._contained: dict[ast.expr, tuple[GradientSink, ...]] = {}
         self._giving: dict[ast.Call, bool] = {}
 
     def autograd_at(self, node: ast.AST) -> Autograd:
@@ -68,7 +68,7 @@ class GradientQueries:
             return anatomy.weights or not anatomy.complete  # without weights, it records nothing by itself
         return self._forwards.gives_gradient(self._gradients.path_of(call), self._symbols.module.module)
 
-    def sinks(self, expression: ast.expr) -> tuple[Left, ...]:
+    def sinks(self, expression: ast.expr) -> tuple[GradientSink, ...]:
         """What becomes of the gradient that an expression's value carries: where it is cut off, learned
         from, stored, returned or handed to nobody knows whom.
         """
@@ -77,18 +77,18 @@ class GradientQueries:
             known = self._sinks[expression] = self._gradients.outlets(expression)
         return known
 
-    def contained_sinks(self, expression: ast.expr) -> tuple[Left, ...]:
+    def contained_sinks(self, expression: ast.expr) -> tuple[GradientSink, ...]:
         """The same where no gradient gets out; empty as soon as one is found to do so."""
         known = self._contained.get(expression)
         if known is None:
             known = self._contained[expression] = self._gradients.ends(expression)
         return known
 
-    def variable_sinks(self, name: ast.Name) -> tuple[Left, ...]:
+    def variable_sinks(self, name: ast.Name) -> tuple[GradientSink, ...]:
         """The same for what a variable holds, from the place on where the name binds or reads it."""
         return self._gradients.variable_outlets(name)
 
-    def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> Sources:
+    def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> GradientSources:
         """The calls, parameters and attributes that the gradient of a value can come from, besides by way of
         the expressions `without`.
         """

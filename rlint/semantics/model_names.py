@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import place_in_order
@@ -15,7 +15,7 @@ from rlint.syntax.walk import place_in_order
 class NameQueries:
     """Answers what names of one file refer to, what binds them and who uses them."""
 
-    def __init__(self, analysis: Knowledge) -> None:
+    def __init__(self, analysis: FileAnalysis) -> None:
         self._analysis = analysis
         self._syntax = analysis.tree
         self.qualified = analysis.names.qualified

@@ -5,23 +5,23 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from rlint.models.kind import Tag
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import TypeTag
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import GRADIENT_STEP
 from rlint.semantics.frequency.roles import LEARNS
 from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_frequency import FrequencyQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
-from rlint.semantics.nn.architecture import Parts
-from rlint.semantics.nn.module_graph import Anatomy, Modules
-from rlint.semantics.nn.optimizer_params import Optimized
+from rlint.semantics.nn.architecture import NetworkParts
+from rlint.semantics.nn.module_graph import Architecture, ModuleGraph
+from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.train_eval_mode import sets_mode_around
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 
@@ -32,8 +32,8 @@ class NetworkQueries:
 
     def __init__(
         self,
-        analysis: Knowledge,
-        program: Linked,
+        analysis: FileAnalysis,
+        program: WholeProgram,
         names: NameQueries,
         symbols: FileSymbols,
         types: TypeQueries,
@@ -48,13 +48,13 @@ class NetworkQueries:
         self._types = types
         self._dataflow = dataflow
         self._frequency = frequency
-        self._modules = Modules(program.index)
-        self._parts = Parts(analysis)
-        self._optimized = Optimized(analysis)
+        self._modules = ModuleGraph(program.index)
+        self._parts = NetworkParts(analysis)
+        self._optimized = OptimizerParams(analysis)
         self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
         self._shapes_asked: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
 
-    def architecture(self, expression: ast.expr, method: str | None = "forward") -> Anatomy:
+    def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
         """What a network consists of (dropout, recurrent layers, what nobody knows …) and does, as far as
         `method` runs it; all of it for None. Ask where `kind_of` says MODULE, or may not know.
         """
@@ -76,9 +76,9 @@ class NetworkQueries:
             return found
 
     def _find_network_run(self, called: ast.expr) -> tuple[ast.expr, str] | None:
-        if self._types.type_of(called).tag is Tag.MODULE:
+        if self._types.type_of(called).tag is TypeTag.MODULE:
             return called, "forward"
-        if isinstance(called, ast.Attribute) and self._types.type_of(called.value).tag is Tag.MODULE:
+        if isinstance(called, ast.Attribute) and self._types.type_of(called.value).tag is TypeTag.MODULE:
             return called.value, called.attr
         return None
 
@@ -97,7 +97,7 @@ class NetworkQueries:
         is_handed = (
             isinstance(root, ast.Name)
             and root.id not in ("self", "cls")
-            and any(binding.how is How.PARAMETER for binding in self._dataflow.definitions(root))
+            and any(binding.how is BindingKind.PARAMETER for binding in self._dataflow.definitions(root))
         )
         if not is_handed or not isinstance(root, ast.Name):
             return self._optimized.is_stepped(network)

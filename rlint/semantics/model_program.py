@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlint.models.kind import Tag
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.models.kind import TypeTag
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_symbols import FileSymbols
 
 _STATE_HOOKS = (
@@ -21,7 +21,7 @@ class ProgramQueries:
     the answers are never too few.
     """
 
-    def __init__(self, program: Linked, symbols: FileSymbols) -> None:
+    def __init__(self, program: WholeProgram, symbols: FileSymbols) -> None:
         self._index = program.index
         self._words = program.words
         self._symbols = symbols
@@ -64,7 +64,7 @@ class ProgramQueries:
         """Does any file of the project import what stands at a dotted path?"""
         return self._words.is_imported(path)
 
-    def attribute_types(self, attribute: str) -> frozenset[Tag]:
+    def attribute_types(self, attribute: str) -> frozenset[TypeTag]:
         """What the classes of the project say that their attributes of this name are, where they do."""
         return self._words.attribute_tags(attribute)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from rlint.semantics.file_analysis import Knowledge
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 
 class FileSymbols:
     """Finds the summaries that belong to places of one file."""
 
-    def __init__(self, analysis: Knowledge, index: Index) -> None:
+    def __init__(self, analysis: FileAnalysis, index: ProjectIndex) -> None:
         self._analysis = analysis
         self._syntax = analysis.tree
         self._index = index
@@ -29,5 +29,6 @@ class FileSymbols:
         return self.module.functions.get(self._syntax.qualname(function) if function is not None else "")
 
     def class_at(self, node: ast.AST) -> ClassSummary | None:
+        """The summary of the class whose method or body holds a node."""
         owner = self._syntax.class_of(node)
         return self.module.classes.get(self._syntax.qualname(owner)) if owner is not None else None

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_symbols import FileSymbols
-from rlint.semantics.threads.contexts import Runners, Start
+from rlint.semantics.threads.contexts import Runners, WorkerStart
 from rlint.semantics.threads.locks import Section
-from rlint.semantics.threads.queues import Made
+from rlint.semantics.threads.queues import ChannelMaker
 from rlint.semantics.threads.spawn import makes_worker
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 
 class ThreadQueries:
@@ -23,7 +23,7 @@ class ThreadQueries:
     """
 
     def __init__(
-        self, analysis: Knowledge, program: Linked, symbols: FileSymbols, dataflow: DataflowQueries
+        self, analysis: FileAnalysis, program: WholeProgram, symbols: FileSymbols, dataflow: DataflowQueries
     ) -> None:
         self._analysis = analysis
         self._program = program
@@ -31,7 +31,7 @@ class ThreadQueries:
         self._symbols = symbols
         self._dataflow = dataflow
 
-    def workers_made(self, call: ast.Call) -> list[Start]:
+    def workers_made(self, call: ast.Call) -> list[WorkerStart]:
         """The workers that a call makes, each with the function that it will run, where that is known."""
         function = self._symbols.function_at(call)
         found = [
@@ -39,7 +39,7 @@ class ThreadQueries:
         ]
         return found if found and makes_worker(call, self._analysis) else []
 
-    def worker_starts(self) -> tuple[Start, ...]:
+    def worker_starts(self) -> tuple[WorkerStart, ...]:
         """All lines of the program that this file belongs to which start workers."""
         return self._program.concurrency.starts_in(self._symbols.module.module)
 
@@ -85,7 +85,7 @@ class ThreadQueries:
         """The names of the state that the lock of a section guards: what any section of that lock writes."""
         return self._analysis.locks.guarded(section)
 
-    def channel_makers(self, shared: ast.expr) -> tuple[Made, ...]:
+    def channel_makers(self, shared: ast.expr) -> tuple[ChannelMaker, ...]:
         """How the queues, events or shared values are made that an expression may be, by its name and by
         what callers call it; empty where nobody knows.
         """
@@ -104,6 +104,6 @@ class ThreadQueries:
         if name is None:
             return set()
         is_parameter = isinstance(shared, ast.Name) and any(
-            binding.how is How.PARAMETER for binding in self._dataflow.definitions(shared)
+            binding.how is BindingKind.PARAMETER for binding in self._dataflow.definitions(shared)
         )
         return self._program.channels.aliases(name, self._symbols.function_at(shared), parameter=is_parameter)

@@ -6,16 +6,16 @@ import ast
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rlint.models.kind import Device, Tag
-from rlint.semantics.dataflow.immutability import Settled
-from rlint.semantics.dataflow.item_origins import Place, maker_of, place_of
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import Device, TypeTag
+from rlint.semantics.dataflow.immutability import Immutability
+from rlint.semantics.dataflow.item_origins import ItemOrigin, maker_of, place_of
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.types.algebra import is_immutable
-from rlint.semantics.types.constants import Constants, Written
+from rlint.semantics.types.constants import Constant, Constants
 from rlint.semantics.types.devices import asks_for_device, is_device
 from rlint.semantics.types.sure_devices import SureDevices
 
@@ -26,7 +26,7 @@ class TypeQueries:
     """
 
     def __init__(
-        self, analysis: Knowledge, program: Linked, names: NameQueries, symbols: FileSymbols
+        self, analysis: FileAnalysis, program: WholeProgram, names: NameQueries, symbols: FileSymbols
     ) -> None:
         self._analysis = analysis
         self._syntax = analysis.tree
@@ -37,7 +37,7 @@ class TypeQueries:
         """What is known of an expression's value: tensor (and where), ndarray, module, lock, str …"""
         self._sure_devices = SureDevices(analysis)
         self._constants = Constants(analysis.tree, analysis.names, analysis.flow)
-        self._settled = Settled(program.index, program.heat)
+        self._settled = Immutability(program.index, program.heat)
         self._call_targets: dict[ast.Call, list[FunctionSummary]] = {}
 
     def device_of(self, expression: ast.expr) -> Device:
@@ -46,7 +46,7 @@ class TypeQueries:
 
     def constant(
         self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})
-    ) -> Written | None:
+    ) -> Constant | None:
         """The constant that an expression is (a literal, joined literals, a name bound to such), with a
         spelling for module level. `known` adds library constants by their qualified names.
         """
@@ -103,10 +103,10 @@ class TypeQueries:
             )
         elif not path:
             called = self.type_of(call.func)
-            path = f"{called.of}()" if called.tag is Tag.INSTANCE and called.of else called.of
+            path = f"{called.of}()" if called.tag is TypeTag.INSTANCE and called.of else called.of
         return self._index.callables(path, self._analysis.name) if path else []
 
-    def origin_of(self, expression: ast.expr) -> Place | None:
+    def origin_of(self, expression: ast.expr) -> ItemOrigin | None:
         """What a variable stands for: itself, or an item of a list that a loop runs over."""
         return place_of(expression, self._analysis)
 

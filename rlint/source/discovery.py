@@ -16,7 +16,7 @@ from rlint.source.gitignore import Decisions, IgnoreRules, rules_above, rules_in
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rlint.config.settings import Resolver
+    from rlint.config.settings import SettingsResolver
 
 SUFFIX = ".py"
 
@@ -29,7 +29,7 @@ class Discovered:
     problems: tuple[Problem, ...]
 
 
-def discover(paths: Iterable[str], resolver: Resolver, known: Decisions | None = None) -> Discovered:
+def discover(paths: Iterable[str], resolver: SettingsResolver, known: Decisions | None = None) -> Discovered:
     """Find Python files and notebooks in `paths`: files as they are named, folders with all that lies below
     them.
 
@@ -49,7 +49,7 @@ def _nothing_known(_: str) -> dict[str, bool]:
 
 
 class _Walk:
-    def __init__(self, resolver: Resolver, known: Decisions) -> None:
+    def __init__(self, resolver: SettingsResolver, known: Decisions) -> None:
         self._resolver = resolver
         self._known = known
         self._root = resolver.root

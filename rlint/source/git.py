@@ -31,7 +31,7 @@ _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--igno
 
 
 @frozen
-class Entry:
+class GitEntry:
     """What a revision holds under a path."""
 
     mode: bytes
@@ -69,14 +69,14 @@ class Repository:
         """Whether the past was cut off when the repository was cloned."""
         return self._line("rev-parse", "--is-shallow-repository") == "true"
 
-    def tree(self, commit: str) -> dict[str, Entry]:
+    def tree(self, commit: str) -> dict[str, GitEntry]:
         """Return all files of a commit by their paths below the top folder."""
         entries = {}
         for record in self._run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
             if record:
                 facts, _, path = record.partition(b"\t")
                 mode, _, identity = facts.split(b" ")
-                entries[os.fsdecode(path)] = Entry(mode, identity.decode())
+                entries[os.fsdecode(path)] = GitEntry(mode, identity.decode())
         return entries
 
     def renamed(self, commit: str) -> dict[str, str]:

@@ -35,7 +35,7 @@ _MOST_BYTES = 200_000_000
 
 
 @frozen
-class Checked:
+class BaselineCheck:
     """What a run has looked at: absolute paths by the files' names, and the codes they were checked for."""
 
     paths: Mapping[str, Path]
@@ -56,7 +56,7 @@ class Baseline:
         return display_name(self.path)
 
     def split(
-        self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: Checked
+        self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: BaselineCheck
     ) -> tuple[list[Finding], list[Finding]]:
         """Return the new findings, and those that the baseline hides.
 
@@ -72,7 +72,7 @@ class Baseline:
         return new, hidden
 
     def unneeded(
-        self, hidden: Sequence[Finding], text_of: Callable[[str], str], checked: Checked
+        self, hidden: Sequence[Finding], text_of: Callable[[str], str], checked: BaselineCheck
     ) -> dict[Trait, int]:
         """Return the entries, and how often each, that stand for nothing any more.
 
@@ -87,7 +87,7 @@ class Baseline:
         }
 
     def updated(
-        self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: Checked
+        self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: BaselineCheck
     ) -> Baseline:
         """Return the baseline for what was found now. What was not checked now keeps its entries."""
         kept = {trait: count for trait, count in self.entries.items() if not self._is_known(trait, checked)}
@@ -113,7 +113,7 @@ class Baseline:
             raise RlintError(f"{self.name}: cannot write the baseline: {reason}") from error
 
     def _traits(
-        self, findings: Iterable[Finding], text_of: Callable[[str], str], checked: Checked
+        self, findings: Iterable[Finding], text_of: Callable[[str], str], checked: BaselineCheck
     ) -> list[Trait]:
         return traits(findings, text_of, lambda name: self._relative(checked.paths.get(name), name))
 
@@ -127,7 +127,7 @@ class Baseline:
             return path.as_posix()
         return shown.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
-    def _is_known(self, trait: Trait, checked: Checked) -> bool:
+    def _is_known(self, trait: Trait, checked: BaselineCheck) -> bool:
         path = self.path.parent / trait.path
         codes = checked.codes.get(type(path)(os.path.normpath(path)))
         return trait.code in codes if codes is not None else not path.exists()

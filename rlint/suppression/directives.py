@@ -33,7 +33,7 @@ _ANY = regex(
 )
 
 
-class Kind(enum.Enum):
+class DirectiveKind(enum.Enum):
     """The two ways to ask for silence; the value is how a person writes it."""
 
     NOQA = "noqa"
@@ -41,7 +41,7 @@ class Kind(enum.Enum):
 
 
 @mutable
-class Item:
+class DirectiveItem:
     """One code, beginning of codes, or name, in the list of a directive."""
 
     text: str
@@ -64,13 +64,13 @@ def _letters(code: str) -> str:
 class Directive:
     """One request to hide findings. Without items it is about all rules."""
 
-    kind: Kind
+    kind: DirectiveKind
     comment: Comment
     start: int
     end: int
     reach: Span | None
     """The lines whose findings it hides."""
-    items: list[Item] | None = None
+    items: list[DirectiveItem] | None = None
     items_start: int = 0
     items_end: int = 0
     used: bool = False
@@ -134,7 +134,7 @@ def read_directives(layout: Layout) -> Directives:
 def _read_noqa(comment: Comment, match: re.Match[str], found: Directives) -> None:
     if match["colon"] and not match["items"]:
         return  # a reason where the codes should be names nothing to hide
-    found.requests.append(_request(Kind.NOQA, comment, match, comment.inside))
+    found.requests.append(_request(DirectiveKind.NOQA, comment, match, comment.inside))
 
 
 def _read_rlint(comment: Comment, match: re.Match[str], found: Directives) -> None:
@@ -151,17 +151,17 @@ def _read_rlint(comment: Comment, match: re.Match[str], found: Directives) -> No
         message = "`rlint: ignore[` lacks its closing bracket, and hides nothing"
     else:
         reach = comment.inside or (comment.above if leads else None)
-        found.requests.append(_request(Kind.IGNORE, comment, match, reach))
+        found.requests.append(_request(DirectiveKind.IGNORE, comment, match, reach))
         return
     found.mistakes.append(
         Mistake(comment, comment.start + match.start(), comment.start + match.end(), message)
     )
 
 
-def _request(kind: Kind, comment: Comment, match: re.Match[str], reach: Span | None) -> Directive:
+def _request(kind: DirectiveKind, comment: Comment, match: re.Match[str], reach: Span | None) -> Directive:
     directive = Directive(kind, comment, comment.start + match.start(), comment.start + match.end(), reach)
     if match["items"] is not None:
         first, last = match.span("items")
-        directive.items = [Item(text) for text in _ITEM.findall(match["items"])]
+        directive.items = [DirectiveItem(text) for text in _ITEM.findall(match["items"])]
         directive.items_start, directive.items_end = comment.start + first, comment.start + last
     return directive

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rlint.frozen import mutable
 from rlint.registry.engine_rules import ENGINE_CODES
 from rlint.suppression.comments import read_layout
-from rlint.suppression.directives import Directives, Kind, may_concern, read_directives
+from rlint.suppression.directives import DirectiveKind, Directives, may_concern, read_directives
 from rlint.suppression.unused import report_suppressions
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def parse(text: str, families: Collection[str] | None = None, *, has_findings: b
 
 def add_noqa(text: str, findings: Sequence[Finding]) -> str:
     """Add `# noqa: CODE` to the statement of each finding that is not hidden yet."""
-    return add_comments(text, findings, Kind.NOQA)
+    return add_comments(text, findings, DirectiveKind.NOQA)
 
 
-def add_comments(text: str, findings: Sequence[Finding], kind: Kind) -> str:
+def add_comments(text: str, findings: Sequence[Finding], kind: DirectiveKind) -> str:
     """Add a comment of one kind to the statement of each finding that is not hidden yet.
 
     The comment goes on the finding's `noqa_line`, or, where none can stand there (the line ends
@@ -107,7 +107,7 @@ def add_comments(text: str, findings: Sequence[Finding], kind: Kind) -> str:
         else:
             start = positions.line_start(line) + len(positions.line_text(line).rstrip())
             end = positions.line_end(line)
-            addition = f"  # noqa: {codes}" if kind is Kind.NOQA else f"  # rlint: ignore[{codes}]"
+            addition = f"  # noqa: {codes}" if kind is DirectiveKind.NOQA else f"  # rlint: ignore[{codes}]"
         text = text[:start] + addition + text[end:]
     return text
 

@@ -6,17 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from rlint.errors import did_you_mean
-from rlint.findings import Edit, Finding, Fix, Safety
+from rlint.findings import Applicability, Edit, Finding, Fix
 from rlint.regex import regex
 from rlint.registry.engine_rules import ENGINE_CODES, UNKNOWN_SUPPRESSION_CODE, UNUSED_SUPPRESSION
-from rlint.suppression.directives import Kind, Mistake
+from rlint.suppression.directives import DirectiveKind, Mistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rlint.registry.engine_rules import EngineCode
     from rlint.suppression.comments import Comment
-    from rlint.suppression.directives import Directive, Directives, Item
+    from rlint.suppression.directives import Directive, DirectiveItem, Directives
     from rlint.syntax.positions import Positions
 
 _CODE = regex(r"([A-Z]+)[0-9]*", re.IGNORECASE)
@@ -50,14 +50,14 @@ class _Reporter:
     def check(self, directive: Directive) -> Iterator[Finding]:
         if directive.items is None:
             # Other tools may need a bare `noqa`; a bare `ignore` may be meant for a rule that is off.
-            ours = directive.kind is Kind.IGNORE
+            ours = directive.kind is DirectiveKind.IGNORE
             if ours and not directive.used and self._active >= self._known.keys():
                 yield self._unused(directive, f"`{directive.kind.value}` hides no finding", [])
             return
-        unused: list[Item] = []
+        unused: list[DirectiveItem] = []
         for item in directive.items:
             code = _CODE.fullmatch(item.text)
-            ours = directive.kind is Kind.IGNORE or bool(code and code[1].upper() in self._prefixes)
+            ours = directive.kind is DirectiveKind.IGNORE or bool(code and code[1].upper() in self._prefixes)
             meant = {code for code, name in self._known.items() if item.means(code, name)}
             if ours and not meant:
                 rules = {code: name for code, name in self._known.items() if code not in _OWN_CODES}
@@ -87,7 +87,7 @@ class _Reporter:
         else:
             title = "Remove the comment"
             edit = self._removal(directive)
-        fix = Fix(title, Safety.SAFE, (edit,))
+        fix = Fix(title, Applicability.SAFE, (edit,))
         return self._finding(
             UNUSED_SUPPRESSION, directive.comment, directive.start, directive.end, message, fix
         )

@@ -33,7 +33,7 @@ _RUNS_WITH_PARTS = frozenset(
 )
 
 
-class Wholes:
+class EvaluationRoots:
     """The whole that each part of an expression runs with. Whoever asks what stands around a part can begin
     there, and need not walk up from each part again.
     """

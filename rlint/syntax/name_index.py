@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from rlint.syntax.walk import place_in_order
 
 if TYPE_CHECKING:
-    from rlint.syntax.syntax_index import Tree
+    from rlint.syntax.syntax_index import SyntaxIndex
 
 
-class Written:
+class NameIndex:
     """The calls, attributes, items and `return`s of one file. All lists are in source order."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: SyntaxIndex) -> None:
         self._tree = tree
 
     def calls_of(self, names: Iterable[str]) -> list[ast.Call]:

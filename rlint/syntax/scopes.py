@@ -9,7 +9,7 @@ from rlint.enums import Enum
 from rlint.frozen import single
 
 
-class How(Enum):
+class BindingKind(Enum):
     """The ways in which a name comes to be bound."""
 
     ASSIGN = "assign"
@@ -38,7 +38,7 @@ class Binding:
     """
 
     name: str
-    how: How
+    how: BindingKind
     node: ast.AST
     statement: ast.AST
     value: ast.expr | None = None

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
-from rlint.syntax.evaluation_root import Wholes
+from rlint.syntax.evaluation_root import EvaluationRoots
 from rlint.syntax.import_statements import absolute_module
-from rlint.syntax.name_index import Written
+from rlint.syntax.name_index import NameIndex
 from rlint.syntax.positions import Positions
 from rlint.syntax.redefinitions import Definition, tell_apart
-from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.too_deep import buried_parts
 from rlint.syntax.variables import Variables
 from rlint.syntax.walk import PARTS_FROM_BEHIND
@@ -35,7 +35,7 @@ _DECLARATIONS = [word + space for word in ("global", "nonlocal") for space in " 
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
-class Tree:
+class SyntaxIndex:
     """A parsed file and everything that one walk over it tells.
 
     `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
@@ -67,9 +67,9 @@ class Tree:
         return buried_parts(self)
 
     @cached_property
-    def wholes(self) -> Wholes:
+    def wholes(self) -> EvaluationRoots:
         """The whole that each part of an expression runs with."""
-        return Wholes(self.parents)
+        return EvaluationRoots(self.parents)
 
     def expression_before(self, offset: int) -> ast.AST | None:
         """Return the last expression, the innermost of several, that starts at an offset or before it."""
@@ -104,9 +104,9 @@ class Tree:
         return Variables(self)
 
     @cached_property
-    def written(self) -> Written:
+    def written(self) -> NameIndex:
         """What names the file calls, reads and sets, as they are written."""
-        return Written(self)
+        return NameIndex(self)
 
     @cached_property
     def read_from_within(self) -> frozenset[tuple[Scope, str]]:
@@ -275,7 +275,7 @@ def _may_declare(text: str) -> bool:
 
 def _bind_target(
     target: ast.expr,
-    how: How,
+    how: BindingKind,
     statement: ast.AST,
     value: ast.expr | None,
     scope: Scope,
@@ -285,7 +285,9 @@ def _bind_target(
         scope.bind(Binding(target.id, how, target, statement, value, path))
     elif isinstance(target, (ast.Tuple, ast.List)):
         literal = (
-            value if isinstance(value, (ast.Tuple, ast.List)) and how is How.ASSIGN and not path else None
+            value
+            if isinstance(value, (ast.Tuple, ast.List)) and how is BindingKind.ASSIGN and not path
+            else None
         )
         starred = any(isinstance(part, ast.Starred) for part in target.elts)
         if literal is not None and (
@@ -305,79 +307,79 @@ def _bind_target(
         _bind_target(target.value, how, statement, value, scope, (*path, -1))
 
 
-def _assign(tree: Tree, node: ast.Assign, scope: Scope) -> None:
+def _assign(tree: SyntaxIndex, node: ast.Assign, scope: Scope) -> None:
     for target in node.targets:
-        _bind_target(target, How.ASSIGN, node, node.value, scope)
+        _bind_target(target, BindingKind.ASSIGN, node, node.value, scope)
 
 
-def _ann_assign(tree: Tree, node: ast.AnnAssign, scope: Scope) -> None:
+def _ann_assign(tree: SyntaxIndex, node: ast.AnnAssign, scope: Scope) -> None:
     if isinstance(node.target, ast.Name):
-        how = How.ASSIGN if node.value is not None else How.ANNOTATE
+        how = BindingKind.ASSIGN if node.value is not None else BindingKind.ANNOTATE
         scope.bind(Binding(node.target.id, how, node.target, node, node.value))
 
 
-def _aug_assign(tree: Tree, node: ast.AugAssign, scope: Scope) -> None:
+def _aug_assign(tree: SyntaxIndex, node: ast.AugAssign, scope: Scope) -> None:
     if isinstance(node.target, ast.Name):
-        scope.bind(Binding(node.target.id, How.AUGMENT, node.target, node, node.value))
+        scope.bind(Binding(node.target.id, BindingKind.AUGMENT, node.target, node, node.value))
 
 
-def _for(tree: Tree, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
-    _bind_target(node.target, How.FOR, node, node.iter, scope)
+def _for(tree: SyntaxIndex, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+    _bind_target(node.target, BindingKind.FOR, node, node.iter, scope)
 
 
-def _with(tree: Tree, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+def _with(tree: SyntaxIndex, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
     for item in node.items:
         if item.optional_vars is not None:
-            _bind_target(item.optional_vars, How.WITH, node, item.context_expr, scope)
+            _bind_target(item.optional_vars, BindingKind.WITH, node, item.context_expr, scope)
 
 
-def _walrus(tree: Tree, node: ast.NamedExpr, scope: Scope) -> None:
-    scope.function.bind(Binding(node.target.id, How.WALRUS, node.target, node, node.value))
+def _walrus(tree: SyntaxIndex, node: ast.NamedExpr, scope: Scope) -> None:
+    scope.function.bind(Binding(node.target.id, BindingKind.WALRUS, node.target, node, node.value))
 
 
-def _except(tree: Tree, node: ast.ExceptHandler, scope: Scope) -> None:
+def _except(tree: SyntaxIndex, node: ast.ExceptHandler, scope: Scope) -> None:
     if node.name:
-        scope.bind(Binding(node.name, How.EXCEPT, node, node))
+        scope.bind(Binding(node.name, BindingKind.EXCEPT, node, node))
 
 
-def _delete(tree: Tree, node: ast.Delete, scope: Scope) -> None:
+def _delete(tree: SyntaxIndex, node: ast.Delete, scope: Scope) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
-            scope.bind(Binding(target.id, How.DELETE, target, node))
+            scope.bind(Binding(target.id, BindingKind.DELETE, target, node))
 
 
-def _match_name(tree: Tree, node: ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
+def _match_name(tree: SyntaxIndex, node: ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
     if node.name:
-        scope.bind(Binding(node.name, How.MATCH, node, node))
+        scope.bind(Binding(node.name, BindingKind.MATCH, node, node))
 
 
-def _match_rest(tree: Tree, node: ast.MatchMapping, scope: Scope) -> None:
+def _match_rest(tree: SyntaxIndex, node: ast.MatchMapping, scope: Scope) -> None:
     if node.rest:
-        scope.bind(Binding(node.rest, How.MATCH, node, node))
+        scope.bind(Binding(node.rest, BindingKind.MATCH, node, node))
 
 
-def _import(tree: Tree, node: ast.Import, scope: Scope) -> None:
+def _import(tree: SyntaxIndex, node: ast.Import, scope: Scope) -> None:
     for alias in node.names:
         name = alias.asname or alias.name.split(".")[0]
         target = alias.name if alias.asname else name
-        scope.bind(Binding(name, How.IMPORT, alias, node, target=target))
+        scope.bind(Binding(name, BindingKind.IMPORT, alias, node, target=target))
 
 
-def _import_from(tree: Tree, node: ast.ImportFrom, scope: Scope) -> None:
+def _import_from(tree: SyntaxIndex, node: ast.ImportFrom, scope: Scope) -> None:
     source = absolute_module(node.module or "", node.level, tree.package)
     for alias in node.names:
         if alias.name == "*":
             scope.star_imports.append(source)
         else:
             target = f"{source}.{alias.name}" if source else alias.name
-            scope.bind(Binding(alias.asname or alias.name, How.IMPORT, alias, node, target=target))
+            scope.bind(Binding(alias.asname or alias.name, BindingKind.IMPORT, alias, node, target=target))
 
 
-def _global(tree: Tree, node: ast.Global, scope: Scope) -> None:
+def _global(tree: SyntaxIndex, node: ast.Global, scope: Scope) -> None:
     scope.globals.update(node.names)
 
 
-def _nonlocal(tree: Tree, node: ast.Nonlocal, scope: Scope) -> None:
+def _nonlocal(tree: SyntaxIndex, node: ast.Nonlocal, scope: Scope) -> None:
     scope.nonlocals.update(node.names)
 
 
@@ -385,11 +387,11 @@ def _parameters(arguments: ast.arguments, inner: Scope) -> None:
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     every += [extra for extra in (arguments.vararg, arguments.kwarg) if extra]
     for parameter in every:
-        inner.bind(Binding(parameter.arg, How.PARAMETER, parameter, inner.node))
+        inner.bind(Binding(parameter.arg, BindingKind.PARAMETER, parameter, inner.node))
 
 
-def _function(tree: Tree, node: Function, scope: Scope) -> Scope:
-    scope.bind(Binding(node.name, How.FUNCTION, node, node))
+def _function(tree: SyntaxIndex, node: Function, scope: Scope) -> Scope:
+    scope.bind(Binding(node.name, BindingKind.FUNCTION, node, node))
     inner = tree.open_scope(node, scope, node.name)
     if tree.declares:
         _predeclare(node, inner)
@@ -415,28 +417,28 @@ def _predeclare(node: Function, inner: Scope) -> None:
             stack.extend(child.body)
 
 
-def _mark_defaults(tree: Tree, arguments: ast.arguments) -> None:
+def _mark_defaults(tree: SyntaxIndex, arguments: ast.arguments) -> None:
     tree.mark_outside([*arguments.defaults, *(default for default in arguments.kw_defaults if default)])
 
 
-def _lambda(tree: Tree, node: ast.Lambda, scope: Scope) -> Scope:
+def _lambda(tree: SyntaxIndex, node: ast.Lambda, scope: Scope) -> Scope:
     inner = tree.open_scope(node, scope, "<lambda>")
     _mark_defaults(tree, node.args)
     _parameters(node.args, inner)
     return inner
 
 
-def _class(tree: Tree, node: ast.ClassDef, scope: Scope) -> Scope:
-    scope.bind(Binding(node.name, How.CLASS, node, node))
+def _class(tree: SyntaxIndex, node: ast.ClassDef, scope: Scope) -> Scope:
+    scope.bind(Binding(node.name, BindingKind.CLASS, node, node))
     tree.mark_outside([*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)])
     return tree.open_scope(node, scope, node.name)
 
 
-def _comprehension(tree: Tree, node: Comprehension, scope: Scope) -> Scope:
+def _comprehension(tree: SyntaxIndex, node: Comprehension, scope: Scope) -> Scope:
     inner = tree.open_scope(node, scope, "<comprehension>")
     tree.mark_outside([node.generators[0].iter])
     for generator in node.generators:
-        _bind_target(generator.target, How.COMPREHENSION, node, generator.iter, inner)
+        _bind_target(generator.target, BindingKind.COMPREHENSION, node, generator.iter, inner)
     return inner
 
 

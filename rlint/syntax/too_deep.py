@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rlint.syntax.walk import children, size_of
 
 if TYPE_CHECKING:
-    from rlint.syntax.syntax_index import Tree
+    from rlint.syntax.syntax_index import SyntaxIndex
 
 DEEPEST = 100
 """In more than 3000 files of projects and of Python's own library, no expression is nested deeper than 29."""
@@ -20,7 +20,7 @@ TOO_DEEP = 3 * DEEPEST
 _HOLDERS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
-def buried_parts(tree: Tree) -> Mapping[ast.AST, ast.AST]:
+def buried_parts(tree: SyntaxIndex) -> Mapping[ast.AST, ast.AST]:
     """The parts of expressions that lie deeper in them than DEEPEST, each with what is around it at that
     depth. Whoever looks from each part of an expression to its ends needs a time that grows with the square
     of its depth; such an expression was generated, and nothing is said about what lies so deep in it, nor

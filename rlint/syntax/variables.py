@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rlint.syntax.scopes import Binding, Scope
 
 if TYPE_CHECKING:
-    from rlint.syntax.syntax_index import Tree
+    from rlint.syntax.syntax_index import SyntaxIndex
 
 
 class Variables:
@@ -19,7 +19,7 @@ class Variables:
     be one of thousands of functions, for those of one variable would do so for each of these variables.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: SyntaxIndex) -> None:
         self._tree = tree
         self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
 

@@ -29,7 +29,7 @@ _FICLONE = 0x40049409
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LeftBehind:
     """Something that the copy does not have for its own."""
 
     path: str
@@ -39,7 +39,7 @@ class Left:
     reason: str
 
 
-def copy_tree(root: Path, target: Path, whole: Collection[Path]) -> tuple[Left, ...]:
+def copy_tree(root: Path, target: Path, whole: Collection[Path]) -> tuple[LeftBehind, ...]:
     """Copy the folder `root` to `target`, which must not exist. `whole` files, relative to `root`, are never
     linked. Raises OSError where the target cannot be written; what cannot be read is left out and told.
     """
@@ -70,7 +70,7 @@ class _Copier:
         self._target = target
         self._whole = {str(path) for path in whole}
         self._above = {str(folder) for path in whole for folder in path.parents}
-        self.left: list[Left] = []
+        self.left: list[LeftBehind] = []
         self._large: set[str] = set()
         self._measure("")
 
@@ -166,10 +166,10 @@ class _Copier:
 
     def _link(self, path: str, reason: str) -> None:
         os.symlink(self._root / path, self._target / path)
-        self.left.append(Left(Path(path).as_posix(), linked=True, reason=reason))
+        self.left.append(LeftBehind(Path(path).as_posix(), linked=True, reason=reason))
 
     def _leave(self, path: str, reason: str) -> None:
-        self.left.append(Left(Path(path).as_posix(), linked=False, reason=reason))
+        self.left.append(LeftBehind(Path(path).as_posix(), linked=False, reason=reason))
 
     def _measure(self, inside: str) -> _Size:
         """How much of a folder would be copied. Large ones without Python are remembered, and add nothing."""

@@ -15,7 +15,7 @@ _HARMLESS = {"test"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TrialPlace:
     """The folder to copy, and the working folder below it. Both without links."""
 
     root: Path
@@ -23,7 +23,7 @@ class Place:
     """Relative to `root`."""
 
     @classmethod
-    def around(cls, folder: Path) -> Place:
+    def around(cls, folder: Path) -> TrialPlace:
         """The repository that `folder` lies in; the folder itself, if it lies in none."""
         real = Path(os.path.realpath(folder))
         root = next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), real)

@@ -10,9 +10,9 @@ from rlint.engine.api import Fixer
 from rlint.errors import RlintError
 from rlint.findings import Finding
 from rlint.run_data import Changed, FixId, FixReport
-from rlint.trial.copying import Left
+from rlint.trial.copying import LeftBehind
 from rlint.trial.ddmin import ddmin
-from rlint.trial.place import Place
+from rlint.trial.place import TrialPlace
 from rlint.trial.scratch import Scratch
 from rlint.trial.speed import Speed, compare
 from rlint.trial.user_command import Ran, run_command
@@ -27,7 +27,7 @@ _BROKEN = b"this file is broken on purpose: does the command notice? (\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TrialOrder:
     """What to try fixes with. `timeout` is in seconds, for one run."""
 
     command: str
@@ -61,14 +61,14 @@ class Tried:
     runs: int = 0
     noticed: bool = True
     """Whether the command fails where the fixed files are broken; if not, it says nothing about them."""
-    not_copied: tuple[Left, ...] = ()
+    not_copied: tuple[LeftBehind, ...] = ()
 
 
 def try_fixes(
     fixer: Fixer,
     everything: FixReport,
-    order: Order,
-    place: Place,
+    order: TrialOrder,
+    place: TrialPlace,
     *,
     unsafe: bool,
     tell: Callable[[str], None],
@@ -89,8 +89,8 @@ class _Trial:
     def __init__(
         self,
         fixer: Fixer,
-        order: Order,
-        place: Place,
+        order: TrialOrder,
+        place: TrialPlace,
         scratch: Scratch,
         everything: FixReport,
         *,

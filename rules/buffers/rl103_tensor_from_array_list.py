@@ -62,8 +62,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Kind, Tag
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.models.kind import Type, TypeTag
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
 from rlint.rules.buffers._shared import row_length
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.containers import contents
@@ -78,7 +78,7 @@ WIDE = frozenset({"float32", "float64", DEFAULT})
 """Of whatever arrays, a list and an array give the same tensor of these types."""
 TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
-LISTS = (Tag.LIST, Tag.TUPLE)
+LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 LONGEST_SHOWN = 40
 
 
@@ -120,7 +120,7 @@ def data_of(call: ast.Call) -> ast.expr | None:
     return named[0] if named and not call.args else None
 
 
-def arrays_in(data: ast.expr, model: SemanticModel) -> Kind | None:
+def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
     """The kind of the arrays in a list, unknown where only its name says that they are some; None where it
     is no list of arrays, or where there is nothing to gain.
     """
@@ -131,20 +131,20 @@ def arrays_in(data: ast.expr, model: SemanticModel) -> Kind | None:
     while item is not None and item.tag in LISTS and not item.optional:
         item = item.item
     if item is not None and item:
-        if item.tag is not Tag.NDARRAY or item.optional or item.rank == 0:
+        if item.tag is not TypeTag.NDARRAY or item.optional or item.rank == 0:
             return None
         return item if is_worth_it(data, item) else None
     if not kind and are_observations(data, model):
-        return Kind()
+        return Type()
     held = contents(data, model)
     if not held or any(isinstance(element, ast.Starred) for element in held):
         return None
-    if not is_worth_it(data, Kind()) or not all(is_array(element, model) for element in held):
+    if not is_worth_it(data, Type()) or not all(is_array(element, model) for element in held):
         return None
-    return Kind()
+    return Type()
 
 
-def is_worth_it(data: ast.expr, item: Kind) -> bool:
+def is_worth_it(data: ast.expr, item: Type) -> bool:
     """A single row is read as fast as it is copied; an image is not."""
     match data:
         case ast.List(elts=[_]) | ast.Tuple(elts=[_]):
@@ -156,7 +156,7 @@ def is_array(element: ast.expr, model: SemanticModel) -> bool:
     """Is it an array, or an observation, which is one in all likelihood?"""
     kind = model.types.type_of(element)
     if kind:
-        return kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0
+        return kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0
     return is_observation(element, model)
 
 
@@ -167,7 +167,7 @@ def is_written_out(data: ast.expr, model: SemanticModel) -> bool:
             return all(is_written_out(element, model) for element in elements)
         case ast.ListComp(elt=element):
             return is_written_out(element, model)
-    return model.types.type_of(data).tag is Tag.NDARRAY
+    return model.types.type_of(data).tag is TypeTag.NDARRAY
 
 
 def shown_name(data: ast.expr, model: SemanticModel) -> str:
@@ -180,7 +180,7 @@ def shown_name(data: ast.expr, model: SemanticModel) -> str:
     return f"`{text}`"
 
 
-def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, model: SemanticModel) -> Fix | None:
+def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: SemanticModel) -> Fix | None:
     """Put `np.array(...)` around the list, and let the tensor share the memory of that array."""
     spans = model.source.argument_spans(call)
     if spans is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
@@ -212,11 +212,11 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, model: Sem
     if maker in CLASSES and not reason:
         reason = class_doubt(call, maker, model)
     reason = reason or sharing_doubt(model)
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Make one array of the list first", safety, tuple(edits), reason)
 
 
-def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, model: SemanticModel) -> str | None:
+def doubt(call: ast.Call, data: ast.expr, maker: str, item: Type, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
     shown = shown_name(data, model)
     if not item:
@@ -235,7 +235,7 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, model: Semanti
     return several_dimensions(shown, item)
 
 
-def several_dimensions(shown: str, item: Kind) -> str | None:
+def several_dimensions(shown: str, item: Type) -> str | None:
     """What a reader has to agree to where arrays of several dimensions may be without rows: torch stops at
     the first dimension without entries, so that the others are lost.
     """

@@ -59,12 +59,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 INDICES = regex(r"(^|_)(idx|idxs|idxes|ind|inds|index|indexes|indices|rows)$")
 KEEPS_ROWS = frozenset({"astype", "copy"})
@@ -131,7 +131,7 @@ def gathered_in(array: ast.expr, model: SemanticModel) -> ast.Subscript | None:
             made = model.dataflow.definitions(array)
             if (
                 len(made) == 1
-                and made[0].how is How.ASSIGN
+                and made[0].how is BindingKind.ASSIGN
                 and not made[0].path
                 and made[0].value is not None
             ):
@@ -143,15 +143,15 @@ def gathered_in(array: ast.expr, model: SemanticModel) -> ast.Subscript | None:
 def has_rows(array: ast.expr, model: SemanticModel) -> bool:
     """Is it a numpy array of at least two dimensions, as far as anybody knows?"""
     kind = model.types.type_of(array)
-    return kind.tag is Tag.NDARRAY and (kind.rank is None or kind.rank > 1) and kind.dtype != "object"
+    return kind.tag is TypeTag.NDARRAY and (kind.rank is None or kind.rank > 1) and kind.dtype != "object"
 
 
 def may_be_indices(index: ast.expr, model: SemanticModel) -> bool:
     """Is it an array of whole numbers, by its kind or by its name?"""
     kind = model.types.type_of(index)
-    if kind.tag is Tag.NDARRAY and kind.dtype:
+    if kind.tag is TypeTag.NDARRAY and kind.dtype:
         return "int" in kind.dtype and kind.rank != 0
-    if kind.tag not in (Tag.UNKNOWN, Tag.NDARRAY):
+    if kind.tag not in (TypeTag.UNKNOWN, TypeTag.NDARRAY):
         return False
     if isinstance(index, ast.BinOp):
         return isinstance(index.op, (ast.Add, ast.Sub, ast.Mod)) and may_be_indices(index.left, model)
@@ -166,7 +166,7 @@ def build_fix(gathered: ast.Subscript, model: SemanticModel) -> Fix | None:
     text = f"{take}({model.source.text(gathered.value)}, {model.source.text(gathered.slice)}, axis=0)"
     return Fix(
         "Take the rows with `numpy.take`",
-        Safety.UNSAFE,
+        Applicability.UNSAFE,
         (model.edit.replace(gathered, text),),
         f"`{model.source.text(gathered.slice)}` must hold whole numbers, no mask",
     )

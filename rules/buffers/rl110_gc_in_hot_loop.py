@@ -69,9 +69,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
 from rlint.semantics.frequency.loops import GENERATION
 from rlint.semantics.frequency.trip_count import over_settings
 from rlint.semantics.model import SemanticModel
@@ -162,7 +162,7 @@ def changes_hands(statement: ast.stmt, model: SemanticModel) -> bool:
             case ast.Call(func=ast.Attribute(value=owner, attr="cpu" | "to")):
                 moved = [*node.args, *(keyword.value for keyword in node.keywords)]
                 to_host = not moved or (isinstance(moved[0], ast.Constant) and moved[0].value == "cpu")
-                if to_host and model.types.type_of(owner).tag in (Tag.MODULE, Tag.OPTIMIZER):
+                if to_host and model.types.type_of(owner).tag in (TypeTag.MODULE, TypeTag.OPTIMIZER):
                     return True
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
                 if _CHANGES_HANDS.search(name.lower()):
@@ -186,7 +186,7 @@ def build_fix(call: ast.Call, anchor: ast.stmt, model: SemanticModel) -> Fix | N
         return None
     cleared = {_cleared_by(node, model) for each in gone for node in below(each)}
     reason = "; ".join(why for what, why in LOST.items() if what in cleared)
-    return Fix("Remove the call", Safety.UNSAFE, tuple(edits), reason=reason)
+    return Fix("Remove the call", Applicability.UNSAFE, tuple(edits), reason=reason)
 
 
 def _guarded(statement: ast.stmt, model: SemanticModel) -> ast.stmt:

@@ -71,16 +71,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Kind, Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import Type, TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import loaded_state, state_owner
 from rlint.semantics.types.dtypes import OBJECT
 
-COPIES = {Tag.NDARRAY: '.copy(order="K")', Tag.TENSOR: ".detach().clone()"}
+COPIES = {TypeTag.NDARRAY: '.copy(order="K")', TypeTag.TENSOR: ".detach().clone()"}
 """How a value of its own is copied."""
-SHOWN = {Tag.NDARRAY: "array", Tag.TENSOR: "tensor"}
-CONTAINERS = {Tag.LIST: "list", Tag.TUPLE: "tuple", Tag.DICT: "dict"}
+SHOWN = {TypeTag.NDARRAY: "array", TypeTag.TENSOR: "tensor"}
+CONTAINERS = {TypeTag.LIST: "list", TypeTag.TUPLE: "tuple", TypeTag.DICT: "dict"}
 _MAY_BE_OBJECTS = "`{0}` must not be an array of Python objects: these would not be copied with it"
 _NO_GRADIENT = "The copy of `{0}` has no gradient, requires none, and is never a `Parameter`"
 _MADE_ANEW = "The items of `{0}` are copied one by one into a plain {1}: one that is there twice becomes two"
@@ -111,7 +111,7 @@ class DeepcopyOfArray(Rule):
             return
         kind = model.types.type_of(value)
         if not kind and state_owner(value, model) is not None:
-            kind = Kind(Tag.STATE_DICT)
+            kind = Type(TypeTag.STATE_DICT)
         what = described(kind)
         if not what or is_loaded(node, model):
             return
@@ -125,39 +125,41 @@ class DeepcopyOfArray(Rule):
         yield self.finding(model, node, f"`{model.source.text(node.func)}` {message}", fix=fix, advice=advice)
 
 
-def is_just_made(value: ast.expr, kind: Kind) -> bool:
+def is_just_made(value: ast.expr, kind: Type) -> bool:
     """Is it an array that an expression makes, so that nobody else has it?"""
-    return kind.tag is Tag.NDARRAY and kind.fresh and isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Call))
+    return (
+        kind.tag is TypeTag.NDARRAY and kind.fresh and isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Call))
+    )
 
 
-def described(kind: Kind) -> str:
+def described(kind: Type) -> str:
     """What is copied, in words; "" where that is not known, or is nothing that has a copy of its own."""
     if kind.dtype == OBJECT or (kind.item is not None and kind.item.dtype == OBJECT):
         return ""  # the objects are to be copied, too
     if kind.tag in SHOWN:
         return SHOWN[kind.tag]
-    if kind.tag is Tag.STATE_DICT:
+    if kind.tag is TypeTag.STATE_DICT:
         return "state dict"
     if kind.tag in CONTAINERS and kind.item is not None and kind.item.tag in SHOWN:
         return f"{CONTAINERS[kind.tag]} of {SHOWN[kind.item.tag]}s"
     return ""
 
 
-def copied(text: str, kind: Kind) -> str:
+def copied(text: str, kind: Type) -> str:
     """The code that copies a value by what it is."""
     if kind.tag in COPIES:
         return f"{text}{COPIES[kind.tag]}"
-    if kind.tag is Tag.STATE_DICT:
+    if kind.tag is TypeTag.STATE_DICT:
         return f"{{key: value.clone() for key, value in {text}.items()}}"
     assert kind.item is not None
     copy = COPIES[kind.item.tag]
-    if kind.tag is Tag.DICT:
+    if kind.tag is TypeTag.DICT:
         return f"{{key: value{copy} for key, value in {text}.items()}}"
     items = f"item{copy} for item in {text}"
-    return f"[{items}]" if kind.tag is Tag.LIST else f"tuple({items})"
+    return f"[{items}]" if kind.tag is TypeTag.LIST else f"tuple({items})"
 
 
-def build_fix(call: ast.Call, value: ast.expr, kind: Kind, model: SemanticModel) -> Fix | None:
+def build_fix(call: ast.Call, value: ast.expr, kind: Type, model: SemanticModel) -> Fix | None:
     """Write the copy of its own in the place of the deep one."""
     may_be_none = kind.optional or (kind.item is not None and kind.item.optional)
     if may_be_none or model.source.has_comment(*model.source.span(call)):
@@ -167,7 +169,7 @@ def build_fix(call: ast.Call, value: ast.expr, kind: Kind, model: SemanticModel)
     if kind.tag not in COPIES and not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         return None
     reason = doubt(kind, model.source.text(value))
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     if is_just_made(value, kind):
         alone = isinstance(model.parent(call), (ast.stmt, ast.keyword)) and "\n" not in model.source.text(
             value
@@ -179,13 +181,13 @@ def build_fix(call: ast.Call, value: ast.expr, kind: Kind, model: SemanticModel)
     return Fix(title, safety, (edit,), reason=reason)
 
 
-def doubt(kind: Kind, text: str) -> str | None:
+def doubt(kind: Type, text: str) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
-    if kind.tag is Tag.NDARRAY:
+    if kind.tag is TypeTag.NDARRAY:
         return None if kind.dtype else _MAY_BE_OBJECTS.format(text)
-    if kind.tag is Tag.TENSOR:
+    if kind.tag is TypeTag.TENSOR:
         return _NO_GRADIENT.format(text)
-    return _NO_VERSIONS if kind.tag is Tag.STATE_DICT else _MADE_ANEW.format(text, CONTAINERS[kind.tag])
+    return _NO_VERSIONS if kind.tag is TypeTag.STATE_DICT else _MADE_ANEW.format(text, CONTAINERS[kind.tag])
 
 
 def is_loaded(copy: ast.Call, model: SemanticModel) -> bool:

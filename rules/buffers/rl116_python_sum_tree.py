@@ -84,14 +84,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
-_STORAGES = {Tag.NDARRAY: "an array", Tag.TENSOR: "a tensor"}
+_STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor"}
 """Where reading one sum makes an object that is dear."""
 
 

@@ -70,9 +70,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.debugging._shared import copies, removal, traces
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding
@@ -125,7 +125,7 @@ class DebugWeightClone(Rule):
         edits = model.edit.delete_statements(gone)
         fix = None
         if edits is not None:
-            safety = Safety.UNSAFE if copy.doubt else Safety.SAFE
+            safety = Applicability.UNSAFE if copy.doubt else Applicability.SAFE
             fix = Fix("Remove the copy", safety, tuple(edits), reason=copy.doubt or None)
         return self.finding(model, node, message, fix=fix, advice="Remove the copy")
 
@@ -137,7 +137,7 @@ class DebugWeightClone(Rule):
             return
         every = list(model.names.reads(name, model.names.scope(node)))
         reads = [read for read in every if binding in model.dataflow.definitions(read)]
-        trace = traces.Trace(binding, model)
+        trace = traces.LoggedTrace(binding, model)
         if trace.escapes:
             return
         source = _shown(copy.source, model)
@@ -169,18 +169,21 @@ class DebugWeightClone(Rule):
             or model.program.is_attribute_read(target.attr)
         ):
             return
-        if model.types.type_of(owner).tag is Tag.MODULE and model.types.type_of(copy.node).tag is Tag.MODULE:
+        if (
+            model.types.type_of(owner).tag is TypeTag.MODULE
+            and model.types.type_of(copy.node).tag is TypeTag.MODULE
+        ):
             return  # a part of the network: its parameters are trained and saved with it
         edits = model.edit.delete_statements([node])
         fix = None
         if edits is not None:
             reason = f"code outside of this project may read `{target.attr}`"
-            fix = Fix("Remove the copy", Safety.UNSAFE, tuple(edits), reason=reason)
+            fix = Fix("Remove the copy", Applicability.UNSAFE, tuple(edits), reason=reason)
         message = f"nothing reads `{model.source.text(target)}`, a copy of the weights `{_shown(copy.source, model)}`"
         yield self.finding(model, node, message, fix=fix, advice="Remove the copy")
 
 
-def _without_comparison(trace: traces.Trace, model: SemanticModel) -> Fix | None:
+def _without_comparison(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
     if trace.checked or trace.tangled:
         return None
     gone, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
@@ -194,7 +197,7 @@ def _without_comparison(trace: traces.Trace, model: SemanticModel) -> Fix | None
         if lines
         else "Remove the copy and the comparison"
     )
-    return Fix(title, Safety.UNSAFE, (*gone, *shorter), reason=reason)
+    return Fix(title, Applicability.UNSAFE, (*gone, *shorter), reason=reason)
 
 
 def _binding_of(node: ast.stmt, name: str, model: SemanticModel) -> Binding | None:

@@ -62,9 +62,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Finding, Fix, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Rule
 from rlint.rules.environments._shared.every_nth import counter_at, counts_passes
 from rlint.rules.environments._shared.steps import is_free, stands_free, unguarded_step
 from rlint.semantics.frequency.intervals import last_name
@@ -126,7 +126,7 @@ class RenderInTraining(Rule):
             return None, f"one episode of {PERIOD}"
         reason = f"of {PERIOD} {what}s, only one is seen; recorders of frames get fewer of them, too"
         title = f"Render every {PERIOD}th {what} alone"
-        return Fix(title, Safety.UNSAFE, (edit,), reason), f"`if {counter} % {PERIOD} == 0:`"
+        return Fix(title, Applicability.UNSAFE, (edit,), reason), f"`if {counter} % {PERIOD} == 0:`"
 
     def check_mode(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`env = gymnasium.make(..., render_mode="human")`, and the steps that are made with it."""
@@ -136,7 +136,7 @@ class RenderInTraining(Rule):
                 pass
             case _:
                 return
-        if model.types.type_of(call).tag is not Tag.ENVIRONMENT or _TO_WATCH.search(name.id.lower()):
+        if model.types.type_of(call).tag is not TypeTag.ENVIRONMENT or _TO_WATCH.search(name.id.lower()):
             return
         if not is_free(model.frequency.conditions(call)):
             return
@@ -152,7 +152,9 @@ class RenderInTraining(Rule):
             step,
             f"`{model.source.text(step.func)}` draws each step of a training, as `{name.id}` was made with "
             '`render_mode="human"`',
-            fix=Fix("Make it without a window", Safety.UNSAFE, tuple(edits), reason) if edits else None,
+            fix=Fix("Make it without a window", Applicability.UNSAFE, tuple(edits), reason)
+            if edits
+            else None,
             advice="Train without a window, and watch another environment now and then",
         )
 
@@ -160,10 +162,10 @@ class RenderInTraining(Rule):
 def is_environment(env: ast.expr, model: SemanticModel) -> bool:
     """Is it an environment, as far as its kind or its name tells?"""
     kind = model.types.type_of(env)
-    if kind.tag is Tag.ENVIRONMENT:
+    if kind.tag is TypeTag.ENVIRONMENT:
         return True
     name = (last_name(env) or "").lower()
-    return kind.tag in (Tag.UNKNOWN, Tag.INSTANCE) and bool(_ENVIRONMENT.search(name))
+    return kind.tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE) and bool(_ENVIRONMENT.search(name))
 
 
 def episode_counter(statement: ast.stmt, model: SemanticModel) -> str | None:

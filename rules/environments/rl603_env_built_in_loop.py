@@ -69,7 +69,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
 from rlint.semantics.dataflow.escape import Fate
@@ -197,7 +197,9 @@ def build_fix(again: Again, model: SemanticModel) -> Fix | None:
     closed = close_behind(again.loop, target.id, model)
     if moved is None or closed is None:
         return None
-    return Fix("Build the environment once, before the loop", Safety.UNSAFE, (*moved, *closed), _REASON)
+    return Fix(
+        "Build the environment once, before the loop", Applicability.UNSAFE, (*moved, *closed), _REASON
+    )
 
 
 def close_behind(

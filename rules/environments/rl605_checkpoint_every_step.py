@@ -57,7 +57,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.models.effect import EffectKind
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import unguarded_step
 from rlint.semantics.model import SemanticModel
@@ -114,4 +114,4 @@ def build_fix(statement: ast.stmt, model: SemanticModel) -> Fix | None:
     if edit is None:
         return None
     reason = f"the file may hold weights of {PERIOD} steps before, also when the training ends"
-    return Fix(f"Save in every {PERIOD}th step alone", Safety.UNSAFE, (edit,), reason)
+    return Fix(f"Save in every {PERIOD}th step alone", Applicability.UNSAFE, (edit,), reason)

@@ -57,17 +57,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Rule, last_names
 from rlint.rules.environments._shared.steps import unguarded_step
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import below
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
-_FLUSHED = frozenset({Tag.FILE, Tag.WRITER})
+_FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
 _ONCE = "Open it once before the loop, and flush it at the end of an episode"
 _LATER = "Flush at the end of an episode, or leave it to the buffer"
 
@@ -123,10 +123,10 @@ def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
     tag = model.types.type_of(call.func.value).tag
-    if tag is Tag.PATH:
+    if tag is TypeTag.PATH:
         opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
         return opened or call.func.attr in _WRITES_WHOLE
-    return tag is Tag.DATAFRAME and call.func.attr == "to_csv" and bool(call.args)
+    return tag is TypeTag.DATAFRAME and call.func.attr == "to_csv" and bool(call.args)
 
 
 def is_writing(mode: ast.expr) -> bool:
@@ -136,7 +136,9 @@ def is_writing(mode: ast.expr) -> bool:
 
 def is_named_anew(call: ast.Call, model: SemanticModel) -> bool:
     """May the file be another one in each step: is its name made of anything that may change?"""
-    of_path = isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag is Tag.PATH
+    of_path = (
+        isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag is TypeTag.PATH
+    )
     given = call.func.value if of_path and isinstance(call.func, ast.Attribute) else None
     name = given or next(iter(call.args), None)
     loop = model.frequency.driving_loop(call)
@@ -154,7 +156,7 @@ def _changes(bound: Binding, loop: ast.AST | None, model: SemanticModel) -> bool
     """Is a variable bound in the loop, or without one, in the function that each step calls?"""
     if loop is not None:
         return bound.statement is loop or loop in model.ancestors(bound.statement)
-    local = bound.how is How.PARAMETER or model.function(bound.node) is not None
+    local = bound.how is BindingKind.PARAMETER or model.function(bound.node) is not None
     return local and bound.name not in ("self", "cls")
 
 

@@ -58,7 +58,7 @@ import re
 from collections.abc import Iterator
 
 from rlint.regex import regex
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
 from rlint.rules.environments._shared.steps import is_free
 from rlint.semantics.frequency.loops import GRADIENT_STEP
 from rlint.semantics.model import SemanticModel
@@ -196,4 +196,4 @@ def build_fix(edits: list[Edit] | None) -> Fix | None:
     if not edits:
         return None
     reason = "errors of single operations, and NaN in gradients, are no longer told where they arise"
-    return Fix("Leave it out", Safety.UNSAFE, tuple(edits), reason)
+    return Fix("Leave it out", Applicability.UNSAFE, tuple(edits), reason)

@@ -63,9 +63,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
 from rlint.semantics.model import SemanticModel
@@ -87,7 +87,7 @@ _COSTS = {
 }
 
 
-_SORTS = frozenset({Tag.OPTIMIZER, Tag.MODULE, Tag.POOL, Tag.LOADER, Tag.DATASET})
+_SORTS = frozenset({TypeTag.OPTIMIZER, TypeTag.MODULE, TypeTag.POOL, TypeTag.LOADER, TypeTag.DATASET})
 _TRIES = regex(r"(^|_)(retry|retries|attempts?|tries)(_|$)")
 _SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
 _RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
@@ -134,15 +134,15 @@ def sort_of(call: ast.Call, model: SemanticModel) -> str | None:
     if kind.tag not in _SORTS:
         return None
     path = model.names.qualified(call.func) or ""
-    if kind.tag is Tag.OPTIMIZER and path.startswith("torch.optim."):
+    if kind.tag is TypeTag.OPTIMIZER and path.startswith("torch.optim."):
         return "optimizer"
-    if kind.tag is Tag.MODULE and path.startswith("torch.nn.") and path.endswith("Loss"):
+    if kind.tag is TypeTag.MODULE and path.startswith("torch.nn.") and path.endswith("Loss"):
         return "loss"
-    if kind.tag is Tag.POOL and isinstance(call.func, (ast.Name, ast.Attribute)):
+    if kind.tag is TypeTag.POOL and isinstance(call.func, (ast.Name, ast.Attribute)):
         return "pool" if path or last(call.func) in ("Pool", "ThreadPool") else None
-    if kind.tag is Tag.LOADER and path.startswith("torch.utils.data."):
+    if kind.tag is TypeTag.LOADER and path.startswith("torch.utils.data."):
         return "loader"
-    if kind.tag is Tag.DATASET and (path.startswith(("torch", "datasets.")) or is_made(call, model)):
+    if kind.tag is TypeTag.DATASET and (path.startswith(("torch", "datasets.")) or is_made(call, model)):
         return "dataset"
     return None
 
@@ -154,7 +154,9 @@ def last(func: ast.expr) -> str:
 
 def is_made(call: ast.Call, model: SemanticModel) -> bool:
     """Is it the constructor of a class of the project?"""
-    return model.types.class_of_value(call) is not None and model.types.type_of(call.func).tag is Tag.CLASS
+    return (
+        model.types.class_of_value(call) is not None and model.types.type_of(call.func).tag is TypeTag.CLASS
+    )
 
 
 def tries_again(loop: ast.AST) -> bool:
@@ -225,4 +227,8 @@ def build_fix(again: Again, what: str, model: SemanticModel) -> Fix | None:
         return None
     wanted = "criterion" if what == "loss" else what
     edits = moved_before(again.call, again.loop, wanted, model)
-    return Fix(f"Make the {what} before the loop", Safety.UNSAFE, edits, _REASONS[what]) if edits else None
+    return (
+        Fix(f"Make the {what} before the loop", Applicability.UNSAFE, edits, _REASONS[what])
+        if edits
+        else None
+    )

@@ -65,9 +65,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
@@ -156,11 +156,11 @@ def told(layer: str) -> str | None:
 def network_of(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
     """The network that a call runs: `net` of `net(x)` and of `net.get_value(x)`."""
     match call.func:
-        case ast.Name() | ast.Attribute() as func if model.types.type_of(func).tag is Tag.MODULE:
+        case ast.Name() | ast.Attribute() as func if model.types.type_of(func).tag is TypeTag.MODULE:
             return func
         case ast.Attribute(value=ast.Name() | ast.Attribute() as owner) if model.types.type_of(
             owner
-        ).tag is Tag.MODULE and model.types.call_targets(call):
+        ).tag is TypeTag.MODULE and model.types.call_targets(call):
             return owner
     return None
 
@@ -248,7 +248,7 @@ def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: S
     edits = (model.edit.insert_before(statement, *enter), model.edit.insert_after(statement, *leave))
     if edits[0] is None or edits[1] is None:
         return None
-    return Fix("Evaluate it in evaluation mode", Safety.UNSAFE, (edits[0], edits[1]), REASON)
+    return Fix("Evaluate it in evaluation mode", Applicability.UNSAFE, (edits[0], edits[1]), REASON)
 
 
 def words_joined(text: str) -> str:

@@ -56,7 +56,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.made_networks import loading_doubt
 from rlint.semantics.nn.weight_sync import Copied, Loaded, copied_state, loaded_state
@@ -100,7 +100,7 @@ def build_fix(loaded: Loaded, copied: Copied, model: SemanticModel) -> Fix | Non
         return None
     edit = model.edit.replace(copied.node, model.edit.parenthesized(copied.original))
     reason = doubt(loaded, copied, model)
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Load the tensors without copying them first", safety, (edit,), reason)
 
 

@@ -59,8 +59,8 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 
@@ -84,7 +84,10 @@ class CloneBeforeDetach(Rule):
         if clone is None or tensor is None:
             return
         kind = model.types.type_of(tensor)
-        if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN) or model.gradients.autograd_at(node) is Autograd.OFF:
+        if (
+            kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN)
+            or model.gradients.autograd_at(node) is Autograd.OFF
+        ):
             return
         sources = model.gradients.sources(tensor)
         if not (sources.calls or sources.parameters or sources.kept):
@@ -105,7 +108,7 @@ class CloneBeforeDetach(Rule):
 def is_plain_tensor(tensor: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is surely a tensor whose class does not clone or detach in its own way."""
     kind = model.types.type_of(tensor)
-    known = kind.tag is Tag.TENSOR and not kind.optional
+    known = kind.tag is TypeTag.TENSOR and not kind.optional
     return known and not model.types.may_override(tensor, "clone", "detach", "detach_")
 
 
@@ -138,9 +141,9 @@ def build_fix(
     edits = swapped(detach, clone, tensor, model)
     if edits is None:
         return None
-    safety, reason = Safety.SAFE, None
+    safety, reason = Applicability.SAFE, None
     if not known:
-        safety = Safety.UNSAFE
+        safety = Applicability.UNSAFE
         reason = (
             f"`{model.source.text(tensor)}` must be a tensor: other classes may tell the two orders apart"
         )

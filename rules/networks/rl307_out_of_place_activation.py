@@ -45,7 +45,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
 from rlint.semantics.model import SemanticModel
 
 ACTIVATIONS = {
@@ -82,7 +82,11 @@ class OutOfPlaceActivation(Rule):
             return
         edit = model.edit.with_keyword(node, "inplace", "True")
         reason = REASON if (model.names.qualified(node.func) or "") in EXACT else ROUNDED
-        fix = Fix("Let it write over its input", Safety.UNSAFE, (edit,), reason) if edit is not None else None
+        fix = (
+            Fix("Let it write over its input", Applicability.UNSAFE, (edit,), reason)
+            if edit is not None
+            else None
+        )
         yield self.finding(
             model,
             node,

@@ -72,7 +72,7 @@ from collections.abc import Iterator
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._shared.accelerated import calls_behind, may_run_on_cuda
 from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.module_graph import Anatomy
+from rlint.semantics.nn.module_graph import Architecture
 from rlint.semantics.nn.torch_settings import PRECISION
 
 _WIDE = 1024
@@ -130,7 +130,7 @@ def gaining(loss: ast.expr, model: SemanticModel) -> tuple[str, str] | None:
     return None
 
 
-def layers_that_gain(network: Anatomy) -> str | None:
+def layers_that_gain(network: Architecture) -> str | None:
     """What is surely in a network that tensor cores compute faster."""
     sure = [name.rpartition(".")[2] for name, there in network.layers.items() if there]
     if any("Conv" in name for name in sure):

@@ -70,7 +70,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._shared.accelerated import may_run_on_cuda
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, GRADIENT_STEP
@@ -126,7 +126,7 @@ def is_part(network: ast.expr, model: SemanticModel) -> bool:
     while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
         root = root.func if isinstance(root, ast.Call) else root.value
     is_own = isinstance(root, ast.Name) and root.id == "self" and model.class_of(root) is not None
-    return is_own and model.types.type_of(root).tag is Tag.MODULE
+    return is_own and model.types.type_of(root).tag is TypeTag.MODULE
 
 
 def acts(call: ast.Call, model: SemanticModel) -> bool:

@@ -54,7 +54,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
 from rlint.semantics.model import SemanticModel
 
@@ -100,7 +100,7 @@ def is_optimizer(owner: ast.expr, model: SemanticModel) -> bool:
     """An optimizer, by kind or by name."""
     kind = model.types.type_of(owner)
     if kind:
-        return kind.tag is Tag.OPTIMIZER
+        return kind.tag is TypeTag.OPTIMIZER
     name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
     return "optim" in name.lower() or name.lower() in {"opt", "scaler"}
 

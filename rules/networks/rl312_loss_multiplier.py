@@ -60,7 +60,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _LARGE = 100
 
@@ -105,9 +105,9 @@ def multiplied(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> tupl
         return None
     binding = bindings[0]
     match binding.how, binding.node, binding.statement:
-        case How.AUGMENT, _, ast.AugAssign(op=ast.Mult(), value=value) if is_large(value):
+        case BindingKind.AUGMENT, _, ast.AugAssign(op=ast.Mult(), value=value) if is_large(value):
             return binding.statement, value
-        case How.ASSIGN, _, _ if binding.value is not None:
+        case BindingKind.ASSIGN, _, _ if binding.value is not None:
             factor = factor_of(binding.value)
             if factor is not None and model.dataflow.between(binding.statement, backward) is not None:
                 return binding.value, factor

@@ -66,7 +66,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import FLOATS, WHOLE
 from rlint.semantics.types.integers import is_integer
@@ -156,7 +156,7 @@ def build_fix(
         doubts.append(
             f"`{model.source.text(factor)}` must be in the range of the type, or else an error is raised"
         )
-    safety = Safety.UNSAFE if doubts else Safety.SAFE
+    safety = Applicability.UNSAFE if doubts else Applicability.SAFE
     edits = (model.edit.replace(product, text),)
     return Fix("Fill one tensor with the number", safety, edits, "; ".join(doubts) or None)
 

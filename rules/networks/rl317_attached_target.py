@@ -75,12 +75,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.networks._shared.no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.gradient_sinks import Outlet
+from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.weight_sync import called_follower, is_network, may_follow
 from rlint.syntax.walk import below
 
@@ -132,7 +132,7 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         if model.names.qualified(candidate) is not None:
             return None
         kind = model.types.type_of(candidate)
-        if kind.tag is Tag.MODULE or (not kind and is_network(candidate, model)):
+        if kind.tag is TypeTag.MODULE or (not kind and is_network(candidate, model)):
             return candidate
     return None
 
@@ -150,7 +150,7 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
         return False
     if model.nn.is_optimized(network) is not False:
         return False
-    if all(left.outlet is not Outlet.LEARNED for left in model.gradients.sinks(call)):
+    if all(left.outlet is not SinkKind.LEARNED for left in model.gradients.sinks(call)):
         return False
     return not any(may_learn(argument, model) for argument in (*call.args, *(k.value for k in call.keywords)))
 
@@ -163,7 +163,7 @@ def may_learn(argument: ast.expr, model: SemanticModel) -> bool:
             network = network_of(call, model)
             if network is None or model.nn.is_optimized(network) is not False:
                 return True
-    if any(model.types.type_of(kept).tag in (Tag.TENSOR, Tag.PARAMETERS) for kept in sources.kept):
+    if any(model.types.type_of(kept).tag in (TypeTag.TENSOR, TypeTag.PARAMETERS) for kept in sources.kept):
         return True
     return any(isinstance(part, ast.expr) and is_made_to_learn(part, model) for part in below(argument))
 
@@ -215,4 +215,4 @@ def build_fix(run: Sequence[ast.stmt], names: Sequence[str], model: SemanticMode
     reason = f"The weights of {joined(names)} get no gradient any more"
     if others:
         reason += f"; nor does what is computed of {joined(list(others))} here"
-    return Fix("Run the forward under `torch.no_grad()`", Safety.UNSAFE, edits, reason)
+    return Fix("Run the forward under `torch.no_grad()`", Applicability.UNSAFE, edits, reason)

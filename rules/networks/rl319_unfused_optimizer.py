@@ -61,7 +61,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
 from rlint.semantics.model import SemanticModel
 
 OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
@@ -101,7 +101,7 @@ class UnfusedOptimizer(Rule):
             node,
             f"`{name}` updates the weights in many operations (on the CPU for each tensor), "
             f"at each step in line {line}",
-            fix=Fix("Pass `fused=True`", Safety.UNSAFE, (edit,), reason) if edit is not None else None,
+            fix=Fix("Pass `fused=True`", Applicability.UNSAFE, (edit,), reason) if edit is not None else None,
             advice="Pass `fused=True`; on the CPU, `foreach=True` where no bit of the weights may change",
         )
 

@@ -71,8 +71,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.semantics.model import SemanticModel
 
 
@@ -119,7 +119,7 @@ def switched(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute |
             return None
     if not isinstance(model.parent(call), ast.Expr):
         return None
-    return network if model.types.type_of(network).tag is Tag.MODULE else None
+    return network if model.types.type_of(network).tag is TypeTag.MODULE else None
 
 
 def new_mode(call: ast.Call) -> bool | None:
@@ -161,4 +161,4 @@ def build_fix(toggles: list[ast.Call], model: SemanticModel) -> Fix | None:
     if edits is None:
         return None
     reason = "its `training` attribute keeps the mode that was set before, for whoever looks at it"
-    return Fix("Leave the mode as it is", Safety.UNSAFE, tuple(edits), reason)
+    return Fix("Leave the mode as it is", Applicability.UNSAFE, tuple(edits), reason)

@@ -63,8 +63,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.queues import DATA, METRICS, is_named_for_metrics
@@ -92,7 +92,9 @@ class BlockingQueuePut(Rule):
                 pass
             case _:
                 return
-        if model.types.type_of(queue).tag not in (Tag.QUEUE, Tag.UNKNOWN) or not runs_often(node, model):
+        if model.types.type_of(queue).tag not in (TypeTag.QUEUE, TypeTag.UNKNOWN) or not runs_often(
+            node, model
+        ):
             return
         if isinstance(model.parent(node), ast.Await) or not carries_metrics(node, queue, model):
             return
@@ -156,7 +158,7 @@ def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix |
         return None
     reason = f"what is put while `{model.source.text(queue)}` is full is dropped at once, not waited for"
     if handles_full(call, model):
-        return Fix("Put without waiting", Safety.UNSAFE, (model.edit.replace(call, text),), reason)
+        return Fix("Put without waiting", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)
     statement = model.parent(call)
     around = [parent for parent in model.ancestors(call) if isinstance(parent, _LOOPS)]
     loops = [parent for parent in around if model.function(parent) is model.function(call)]
@@ -178,7 +180,7 @@ def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix |
     made = [edit for edit in edits if edit is not None]
     if len(made) != len(edits):
         return None
-    return Fix("Put without waiting, and count what is dropped", Safety.UNSAFE, tuple(made), reason)
+    return Fix("Put without waiting, and count what is dropped", Applicability.UNSAFE, tuple(made), reason)
 
 
 def handles_full(call: ast.Call, model: SemanticModel) -> bool:

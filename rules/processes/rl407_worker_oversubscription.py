@@ -87,7 +87,7 @@ from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.torch_settings import CUDA, THREADS
-from rlint.semantics.threads.contexts import Start
+from rlint.semantics.threads.contexts import WorkerStart
 from rlint.semantics.threads.spawn import PROCESS
 
 _DEVICE = regex(r"device|dvc|cuda|gpu")
@@ -124,7 +124,7 @@ class WorkerOversubscription(Rule):
         )
 
 
-def computes(start: Start, model: SemanticModel) -> bool:
+def computes(start: WorkerStart, model: SemanticModel) -> bool:
     """Do the workers keep the threads of torch busy, on the CPU for all that is known?"""
     if start.sort != PROCESS:
         return False
@@ -141,6 +141,6 @@ def computes(start: Start, model: SemanticModel) -> bool:
     return not told and not read
 
 
-def is_beside(other: Start, start: Start) -> bool:
+def is_beside(other: WorkerStart, start: WorkerStart) -> bool:
     """Does the same function start another worker, on another line?"""
     return other.launcher is start.launcher and other.line != start.line

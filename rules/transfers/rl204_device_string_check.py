@@ -60,8 +60,8 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
@@ -137,11 +137,15 @@ def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, model: Sema
         case (
             ast.Compare(left=ast.Constant(value="cuda"), ops=[operator]),
             ast.Attribute(value=tensor, attr="device"),
-        ) if model.types.type_of(tensor).tag is Tag.TENSOR and not model.types.type_of(tensor).optional:
+        ) if model.types.type_of(tensor).tag is TypeTag.TENSOR and not model.types.type_of(tensor).optional:
             asked = f"{model.edit.parenthesized(tensor)}.is_cuda"
             asked = f"(not {asked})" if isinstance(operator, ast.NotIn) else asked
             clean = model.edit.is_relocatable(node)
-            return Fix("Ask the tensor", Safety.SAFE, (model.edit.replace(node, asked),)) if clean else None
+            return (
+                Fix("Ask the tensor", Applicability.SAFE, (model.edit.replace(node, asked),))
+                if clean
+                else None
+            )
     if not model.edit.is_relocatable(node):
         return None
     return before_loop(node, device, model) or beside_device(node, device, model)
@@ -200,7 +204,9 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: Se
     reason = "What devices there are must stay the same while the loop runs"
     if device is not None:
         reason = f"`{model.source.text(device)}` must stay the same device while the loop runs"
-    return Fix(TITLE, Safety.UNSAFE, (made, *(model.edit.replace(other, name) for other in same)), reason)
+    return Fix(
+        TITLE, Applicability.UNSAFE, (made, *(model.edit.replace(other, name) for other in same)), reason
+    )
 
 
 def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
@@ -231,4 +237,4 @@ def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, model: 
     if kept is None:
         return None
     edits = (kept, *(model.edit.replace(other, f"{owner.id}.{name}") for other in same))
-    return Fix(TITLE, Safety.UNSAFE, edits, f"`{model.source.text(device)}` must stay the same device")
+    return Fix(TITLE, Applicability.UNSAFE, edits, f"`{model.source.text(device)}` must stay the same device")

@@ -12,7 +12,7 @@ import pytest
 from rlint.evidence.results import Measurement, Verdict
 from rlint.harness.measure import verdicts
 from rlint.harness.processes import process
-from rlint.harness.processes.job import MEMORY, TIMING, Job, Message
+from rlint.harness.processes.job import MEMORY, TIMING, BenchJob, Message
 from rlint.harness.program import Subject
 from rlint.harness.session_options import THOROUGH
 
@@ -87,7 +87,7 @@ def write(folder: Path, before: str, after: str, workload: str) -> Subject:
     return Subject(str(program), program.stem, (str(folder),), str(driver), texts)
 
 
-def results(job: Job, hash_seed: int = 0) -> dict[str, list[Any]]:
+def results(job: BenchJob, hash_seed: int = 0) -> dict[str, list[Any]]:
     """Run a job in a process of its own, and give what it reports for each workload."""
     found: dict[str, list[Any]] = {}
 
@@ -96,7 +96,7 @@ def results(job: Job, hash_seed: int = 0) -> dict[str, list[Any]]:
         if message.kind == "result":
             found[message.workload] = message.data
 
-    process.run(job, process.Limits(60, 2**31), take, threads=1, hash_seed=hash_seed)
+    process.run(job, process.ProcessLimits(60, 2**31), take, threads=1, hash_seed=hash_seed)
     return found
 
 
@@ -114,7 +114,7 @@ def timed(
     found: dict[str, tuple[Measurement, ...]] = {}
     left = tuple(names)
     for number in range(THOROUGH.processes + THOROUGH.more):
-        job = Job(TIMING, subject, left, budget=budget, round=number)
+        job = BenchJob(TIMING, subject, left, budget=budget, round=number)
         for name, data in results(job, hash_seed=10 * experiment + number).items():
             rounds[name] += data
             found[name] = measure(rounds[name])
@@ -151,7 +151,7 @@ def planted(
 ) -> tuple[tuple[Measurement, ...], tuple[Verdict, str | None]]:
     """Time one program before and after a change, and judge it."""
     subject = write(folder, before, after, ONE_OF_THEM.format(sizes=sizes, claims=claims))
-    memory = results(Job(MEMORY, subject, ("planted",), quick=True))["planted"]
+    memory = results(BenchJob(MEMORY, subject, ("planted",), quick=True))["planted"]
     found = timed(
         subject,
         ["planted"],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.evidence.results import Behaviour, Difference, Outcome, Ratio, Session, Verdict
+from rlint.evidence.results import Behaviour, Difference, Ratio, RuleOutcome, Session, Verdict
 from rlint.evidence.results_codec import from_json
 from rlint.output.verify import FORMATS, render
 from rlint.output.verify.figures import amount, change, ratio_text
@@ -380,7 +380,7 @@ def test_a_page_is_well_formed_and_refers_to_nothing_outside(one: Session) -> No
 @given(st.text(), st.text(), st.sampled_from(FORMATS))
 def test_no_text_breaks_a_report(name: str, reason: str, format_: str) -> None:
     """Whatever a file or a message is called, every format is whole."""
-    one: Outcome = dataclasses.replace(FAILED, subject=name, workload=reason, reason=reason)
+    one: RuleOutcome = dataclasses.replace(FAILED, subject=name, workload=reason, reason=reason)
     text = render(session(one, FASTER), format_)
     text.encode()
     if format_ == "html":

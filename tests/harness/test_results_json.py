@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.evidence.results import Outcome, Session, Verdict
+from rlint.evidence.results import RuleOutcome, Session, Verdict
 from rlint.evidence.results_codec import FormatError, from_json, outcome_from_json, outcome_to_json, to_json
 
 # JSON texts are written in UTF-8, which has no lone surrogates.
@@ -20,7 +20,7 @@ JSON = (
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text("ab<\n")
 )
-OUTCOMES = st.builds(Outcome, estimate=st.none() | st.dictionaries(st.text("abc"), JSON))
+OUTCOMES = st.builds(RuleOutcome, estimate=st.none() | st.dictionaries(st.text("abc"), JSON))
 SESSIONS = st.builds(Session, outcomes=st.lists(OUTCOMES, max_size=3).map(tuple))
 
 
@@ -32,7 +32,7 @@ def test_a_session_comes_back_as_it_was(session: Session) -> None:
 
 
 @given(OUTCOMES)
-def test_an_outcome_comes_back_as_it_was(outcome: Outcome) -> None:
+def test_an_outcome_comes_back_as_it_was(outcome: RuleOutcome) -> None:
     """Evidence files hold single outcomes, in the same encoding."""
     text = json.dumps(outcome_to_json(outcome), allow_nan=False)
     assert outcome_from_json(json.loads(text)) == outcome
@@ -40,7 +40,7 @@ def test_an_outcome_comes_back_as_it_was(outcome: Outcome) -> None:
 
 def outcome(**changes: object) -> dict[str, Any]:
     """An outcome in JSON."""
-    base = Outcome("RL101", "slow", "w", "W", "cpu", "rows", 10, Verdict.NO_CHANGE)
+    base = RuleOutcome("RL101", "slow", "w", "W", "cpu", "rows", 10, Verdict.NO_CHANGE)
     return {**outcome_to_json(base), **changes}
 
 

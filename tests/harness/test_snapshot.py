@@ -16,13 +16,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlint.harness.compare.differences import Comparison, Found, Snapshot
+from rlint.harness.compare.differences import Comparison, FoundDifference, Snapshot
 from rlint.harness.compare.excuses import matches
 from rlint.harness.compare.shared_memory import Extent, overlap, pairs
 from rlint.harness.compare.snapshot import walk_all
 
 
-def compared(before: Any, after: Any) -> list[Found]:
+def compared(before: Any, after: Any) -> list[FoundDifference]:
     """All differences between two values named `x`."""
     return Comparison().run(*(Snapshot(walk_all({"x": value})) for value in (before, after)))
 

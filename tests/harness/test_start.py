@@ -15,8 +15,8 @@ import measured_programs
 from patience import PATIENCE
 from process_trees import are_gone
 from rlint.harness.processes import process
-from rlint.harness.processes.job import TIMING, Job, Message
-from rlint.harness.processes.start import ForkServers, Start, fresh
+from rlint.harness.processes.job import TIMING, BenchJob, Message
+from rlint.harness.processes.start import ForkServers, ForkStart, fresh
 from rlint.harness.program import Subject
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
@@ -44,7 +44,7 @@ def servers() -> Iterator[ForkServers]:
         yield made
 
 
-def said(subject: Subject, start: Start, *, threads: int = 1, hash_seed: int = 0) -> str:
+def said(subject: Subject, start: ForkStart, *, threads: int = 1, hash_seed: int = 0) -> str:
     """What the program says with the error that it raises when it is run."""
     found: list[str] = []
 
@@ -52,8 +52,10 @@ def said(subject: Subject, start: Start, *, threads: int = 1, hash_seed: int = 0
         if message.kind == "failed":
             found.append(message.data.partition("RuntimeError: ")[2])
 
-    job = Job(TIMING, subject, (measured_programs.NAME,))
-    process.run(job, process.Limits(30, 2**31), take, threads=threads, hash_seed=hash_seed, start=start)
+    job = BenchJob(TIMING, subject, (measured_programs.NAME,))
+    process.run(
+        job, process.ProcessLimits(30, 2**31), take, threads=threads, hash_seed=hash_seed, start=start
+    )
     return found[0]
 
 

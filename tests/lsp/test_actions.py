@@ -160,14 +160,14 @@ def test_pages_where_the_pointer_rests(tmp_path: Path) -> None:
 def test_comments_join_those_that_are_there() -> None:
     """A comment of either kind is extended where there is one, and hides what it names."""
     from rlint.findings import Finding, Position
-    from rlint.suppression.directives import Kind
+    from rlint.suppression.directives import DirectiveKind
 
     finding = Finding("RL303", "hard-target-copy", "", "x.py", Position(1, 1), Position(1, 2), 1, 1)
     for kind, before, after in (
-        (Kind.IGNORE, "x = 1  # rlint: ignore[RL101]\n", "x = 1  # rlint: ignore[RL101, RL303]\n"),
-        (Kind.IGNORE, "x = 1  # noqa: RL101\n", "x = 1  # noqa: RL101  # rlint: ignore[RL303]\n"),
-        (Kind.NOQA, "x = 1  # noqa: RL101\n", "x = 1  # noqa: RL101, RL303\n"),
-        (Kind.NOQA, "x = '''\n'''\n", "x = '''\n'''  # noqa: RL303\n"),
+        (DirectiveKind.IGNORE, "x = 1  # rlint: ignore[RL101]\n", "x = 1  # rlint: ignore[RL101, RL303]\n"),
+        (DirectiveKind.IGNORE, "x = 1  # noqa: RL101\n", "x = 1  # noqa: RL101  # rlint: ignore[RL303]\n"),
+        (DirectiveKind.NOQA, "x = 1  # noqa: RL101\n", "x = 1  # noqa: RL101, RL303\n"),
+        (DirectiveKind.NOQA, "x = '''\n'''\n", "x = '''\n'''  # noqa: RL303\n"),
     ):
         assert suppressions.add_comments(before, [finding], kind) == after
         assert suppressions.parse(after).hides(finding)

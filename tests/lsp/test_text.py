@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from editors import offset
-from rlint.lsp.text import Text
+from rlint.lsp.text import DocumentText
 from rlint.lsp.text_edits import difference, differences
 
 ENCODINGS = st.sampled_from(["utf-8", "utf-16", "utf-32"])
@@ -20,17 +20,17 @@ def test_places_and_offsets_are_each_others_reverse(text: str, encoding: str, da
     where = data.draw(st.integers(0, len(text)))
     if text[where - 1 : where + 1] == "\r\n":
         return
-    place = Text(text, encoding).place(where)
-    assert Text(text, encoding).offset(place) == where
+    place = DocumentText(text, encoding).place(where)
+    assert DocumentText(text, encoding).offset(place) == where
     assert offset(text, place, encoding) == where
 
 
 @given(TEXTS, ENCODINGS, st.integers(0, 50), st.integers(0, 50))
 def test_any_place_means_something(text: str, encoding: str, line: int, character: int) -> None:
     """A place behind the end of a line or of the text, or within a character, is one in the text."""
-    where = Text(text, encoding).offset(types.Position(line, character))
+    where = DocumentText(text, encoding).offset(types.Position(line, character))
     assert 0 <= where <= len(text)
-    assert Text(text, encoding).place(where).line <= line
+    assert DocumentText(text, encoding).place(where).line <= line
 
 
 @given(TEXTS, TEXTS, ENCODINGS, st.data())
@@ -39,7 +39,7 @@ def test_a_change_replaces_its_range(text: str, new: str, encoding: str, data: s
     start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
     if "\r\n" in (text[start - 1 : start + 1], text[end - 1 : end + 1]):
         return
-    shown = Text(text, encoding)
+    shown = DocumentText(text, encoding)
     change = types.TextDocumentContentChangePartial(shown.range(start, end), new)
     assert shown.changed(change) == text[:start] + new + text[end:]
 

@@ -11,8 +11,8 @@ import pytest
 from notebook_files import Cell, File, notebook
 from rlint.engine import api
 from rlint.engine.cell_places import placed
-from rlint.findings import Edit, Finding, Fix, Position, Safety
-from rlint.run_data import Result, Target
+from rlint.findings import Applicability, Edit, Finding, Fix, Position
+from rlint.run_data import FileResult, Target
 from rlint.source.files import Source, read_source, source_from_text
 
 ALL = frozenset({"RL112", "RL502", "RL601", "RL604"})
@@ -176,9 +176,9 @@ def possible(source: Source, *changes: tuple[str, str]) -> Fix | None:
         start = source.text.index(old)
         edits.append(Edit(start, start + len(old), new))
     place = Position(2, 1)
-    made = Fix("Do it", Safety.SAFE, tuple(edits))
+    made = Fix("Do it", Applicability.SAFE, tuple(edits))
     finding = Finding("RL1", "a", "b", "book.ipynb", place, place, 2, 2, fix=made)
-    (found,) = placed(Result("book.ipynb", (finding,)), source, source.text).findings
+    (found,) = placed(FileResult("book.ipynb", (finding,)), source, source.text).findings
     return found.fix
 
 
@@ -190,7 +190,7 @@ def test_what_a_fix_may_change() -> None:
     for fine in (("f(1)", "g(2)"), ("a = 1\n", ""), ("a = 1\n", "a = 1\nc = 3\n"), ("b = 2\n", "")):
         made = possible(source, fine)
         assert made is not None
-        assert made.safety is Safety.SAFE
+        assert made.safety is Applicability.SAFE
     assert possible(source, ("f(1)", "g(2)"), ("b = 2", "b = 4")) is not None
     first = source.text.split("\n")[1]  # what stands for %%time
     shell = next(line for line in source.text.split("\n") if line.startswith(mark) and line.endswith("(a)"))
@@ -217,11 +217,11 @@ def test_a_fix_that_changes_what_a_cell_shows_is_unsafe() -> None:
     for other in (("b + a", "a + b"), ("b + a\n", "b + a\nc = 1\n"), ("x = f(1)", "f(1)"), ("y;", "y")):
         made = possible(source, other)
         assert made is not None
-        assert (made.safety, made.reason is not None) == (Safety.UNSAFE, True), other
+        assert (made.safety, made.reason is not None) == (Applicability.UNSAFE, True), other
     for same in (("y;", "y + 1;"), ("y = 3", "y = 4"), ("b = 2\n", "")):
         made = possible(source, same)
         assert made is not None
-        assert made.safety is Safety.SAFE, same
+        assert made.safety is Applicability.SAFE, same
 
 
 def test_the_letters_that_stand_for_magics_are_not_the_authors(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rlint.findings import Finding, Heat, Position
 from rlint.profiles import gains, symptoms
 from rlint.profiles.gains import Stake
-from rlint.profiles.heated import Basis, Interval
+from rlint.profiles.heated import Basis, GainInterval
 from rlint.profiles.heating import Heater, recognised
 from rlint.profiles.profile_model import Claim, Frame
 from rlint.profiles.ratios import Known, TimeRatio
-from rlint.profiles.source_places import SourceMap
+from rlint.profiles.source_places import ProfiledSource
 from rlint.profiles.stacks import Stacks
 
 FRAMES = [
@@ -27,15 +27,15 @@ ACT, STEP = (Claim(whole=frozenset({number})) for number in (1, 2))
 
 def test_a_half_made_twice_as_fast_takes_off_a_quarter() -> None:
     """Amdahl's law for one place, with the interval of its ratio."""
-    assert gains.share(HALF, ACT) == Interval(0.5, 0.5)
-    assert gains.saved(HALF, [Stake(ACT, 2.0, 4.0)]) == Interval(0.25, pytest.approx(0.375))
+    assert gains.share(HALF, ACT) == GainInterval(0.5, 0.5)
+    assert gains.saved(HALF, [Stake(ACT, 2.0, 4.0)]) == GainInterval(0.25, pytest.approx(0.375))
 
 
 def test_a_place_inside_another_counts_once_with_the_better_ratio() -> None:
     """0.3 of the run at ten times, the other 0.2 at twice as fast."""
     both = gains.saved(HALF, [Stake(ACT, 2.0, 2.0), Stake(STEP, 10.0, 10.0)])
     assert both.high == pytest.approx(0.3 * 0.9 + 0.2 * 0.5)
-    assert gains.saved(HALF, [Stake(ACT, 2.0, 2.0), Stake(ACT, 2.0, 2.0)]) == Interval(0.25, 0.25)
+    assert gains.saved(HALF, [Stake(ACT, 2.0, 2.0), Stake(ACT, 2.0, 2.0)]) == GainInterval(0.25, 0.25)
 
 
 def test_a_rule_that_may_lose_can_make_the_run_longer() -> None:
@@ -99,7 +99,7 @@ def finding(line: int, column: int = 1, heat: Heat = Heat.HOT, **more: str) -> F
 
 def test_a_finding_means_its_expression_its_loop_or_its_class() -> None:
     """Told from where it stands."""
-    source = SourceMap(SOURCE)
+    source = ProfiledSource(SOURCE)
     place = source.place_of(finding(7, 16))
     assert (place.definition.qualname, place.lines) == ("main", range(7, 8))
     assert (place.calls, place.only_here) == ({"append", "step"}, {"append", "step"})
@@ -120,10 +120,10 @@ def test_lines_functions_and_what_cannot_be_told(tmp_path: Path) -> None:
     found = [finding(7, 16), finding(17, 9), finding(14, 9), finding(5, 5, Heat.COLD)]
     ratios = {"RL101": TimeRatio(Known.MEASURED, 2.0, 2.0)}
     heated = heater(tmp_path, sampled).heating(found, ratios).findings
-    assert (heated[found[0]].basis, heated[found[0]].share) == (Basis.LINES, Interval(0.375, 0.375))
-    assert heated[found[0]].saved == Interval(0.1875, 0.1875)
-    assert heated[found[1]].share == Interval(0.5, 0.5)
-    assert (heated[found[2]].basis, heated[found[2]].share) == (Basis.NOT_SEEN, Interval(0, 0))
+    assert (heated[found[0]].basis, heated[found[0]].share) == (Basis.LINES, GainInterval(0.375, 0.375))
+    assert heated[found[0]].saved == GainInterval(0.1875, 0.1875)
+    assert heated[found[1]].share == GainInterval(0.5, 0.5)
+    assert (heated[found[2]].basis, heated[found[2]].share) == (Basis.NOT_SEEN, GainInterval(0, 0))
     assert (heated[found[3]].basis, heated[found[3]].share) == (Basis.ELSEWHERE, None)
 
 
@@ -133,8 +133,8 @@ def test_no_figure_where_none_was_measured(tmp_path: Path, known: Known) -> None
     profile = Stacks([Frame("train.py", "main", 7)], {(0,): 1.0}, format="test", may_have_lines=True)
     heating = heater(tmp_path, profile).heating([finding(7, 16)], {"RL101": TimeRatio(known)})
     [heated] = heating.findings.values()
-    assert (heated.share, heated.saved, heated.known) == (Interval(1.0, 1.0), None, known.value)
-    assert heating.saved_all == Interval(0, 0)
+    assert (heated.share, heated.saved, heated.known) == (GainInterval(1.0, 1.0), None, known.value)
+    assert heating.saved_all == GainInterval(0, 0)
 
 
 def test_hot_functions_that_no_rule_explains(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlint.profiles.call_profile import CallGraph, Entry
+from rlint.profiles.call_profile import ProfileEntry, ProfileGraph
 from rlint.profiles.located import Located
 from rlint.profiles.paths import match_files
 from rlint.profiles.profile_model import Frame
@@ -88,7 +88,7 @@ def located(folder: Path, source: str, frames: list[Frame], **options: bool) -> 
     if options:
         profile = Stacks(frames, {(n,): 1.0 for n in range(len(frames))}, format="test", **options)
         return Located(profile, [path]), path
-    return Located(CallGraph(frames, [Entry(1, 1.0, 1.0)] * len(frames), []), [path]), path
+    return Located(ProfileGraph(frames, [ProfileEntry(1, 1.0, 1.0)] * len(frames), []), [path]), path
 
 
 TWO = "class A:\n    def act(self):\n        pass\n\n\nclass B:\n    def act(self):\n        pass\n"

@@ -23,7 +23,7 @@ from torch import nn
 from properties.calls import Caller, is_misuse, told
 from properties.jobs import Job, Outcome
 from properties.plans import Plan
-from rlint.harness.compare.differences import Found
+from rlint.harness.compare.differences import FoundDifference
 from rlint.harness.compare.excuses import Excuses
 from rlint.harness.compare.listening import Listener
 from rlint.harness.compare.observation import Observation, differences, observe
@@ -42,7 +42,7 @@ _PATCHABLE: tuple[Any, ...] = (
 """What programs replace parts of."""
 
 
-def _is_promised(found: Found) -> bool:
+def _is_promised(found: FoundDifference) -> bool:
     """Is a difference one that the page of a rule tells of, the fix being safe all the same?"""
     # RL103 does away with what torch complains of.
     return found.kind == "warned" and "Creating a tensor from a list of numpy" in found.before + found.after

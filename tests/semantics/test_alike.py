@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlint.engine.worker import Worker
-from rlint.models.kind import Kind, Tag
-from rlint.run_data import Job
-from rlint.semantics.interprocedural.interning import Alike
+from rlint.models.kind import Type, TypeTag
+from rlint.run_data import FileTask
+from rlint.semantics.interprocedural.interning import Interner
 
 LEARNER = """
 import helpers
@@ -20,12 +20,12 @@ def learn(agent, batch):
 
 def test_equal_values_become_one() -> None:
     """Whoever asks for an equal value gets the first."""
-    alike = Alike()
-    first, second = Kind(Tag.TENSOR, dtype="float32"), Kind(Tag.TENSOR, dtype="float32")
+    alike = Interner()
+    first, second = Type(TypeTag.TENSOR, dtype="float32"), Type(TypeTag.TENSOR, dtype="float32")
     assert first is not second
     assert alike(first) is first
     assert alike(second) is first
-    assert alike(Kind(Tag.STR)) is not first
+    assert alike(Type(TypeTag.STR)) is not first
 
 
 def test_calls_of_several_files_share_what_they_pass(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_calls_of_several_files_share_what_they_pass(tmp_path: Path) -> None:
     for name in ("one", "two"):
         path = tmp_path / f"{name}.py"
         path.write_text(LEARNER)
-        jobs.append(Job(path, path.name, name, "", frozenset({"RL101"}), None, len(LEARNER)))
+        jobs.append(FileTask(path, path.name, name, "", frozenset({"RL101"}), None, len(LEARNER)))
     summaries = Worker().summarise(jobs)
     calls = [call for each in summaries.values() for call in each.functions["learn"].calls]
     assert len(calls) == 4

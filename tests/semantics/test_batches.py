@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.models.kind import Device, Kind, Tag
+from rlint.models.kind import Device, Type, TypeTag
 from rlint.semantics.types import batches
 
 _IMPORTS = """
@@ -21,7 +21,7 @@ tokenizer = AutoTokenizer.from_pretrained('x')
 """
 
 
-def kind_of(program: str, used: str) -> Kind:
+def kind_of(program: str, used: str) -> Type:
     """The kind of the last `used` in a program."""
     model = model_of(_IMPORTS + program)
     return model.types.type_of(expression(model, used, last=True))
@@ -44,7 +44,7 @@ def kind_of(program: str, used: str) -> Kind:
 def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain: bool) -> None:
     """Batches lie on the host, pinned if the loader is told so, and are tensors unless somebody collates."""
     kind = kind_of(f"for batch in DataLoader({arguments}):\n    print(batch)\n", "batch")
-    assert (kind.tag, kind.device) == (Tag.BATCH, Device.HOST)
+    assert (kind.tag, kind.device) == (TypeTag.BATCH, Device.HOST)
     assert (batches.is_pinned(kind), batches.is_plain(kind)) == (pinned, plain)
 
 
@@ -73,7 +73,7 @@ def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain
 def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
     """However a batch is reached, its parts are known."""
     kind = kind_of(program, "x")
-    assert (kind.tag, kind.device) == (Tag.TENSOR, Device.HOST)
+    assert (kind.tag, kind.device) == (TypeTag.TENSOR, Device.HOST)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_a_helper_knows_what_its_callers_move() -> None:
         }
     )
     moved = models["helper.py"].types.type_of(expression(models["helper.py"], "batch", last=False))
-    assert moved.tag is Tag.BATCH
+    assert moved.tag is TypeTag.BATCH
     call = expression(models["helper.py"], "batch.to(device)")
     assert isinstance(call, ast.Call)
     assert isinstance(call.func, ast.Attribute)
     tensor = models["helper.py"].types.type_of(call.func.value)
-    assert (tensor.tag, tensor.device) == (Tag.TENSOR, Device.HOST)
+    assert (tensor.tag, tensor.device) == (TypeTag.TENSOR, Device.HOST)
     sampled = models["train.py"].types.type_of(expression(models["train.py"], "b", last=True))
-    assert (sampled.tag, sampled.device) == (Tag.TENSOR, Device.HOST)
+    assert (sampled.tag, sampled.device) == (TypeTag.TENSOR, Device.HOST)

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.frequency.path_conditions import GuardKind
 
 LOOP = """
     import time
@@ -24,7 +24,7 @@ LOOP = """
 """
 
 
-def guards(body: str) -> list[tuple[Sort, str]]:
+def guards(body: str) -> list[tuple[GuardKind, str]]:
     """The sorts of the conditions before `line()`, and the counters that drive them."""
     model = model_of(LOOP.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12)))
     return [(guard.sort, guard.counter) for guard in model.frequency.guards(expression(model, "line()"))]
@@ -80,45 +80,45 @@ def test_nothing_that_is_worth_waiting_for(body: str) -> None:
 def test_intervals(body: str, counter: str) -> None:
     """Every so many passes, in whichever way it is written, and what counts them."""
     found = guards(body)
-    assert (Sort.INTERVAL, counter) in found
-    assert all(sort in (Sort.INTERVAL, Sort.SWITCH, Sort.OTHER) for sort, _ in found)
+    assert (GuardKind.INTERVAL, counter) in found
+    assert all(sort in (GuardKind.INTERVAL, GuardKind.SWITCH, GuardKind.OTHER) for sort, _ in found)
 
 
 @pytest.mark.parametrize(
     ("body", "sort"),
     [
-        ("if rank == 0:\n    line()", Sort.RANK),
-        ("if rank != 0: continue\nline()", Sort.RANK),
-        ("if not rank:\n    line()", Sort.RANK),
-        ("if accelerator.is_main_process:\n    line()", Sort.RANK),
-        ("if torch.distributed.get_rank() == 0:\n    line()", Sort.RANK),
-        ("if args.render:\n    line()", Sort.SWITCH),
-        ("if agent.verbose > 1:\n    line()", Sort.SWITCH),
-        ("if not args.quiet:\n    line()", Sort.SWITCH),
-        ("if args.anything:\n    line()", Sort.SWITCH),
-        ("if writer is not None:\n    line()", Sort.SWITCH),
-        ("if args.debug is True:\n    line()", Sort.SWITCH),
-        ("if reward > best_score:\n    line()", Sort.BEST),
-        ("if best_score < reward:\n    line()", Sort.BEST),
-        ("if done or truncated:\n    line()", Sort.ENDS),
-        ("if not done: continue\nline()", Sort.ENDS),
-        ("if 'episode' in info:\n    line()", Sort.ENDS),
-        ("if 'final_info' not in info: continue\nline()", Sort.ENDS),
-        ("for i in finished:\n    line()", Sort.ENDS),
-        ("if time.time() - last > 5:\n    line()", Sort.CLOCK),
-        ("if step == 0:\n    line()", Sort.ONCE),
-        ("if agent.model is None:\n    line()", Sort.ONCE),
-        ("try:\n    pass\nexcept ValueError:\n    line()", Sort.FAILURE),
-        ("if reward != reward:\n    line()\n    raise ValueError", Sort.FAILURE),
-        ("if random.random() < 0.1:\n    line()", Sort.OTHER),
-        ("if reward > 0:\n    line()", Sort.OTHER),
-        ("match step:\n    case 3:\n        line()", Sort.OTHER),
-        ("later = lambda: line()", Sort.OTHER),
-        ("found = [line() for item in info if item.is_new]", Sort.OTHER),
-        ("if done or reward > 0:\n    line()", Sort.OTHER),
+        ("if rank == 0:\n    line()", GuardKind.RANK),
+        ("if rank != 0: continue\nline()", GuardKind.RANK),
+        ("if not rank:\n    line()", GuardKind.RANK),
+        ("if accelerator.is_main_process:\n    line()", GuardKind.RANK),
+        ("if torch.distributed.get_rank() == 0:\n    line()", GuardKind.RANK),
+        ("if args.render:\n    line()", GuardKind.SWITCH),
+        ("if agent.verbose > 1:\n    line()", GuardKind.SWITCH),
+        ("if not args.quiet:\n    line()", GuardKind.SWITCH),
+        ("if args.anything:\n    line()", GuardKind.SWITCH),
+        ("if writer is not None:\n    line()", GuardKind.SWITCH),
+        ("if args.debug is True:\n    line()", GuardKind.SWITCH),
+        ("if reward > best_score:\n    line()", GuardKind.BEST),
+        ("if best_score < reward:\n    line()", GuardKind.BEST),
+        ("if done or truncated:\n    line()", GuardKind.ENDS),
+        ("if not done: continue\nline()", GuardKind.ENDS),
+        ("if 'episode' in info:\n    line()", GuardKind.ENDS),
+        ("if 'final_info' not in info: continue\nline()", GuardKind.ENDS),
+        ("for i in finished:\n    line()", GuardKind.ENDS),
+        ("if time.time() - last > 5:\n    line()", GuardKind.CLOCK),
+        ("if step == 0:\n    line()", GuardKind.ONCE),
+        ("if agent.model is None:\n    line()", GuardKind.ONCE),
+        ("try:\n    pass\nexcept ValueError:\n    line()", GuardKind.FAILURE),
+        ("if reward != reward:\n    line()\n    raise ValueError", GuardKind.FAILURE),
+        ("if random.random() < 0.1:\n    line()", GuardKind.OTHER),
+        ("if reward > 0:\n    line()", GuardKind.OTHER),
+        ("match step:\n    case 3:\n        line()", GuardKind.OTHER),
+        ("later = lambda: line()", GuardKind.OTHER),
+        ("found = [line() for item in info if item.is_new]", GuardKind.OTHER),
+        ("if done or reward > 0:\n    line()", GuardKind.OTHER),
     ],
 )
-def test_other_conditions(body: str, sort: Sort) -> None:
+def test_other_conditions(body: str, sort: GuardKind) -> None:
     """What makes a condition come true."""
     assert guards(body)[0] == (sort, "")
 

@@ -7,12 +7,12 @@ import ast
 import pytest
 
 from project_builder import model_of
-from rlint.semantics.types.constants import Written
+from rlint.semantics.types.constants import Constant
 
 FLAGS = {"re.DOTALL": 16, "re.I": 2}
 
 
-def constant_used(program: str) -> Written | None:
+def constant_used(program: str) -> Constant | None:
     """What is known of the argument of the first call of `use`."""
     model = model_of(program)
     calls = [call for call in model.syntax.of_type(ast.Call) if model.source.text(call.func) == "use"]

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from project_builder import build, expression, find, model_of
-from rlint.models.kind import Tag
-from rlint.semantics.dataflow.sum_tree import Descents
+from rlint.models.kind import TypeTag
+from rlint.semantics.dataflow.sum_tree import SumTreeDescents
 
 LOOP = """
 import numpy as np
@@ -62,11 +62,11 @@ def test_loops_walk_down(step: str) -> None:
     """However the children are counted; a call of the search walks, one that loops over searches does not."""
     model = model_of(LOOP.replace("STEP", step))
     [loop] = model.syntax.of_type(ast.While)
-    assert [kind.tag for kind in model.effects.sum_tree_descents(loop)] == [Tag.NDARRAY]
+    assert [kind.tag for kind in model.effects.sum_tree_descents(loop)] == [TypeTag.NDARRAY]
     for call, count in (("tree.find(v)", 1), ("tree.wrapped(v)", 1), ("tree.many(v)", 0)):
         node = expression(model, call)
         assert isinstance(node, ast.Call)
-        assert [kind.tag for kind in model.effects.sum_tree_descents(node)] == [Tag.NDARRAY] * count
+        assert [kind.tag for kind in model.effects.sum_tree_descents(node)] == [TypeTag.NDARRAY] * count
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_other_searches_do_not(step: str) -> None:
     model = model_of(LOOP.replace("STEP", step))
     [loop] = model.syntax.of_type(ast.While)
     assert model.effects.sum_tree_descents(loop) == []
-    assert not Descents(model.index).any
+    assert not SumTreeDescents(model.index).any
 
 
 def test_recursion_is_seen_from_another_file() -> None:
@@ -110,4 +110,4 @@ def test_recursion_is_seen_from_another_file() -> None:
     node = find(model, "tree.get(1.0)")
     call = node.value if isinstance(node, ast.Expr) else node
     assert isinstance(call, ast.Call)
-    assert [kind.tag for kind in model.effects.sum_tree_descents(call)] == [Tag.NDARRAY]
+    assert [kind.tag for kind in model.effects.sum_tree_descents(call)] == [TypeTag.NDARRAY]

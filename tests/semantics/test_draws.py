@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from project_builder import expression, model_of
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 
 DRAWS = [
     "np.random.randint(10)",
@@ -50,8 +50,8 @@ def test_what_is_known_is_what_numpy_gives(draw: str) -> None:
     model = model_of(f"import numpy as np\nrng = np.random.default_rng(0)\nn = 5\nprint({draw})\n")
     kind = model.types.type_of(expression(model, draw))
     value = eval(draw, {"np": np, "rng": np.random.default_rng(0), "n": 5})  # noqa: S307 - our own text
-    tags = {np.ndarray: Tag.NDARRAY, int: Tag.INT, float: Tag.FLOAT}
-    assert kind.tag in (tags.get(type(value), Tag.NUMPY_SCALAR), Tag.UNKNOWN)
+    tags = {np.ndarray: TypeTag.NDARRAY, int: TypeTag.INT, float: TypeTag.FLOAT}
+    assert kind.tag in (tags.get(type(value), TypeTag.NUMPY_SCALAR), TypeTag.UNKNOWN)
     if kind.dtype:
         assert kind.dtype == value.dtype.name
     if kind.rank is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from project_builder import build, expression, model_of
 from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.gradient_sinks import Outlet
+from rlint.semantics.nn.gradient_sinks import SinkKind
 
 HEAD = """
     import contextlib
@@ -252,24 +252,24 @@ self.memory = kept"""
     model = model_of(agent(body))
     (added,) = model.syntax.of_type(ast.AugAssign)
     assert isinstance(added.target, ast.Name)
-    assert {left.outlet for left in model.gradients.variable_sinks(added.target)} == {Outlet.NUMBER}
+    assert {left.outlet for left in model.gradients.variable_sinks(added.target)} == {SinkKind.NUMBER}
     kept = next(
         name
         for name in model.syntax.of_type(ast.Name)
         if model.source.text(model.parent(name) or name) == "kept.append"
     )
-    assert {left.outlet for left in model.gradients.variable_sinks(kept)} == {Outlet.STORED}
+    assert {left.outlet for left in model.gradients.variable_sinks(kept)} == {SinkKind.STORED}
 
 
 @pytest.mark.parametrize(
     ("helper", "outlet"),
     [
-        ("return t.detach().cpu().numpy()", Outlet.DETACHED),
-        ("t = t.squeeze()\n        return t", Outlet.STORED),
-        ("LOG.append(t)", Outlet.STORED),
+        ("return t.detach().cpu().numpy()", SinkKind.DETACHED),
+        ("t = t.squeeze()\n        return t", SinkKind.STORED),
+        ("LOG.append(t)", SinkKind.STORED),
     ],
 )
-def test_helpers(helper: str, outlet: Outlet) -> None:
+def test_helpers(helper: str, outlet: SinkKind) -> None:
     """What a helper does with its argument counts, in this file and, where it detaches, in others."""
     head = f"{HEAD}    LOG = []\n\n\n    def to_np(t):\n        {helper}\n\n"
     use = """
@@ -316,10 +316,10 @@ def test_helpers_in_other_files() -> None:
         }
     )["agent.py"]
     assert {left.outlet for left in model.gradients.sinks(expression(model, "self.net(state)"))} == {
-        Outlet.DETACHED
+        SinkKind.DETACHED
     }
     assert {left.outlet for left in model.gradients.sinks(expression(model, "self.net(states)"))} == {
-        Outlet.HANDED
+        SinkKind.HANDED
     }
 
 

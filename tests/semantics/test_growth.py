@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import find, model_of
-from rlint.semantics.dataflow.array_growth import Growth, growth_of
+from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of
 from rlint.semantics.dataflow.loop_carried import carried_by_calls, carried_by_loops, reads_in
 from rlint.semantics.frequency.trip_count import over_components, passes
 from rlint.semantics.model import SemanticModel
@@ -15,7 +15,9 @@ from rlint.semantics.model import SemanticModel
 IMPORTS = "import numpy as np\nimport torch\nfrom numpy import concatenate as cat\n"
 
 
-def growth_in(body: str, *, head: str = "def f(self, x, row, steps, env):") -> tuple[Growth, SemanticModel]:
+def growth_in(
+    body: str, *, head: str = "def f(self, x, row, steps, env):"
+) -> tuple[ArrayGrowth, SemanticModel]:
     """The one growth in a function with this body."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     model = model_of(f"{IMPORTS}{head}\n{lines}")

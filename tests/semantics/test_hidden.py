@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from project_builder import expression, model_of
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 
 _BOX = """
 class Box:
@@ -161,16 +161,16 @@ def test_what_a_file_replaces_besides_does_not_matter(statement: str) -> None:
 
 
 SET = {
-    "buffer = Buffer()\nbuffer.rows = []": Tag.UNKNOWN,
-    "buffer = Buffer()\nbuffer.rows = np.ones(3)": Tag.NDARRAY,
-    "def load(buffer):\n    buffer.rows = []": Tag.UNKNOWN,
-    "def load(agent):\n    agent.other = []": Tag.NDARRAY,
-    "class Lists(Buffer):\n    rows = []": Tag.UNKNOWN,
-    "class Lists(Buffer):\n    def reset(self):\n        self.rows = []": Tag.UNKNOWN,
-    "class Lists(Buffer):\n    @property\n    def rows(self):\n        return []": Tag.UNKNOWN,
-    "class Other:\n    def reset(self):\n        self.rows = []": Tag.NDARRAY,
-    "buffer = Buffer()\nsetattr(buffer, 'rows', [])": Tag.UNKNOWN,
-    "buffer = Buffer()\nsetattr(buffer, 'name', [])": Tag.NDARRAY,
+    "buffer = Buffer()\nbuffer.rows = []": TypeTag.UNKNOWN,
+    "buffer = Buffer()\nbuffer.rows = np.ones(3)": TypeTag.NDARRAY,
+    "def load(buffer):\n    buffer.rows = []": TypeTag.UNKNOWN,
+    "def load(agent):\n    agent.other = []": TypeTag.NDARRAY,
+    "class Lists(Buffer):\n    rows = []": TypeTag.UNKNOWN,
+    "class Lists(Buffer):\n    def reset(self):\n        self.rows = []": TypeTag.UNKNOWN,
+    "class Lists(Buffer):\n    @property\n    def rows(self):\n        return []": TypeTag.UNKNOWN,
+    "class Other:\n    def reset(self):\n        self.rows = []": TypeTag.NDARRAY,
+    "buffer = Buffer()\nsetattr(buffer, 'rows', [])": TypeTag.UNKNOWN,
+    "buffer = Buffer()\nsetattr(buffer, 'name', [])": TypeTag.NDARRAY,
 }
 
 

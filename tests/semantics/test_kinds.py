@@ -7,53 +7,53 @@ import ast
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.models.kind import Device, Tag
+from rlint.models.kind import Device, TypeTag
 
 
 @pytest.mark.parametrize(
     ("program", "used", "tag"),
     [
-        ("import numpy as np\nx = np.zeros(3)\nprint(x)", "x", Tag.NDARRAY),
-        ("import torch\nx = torch.zeros(3)\ny = x * 2 + 1\nprint(y)", "y", Tag.TENSOR),
-        ("import torch\nx = torch.zeros(3)\nprint(x.cpu().numpy())", "x.cpu().numpy()", Tag.NDARRAY),
-        ("from collections import deque\nx = deque(maxlen=3)\nprint(x)", "x", Tag.DEQUE),
-        ("import threading\nstop = threading.Event()\nprint(stop)", "stop", Tag.EVENT),
-        ("import torch.multiprocessing as mp\nq = mp.Queue()\nprint(q)", "q", Tag.QUEUE),
-        ("def f(text: str):\n    print(text.lower())", "text.lower()", Tag.STR),
+        ("import numpy as np\nx = np.zeros(3)\nprint(x)", "x", TypeTag.NDARRAY),
+        ("import torch\nx = torch.zeros(3)\ny = x * 2 + 1\nprint(y)", "y", TypeTag.TENSOR),
+        ("import torch\nx = torch.zeros(3)\nprint(x.cpu().numpy())", "x.cpu().numpy()", TypeTag.NDARRAY),
+        ("from collections import deque\nx = deque(maxlen=3)\nprint(x)", "x", TypeTag.DEQUE),
+        ("import threading\nstop = threading.Event()\nprint(stop)", "stop", TypeTag.EVENT),
+        ("import torch.multiprocessing as mp\nq = mp.Queue()\nprint(q)", "q", TypeTag.QUEUE),
+        ("def f(text: str):\n    print(text.lower())", "text.lower()", TypeTag.STR),
         (
             "from typing import Optional\nimport torch\ndef f(x: Optional[torch.Tensor]):\n    print(x)",
             "x",
-            Tag.TENSOR,
+            TypeTag.TENSOR,
         ),
-        ("def f(xs: 'list[str]'):\n    for x in xs:\n        print(x)", "x", Tag.STR),
+        ("def f(xs: 'list[str]'):\n    for x in xs:\n        print(x)", "x", TypeTag.STR),
         (
             "import torch\nmodel = torch.nn.Linear(3, 3)\nprint(model.state_dict())",
             "model.state_dict()",
-            Tag.STATE_DICT,
+            TypeTag.STATE_DICT,
         ),
-        ("import gym\nenv = gym.make('CartPole-v1')\nprint(env)", "env", Tag.ENVIRONMENT),
-        ("x = 3\nx = load()\nprint(x)", "x", Tag.UNKNOWN),
-        ("x = None\nif c:\n    x = 'a'\nprint(x)", "x", Tag.STR),
-        ("x = 1\nfor i in y:\n    x = load(i)\n    print(x)", "x", Tag.UNKNOWN),
+        ("import gym\nenv = gym.make('CartPole-v1')\nprint(env)", "env", TypeTag.ENVIRONMENT),
+        ("x = 3\nx = load()\nprint(x)", "x", TypeTag.UNKNOWN),
+        ("x = None\nif c:\n    x = 'a'\nprint(x)", "x", TypeTag.STR),
+        ("x = 1\nfor i in y:\n    x = load(i)\n    print(x)", "x", TypeTag.UNKNOWN),
         (
             "import torch\ndef f(b: dict[str, torch.Tensor]):\n    for k in b:\n        print(k)",
             "k",
-            Tag.UNKNOWN,
+            TypeTag.UNKNOWN,
         ),
         (
             "import torch\ndef f(b: dict[str, torch.Tensor]):\n    print(list(b)[0])",
             "list(b)[0]",
-            Tag.UNKNOWN,
+            TypeTag.UNKNOWN,
         ),
-        ("import torch\ndef f(b: dict[str, torch.Tensor]):\n    print(b['x'])", "b['x']", Tag.TENSOR),
+        ("import torch\ndef f(b: dict[str, torch.Tensor]):\n    print(b['x'])", "b['x']", TypeTag.TENSOR),
         (
             "import torch\ndef f(n: torch.nn.Module):\n    for k in n.state_dict():\n        print(k)",
             "k",
-            Tag.STR,
+            TypeTag.STR,
         ),
     ],
 )
-def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used: str, tag: Tag) -> None:
+def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used: str, tag: TypeTag) -> None:
     """Constructors, operators, methods and annotations tell what a value is."""
     model = model_of(program)
     assert model.types.type_of(expression(model, used, last=True)).tag is tag
@@ -62,15 +62,17 @@ def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used
 @pytest.mark.parametrize(
     ("annotated", "tag", "optional"),
     [
-        ("text: str = None", Tag.STR, True),
-        ("text: str = ''", Tag.STR, False),
-        ("*, text: str = None", Tag.STR, True),
-        ("text: list = ()", Tag.UNKNOWN, False),
-        ("text: float = 0", Tag.FLOAT, False),
-        ("text: int = 0.5", Tag.FLOAT, False),
+        ("text: str = None", TypeTag.STR, True),
+        ("text: str = ''", TypeTag.STR, False),
+        ("*, text: str = None", TypeTag.STR, True),
+        ("text: list = ()", TypeTag.UNKNOWN, False),
+        ("text: float = 0", TypeTag.FLOAT, False),
+        ("text: int = 0.5", TypeTag.FLOAT, False),
     ],
 )
-def test_a_default_that_contradicts_an_annotation_counts(annotated: str, tag: Tag, optional: bool) -> None:
+def test_a_default_that_contradicts_an_annotation_counts(
+    annotated: str, tag: TypeTag, optional: bool
+) -> None:
     """An annotation is a claim, a default is evidence."""
     model = model_of(f"def f({annotated}):\n    print(text)")
     kind = model.types.type_of(expression(model, "text", last=True))
@@ -114,7 +116,7 @@ def test_the_device_of_a_tensor(made: str, device: Device) -> None:
     """Where a tensor lies follows from how it was made and moved."""
     model = model_of(f"import torch\ndevice = pick()\nx = {made}\nprint(x)\n")
     kind = model.types.type_of(expression(model, "x", last=True))
-    assert (kind.tag, kind.device) == (Tag.TENSOR, device)
+    assert (kind.tag, kind.device) == (TypeTag.TENSOR, device)
 
 
 def test_attributes_of_classes_are_known_across_files() -> None:
@@ -147,8 +149,8 @@ def test_attributes_of_classes_are_known_across_files() -> None:
     )
     model = models["train.py"]
     assert model.types.type_of(expression(model, "agent.memory")).of == "buffer.Replay"
-    assert model.types.type_of(expression(model, "agent.memory.rows")).tag is Tag.NDARRAY
-    assert model.types.type_of(expression(model, "batch", last=True)).tag is Tag.NDARRAY
+    assert model.types.type_of(expression(model, "agent.memory.rows")).tag is TypeTag.NDARRAY
+    assert model.types.type_of(expression(model, "batch", last=True)).tag is TypeTag.NDARRAY
 
 
 def test_a_subclass_of_a_module_is_a_module() -> None:
@@ -160,18 +162,18 @@ def test_a_subclass_of_a_module_is_a_module() -> None:
         }
     )
     model = models["net.py"]
-    assert model.types.type_of(expression(model, "net", last=True)).tag is Tag.MODULE
+    assert model.types.type_of(expression(model, "net", last=True)).tag is TypeTag.MODULE
 
 
 @pytest.mark.parametrize(
     ("made", "tag", "of"),
     [
-        ("mp.get_context('spawn').Event()", Tag.EVENT, "multiprocessing.Event"),
-        ("mp.get_context('spawn').Queue()", Tag.QUEUE, "multiprocessing.Queue"),
-        ("mp.Manager().Event()", Tag.EVENT, "multiprocessing.managers.SyncManager.Event"),
+        ("mp.get_context('spawn').Event()", TypeTag.EVENT, "multiprocessing.Event"),
+        ("mp.get_context('spawn').Queue()", TypeTag.QUEUE, "multiprocessing.Queue"),
+        ("mp.Manager().Event()", TypeTag.EVENT, "multiprocessing.managers.SyncManager.Event"),
     ],
 )
-def test_contexts_and_managers_make_what_the_module_makes(made: str, tag: Tag, of: str) -> None:
+def test_contexts_and_managers_make_what_the_module_makes(made: str, tag: TypeTag, of: str) -> None:
     """`context.Event()` is an event wherever the context was made, in an attribute, too."""
     program = f"""
 import multiprocessing as mp
@@ -212,7 +214,7 @@ stop = threading.Event()
 {start}
 """
     )
-    assert model.types.type_of(expression(model, "stop")).tag is Tag.EVENT
+    assert model.types.type_of(expression(model, "stop")).tag is TypeTag.EVENT
 
 
 TEXT = [
@@ -238,7 +240,7 @@ def test_what_is_stripped_or_searched_is_text(program: str) -> None:
     """A parameter or loop variable without annotation is text where only text can be used so."""
     model = model_of(f"{program}\n")
     (argument,) = expression(model, "use(x)").args  # type: ignore[attr-defined]
-    assert (model.types.type_of(argument).tag is Tag.STR) is (program in TEXT)
+    assert (model.types.type_of(argument).tag is TypeTag.STR) is (program in TEXT)
 
 
 # --- tuples, element by element ---
@@ -268,19 +270,19 @@ def test_a_tuple_is_known_by_its_elements() -> None:
             print(batch[0], batch[-1], batch[1:], (batch + (1,))[-1])
     """)
 
-    def tag(source: str) -> Tag:
+    def tag(source: str) -> TypeTag:
         return model.types.type_of(expression(model, source, last=True)).tag
 
     assert [tag(name) for name in ("states", "indices", "weights", "name")] == [
-        Tag.NDARRAY,
-        Tag.NDARRAY,
-        Tag.TENSOR,
-        Tag.STR,
+        TypeTag.NDARRAY,
+        TypeTag.NDARRAY,
+        TypeTag.TENSOR,
+        TypeTag.STR,
     ]
-    assert tag("batch[0]") is Tag.NDARRAY
-    assert tag("batch[-1]") is Tag.STR
+    assert tag("batch[0]") is TypeTag.NDARRAY
+    assert tag("batch[-1]") is TypeTag.STR
     assert not model.types.type_of(expression(model, "batch[1:]")).parts
-    assert tag("(batch + (1,))[-1]") is Tag.INT
+    assert tag("(batch + (1,))[-1]") is TypeTag.INT
 
 
 def test_tuples_that_differ_agree_where_they_agree() -> None:
@@ -300,10 +302,10 @@ def test_tuples_that_differ_agree_where_they_agree() -> None:
         third, *rest = odd(True)
         print(first, second, third, rest)
     """)
-    assert model.types.type_of(expression(model, "first", last=True)).tag is Tag.INT
+    assert model.types.type_of(expression(model, "first", last=True)).tag is TypeTag.INT
     assert not model.types.type_of(expression(model, "second", last=True))
     assert not model.types.type_of(expression(model, "third", last=True))
-    assert model.types.type_of(expression(model, "rest", last=True)).tag is not Tag.INT
+    assert model.types.type_of(expression(model, "rest", last=True)).tag is not TypeTag.INT
 
 
 def test_an_annotated_tuple_is_known_by_its_elements() -> None:
@@ -322,9 +324,9 @@ def test_an_annotated_tuple_is_known_by_its_elements() -> None:
         first, second = many()
         print(array, number, second)
     """)
-    assert model.types.type_of(expression(model, "array", last=True)).tag is Tag.NDARRAY
-    assert model.types.type_of(expression(model, "number", last=True)).tag is Tag.INT
-    assert model.types.type_of(expression(model, "second", last=True)).tag is Tag.INT
+    assert model.types.type_of(expression(model, "array", last=True)).tag is TypeTag.NDARRAY
+    assert model.types.type_of(expression(model, "number", last=True)).tag is TypeTag.INT
+    assert model.types.type_of(expression(model, "second", last=True)).tag is TypeTag.INT
 
 
 def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network() -> None:
@@ -357,4 +359,4 @@ def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network()
     )
     model = models["agent.py"]
     assert model.types.type_of(expression(model, "self.network", last=True)).of == "model.Network"
-    assert model.types.type_of(expression(model, "self.network(states)", last=True)).tag is Tag.TENSOR
+    assert model.types.type_of(expression(model, "self.network(states)", last=True)).tag is TypeTag.TENSOR

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import find, model_of
-from rlint.semantics.frequency.loop_variables import Sort, is_short, items_of
+from rlint.semantics.frequency.loop_variables import ItemKind, is_short, items_of
 
 
 def _loop(header: str) -> tuple[ast.For, object]:
@@ -20,24 +20,30 @@ def _loop(header: str) -> tuple[ast.For, object]:
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        ("for s in states", {"s": (Sort.ELEMENT, "states", False)}),
-        ("for i in range(n)", {"i": (Sort.COUNT, "range(n)", False)}),
-        ("for start in range(0, n, size)", {"start": (Sort.KEY, "range(0, n, size)", False)}),
+        ("for s in states", {"s": (ItemKind.ELEMENT, "states", False)}),
+        ("for i in range(n)", {"i": (ItemKind.COUNT, "range(n)", False)}),
+        ("for start in range(0, n, size)", {"start": (ItemKind.KEY, "range(0, n, size)", False)}),
         (
             "for i, (s, a) in enumerate(zip(states, actions))",
             {
-                "i": (Sort.COUNT, "zip(states, actions)", False),
-                "s": (Sort.ELEMENT, "states", False),
-                "a": (Sort.ELEMENT, "actions", False),
+                "i": (ItemKind.COUNT, "zip(states, actions)", False),
+                "s": (ItemKind.ELEMENT, "states", False),
+                "a": (ItemKind.ELEMENT, "actions", False),
             },
         ),
-        ("for s, a in tqdm(batch)", {"s": (Sort.ELEMENT, "batch", True), "a": (Sort.ELEMENT, "batch", True)}),
-        ("for k, o in obs.items()", {"k": (Sort.KEY, "obs", False), "o": (Sort.ELEMENT, "obs", False)}),
-        ("for k in obs.keys()", {"k": (Sort.KEY, "obs", False)}),
-        ("for o in obs.values()", {"o": (Sort.ELEMENT, "obs", False)}),
+        (
+            "for s, a in tqdm(batch)",
+            {"s": (ItemKind.ELEMENT, "batch", True), "a": (ItemKind.ELEMENT, "batch", True)},
+        ),
+        (
+            "for k, o in obs.items()",
+            {"k": (ItemKind.KEY, "obs", False), "o": (ItemKind.ELEMENT, "obs", False)},
+        ),
+        ("for k in obs.keys()", {"k": (ItemKind.KEY, "obs", False)}),
+        ("for o in obs.values()", {"o": (ItemKind.ELEMENT, "obs", False)}),
     ],
 )
-def test_what_a_variable_stands_for(header: str, expected: dict[str, tuple[Sort, str, bool]]) -> None:
+def test_what_a_variable_stands_for(header: str, expected: dict[str, tuple[ItemKind, str, bool]]) -> None:
     """Each variable is a count, a key or an element of what it was taken from, through what only wraps it."""
     loop, qualified = _loop(header)
     found = items_of(loop, qualified)  # type: ignore[arg-type]

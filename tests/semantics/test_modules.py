@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.semantics.nn.module_graph import Anatomy
+from rlint.semantics.nn.module_graph import Architecture
 from tests.project_builder import build, expression, model_of
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 
-def anatomy(text: str, source: str, method: str | None = "forward") -> Anatomy:
+def anatomy(text: str, source: str, method: str | None = "forward") -> Architecture:
     """The network that an expression of a program of one file stands for."""
     model = model_of(HEAD + text)
     return model.nn.architecture(expression(model, source, last=True), method)
 
 
-def names(found: Anatomy) -> set[str]:
+def names(found: Architecture) -> set[str]:
     """The short names of the layers."""
     return {name.rpartition(".")[2] for name in found.layers}
 

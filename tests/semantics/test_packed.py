@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fixture_folders import FIXTURES
 from rlint.engine import worker
-from rlint.run_data import Job
+from rlint.run_data import FileTask
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.summary_codec import UnpackError, pack, unpack
 
@@ -21,7 +21,8 @@ def summaries() -> list[ModuleSummary]:
     """Those of a few programs of the fixtures."""
     paths = sorted(FIXTURES.glob("[c-d]*/before.py"))
     jobs = [
-        Job(path, path.parent.name, path.parent.name.replace("-", "_"), "", None, None, 1) for path in paths
+        FileTask(path, path.parent.name, path.parent.name.replace("-", "_"), "", None, None, 1)
+        for path in paths
     ]
     return list(worker.Worker().summarise(jobs).values())
 

@@ -6,7 +6,7 @@ import pytest
 
 from project_builder import expression, find, model_of
 from rlint.findings import Heat
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 
 RING = """
     import gymnasium as gym
@@ -31,7 +31,7 @@ RING = """
 def test_a_property_is_what_its_getter_gives() -> None:
     """The setter comes later, and is not what a read of the attribute runs."""
     model = model_of(RING)
-    assert model.types.type_of(expression(model, "ring.rows")).tag is Tag.NDARRAY
+    assert model.types.type_of(expression(model, "ring.rows")).tag is TypeTag.NDARRAY
     assert set(model.module.functions) >= {"Ring.rows", "Ring.rows#2", "Ring.rows#2.filled"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from project_builder import build, expression
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 
 
 def test_packages_that_import_everything_from_one_another_are_read_in_no_time() -> None:
@@ -16,8 +16,8 @@ def test_packages_that_import_everything_from_one_another_are_read_in_no_time() 
     files["part_11.py"] += "import numpy as np\nlimits = np.zeros(3)\n"
     files["train.py"] = "import part_0\nprint(part_0.missing)\nprint(part_0.limits)\n"
     model = build(files)["train.py"]
-    assert model.types.type_of(expression(model, "part_0.missing")).tag is Tag.UNKNOWN
-    assert model.types.type_of(expression(model, "part_0.limits")).tag is Tag.NDARRAY
+    assert model.types.type_of(expression(model, "part_0.missing")).tag is TypeTag.UNKNOWN
+    assert model.types.type_of(expression(model, "part_0.limits")).tag is TypeTag.NDARRAY
 
 
 def test_folders_that_are_no_modules_hand_nothing_on() -> None:
@@ -34,5 +34,5 @@ def test_folders_that_are_no_modules_hand_nothing_on() -> None:
     files["pkg/agent/part_39.py"] += "import numpy as np\nlimits = np.zeros(3)\n"
     files["train.py"] = "import pkg\nprint(pkg.missing)\nprint(pkg.limits)\n"
     model = build(files)["train.py"]
-    assert model.types.type_of(expression(model, "pkg.missing")).tag is Tag.UNKNOWN
-    assert model.types.type_of(expression(model, "pkg.limits")).tag is Tag.NDARRAY
+    assert model.types.type_of(expression(model, "pkg.missing")).tag is TypeTag.UNKNOWN
+    assert model.types.type_of(expression(model, "pkg.limits")).tag is TypeTag.NDARRAY

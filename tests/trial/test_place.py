@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rlint.trial.place import Place
+from rlint.trial.place import TrialPlace
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Path:
 def paths_of(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Where Python looks first, in a copy of the project in which a file of its package is fixed."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    found = Place(project, Path()).environment(Path("/copy"), [project / "agents" / "dqn.py"])
+    found = TrialPlace(project, Path()).environment(Path("/copy"), [project / "agents" / "dqn.py"])
     return found.get("PYTHONPATH", "").split(os.pathsep)
 
 

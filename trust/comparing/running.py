@@ -13,7 +13,7 @@ from pathlib import Path
 
 from comparing import fixing
 from rlint.errors import RlintError
-from rlint.trial.place import Place
+from rlint.trial.place import TrialPlace
 from rlint.trial.scratch import Scratch
 from rlint.trial.user_command import Ran, run_command
 
@@ -136,7 +136,7 @@ class Copy:
     def _environment(self, trace: Path, files: Path, junit: Path) -> dict[str, str]:
         inits = {init for pattern in ("*", "src/*") for init in self._root.glob(f"{pattern}/__init__.py")}
         modules = [*inits, *(self._root / path for path in self.fixes.after)]
-        found = Place(self._root, Path()).environment(self._scratch.folder, modules)
+        found = TrialPlace(self._root, Path()).environment(self._scratch.folder, modules)
         paths = [str(_INSIDE), *filter(None, found.get("PYTHONPATH", "").split(os.pathsep))]
         options = [found.get("PYTEST_ADDOPTS", ""), f"--junitxml={shlex.quote(str(junit))}"]
         found.update(

@@ -15,7 +15,7 @@ from rlint.errors import RlintError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rlint.config.settings import Resolver
+    from rlint.config.settings import SettingsResolver
 
 
 @click.command("config", short_help="Show the settings that apply, and where they come from.")
@@ -36,7 +36,7 @@ def command(paths: tuple[str, ...], output_format: str, config: tuple[str, ...],
         click.echo(f"error: {problem}", err=True)
 
 
-def rendered(resolver: Resolver, paths: Iterable[str]) -> str:
+def rendered(resolver: SettingsResolver, paths: Iterable[str]) -> str:
     """Return the settings of each path as TOML, with the origin of each as a comment."""
     blocks = []
     for path in _existing(paths):
@@ -56,7 +56,7 @@ def _existing(paths: Iterable[str]) -> list[str]:
     return named
 
 
-def _data(resolver: Resolver, path: str) -> dict[str, Any]:
+def _data(resolver: SettingsResolver, path: str) -> dict[str, Any]:
     named = absolute(path)
     settings = resolver.for_folder(named) if named.is_dir() else resolver.for_file(named)
     values = {

@@ -51,13 +51,13 @@ def command(
     and output; rlint exits with its status, or with 2 if it could not be profiled.
     """
     from rlint.errors import RlintError
-    from rlint.profiles.recording import DEFAULT_FILES, Limits, record
+    from rlint.profiles.recording import DEFAULT_FILES, RecordingLimits, record
 
     words = program[1:] if program[0] == "--" else program
     if not words:
         raise click.UsageError("there is no command to profile: `rlint profile -- python train.py`")
     file = output or Path(DEFAULT_FILES[profiler])
-    done = record(words, file, profiler=profiler, limits=Limits(steps, step, seconds), rate=rate)
+    done = record(words, file, profiler=profiler, limits=RecordingLimits(steps, step, seconds), rate=rate)
     if not done.written:
         raise RlintError(
             f"the program ended (status {done.status}) without a profile: it was killed, it left by "

@@ -16,7 +16,7 @@ from rlint.errors import RlintError
 if TYPE_CHECKING:
     from rlint.evidence.hashes import Hashes
     from rlint.evidence.results import Session
-    from rlint.harness.session_options import Options
+    from rlint.harness.session_options import SessionOptions
     from rlint.harness.subjects import Experiment
     from rlint.registry.catalogue import RuleEntry
 
@@ -97,7 +97,7 @@ def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) 
             "`--record` keeps what a whole run over rules has measured: not --quick, no --workload"
         )
     from rlint.harness import subjects
-    from rlint.harness.session_options import Options as Asked
+    from rlint.harness.session_options import SessionOptions as Asked
 
     devices = None if not options["devices"] or "all" in options["devices"] else tuple(options["devices"])
     asked = Asked(
@@ -158,7 +158,7 @@ def _own(paths: tuple[str, ...], workload: Path, options: dict[str, Any]) -> Exp
     return own_program(targets, workload, unsafe=work.settings.unsafe_fixes)
 
 
-def _verify(experiments: list[Experiment], asked: Options, options: dict[str, Any]) -> int:
+def _verify(experiments: list[Experiment], asked: SessionOptions, options: dict[str, Any]) -> int:
     from rlint.cli.progress import progress_on
     from rlint.evidence.results import BUSY
     from rlint.harness.machine import busy

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 
 import rlint
 from rlint.registry import catalogue
-from rlint.run_data import Job
+from rlint.run_data import FileTask
 
 _WITHOUT_PART = frozenset({"__pycache__", "cli", "fixtures", "lsp", "profiles", "trial"})
 """Folders of rlint that have no part in what is kept."""
 
 
-def key_of(group: Iterable[tuple[Job, str]], *, ignore_suppressions: bool) -> str:
+def key_of(group: Iterable[tuple[FileTask, str]], *, ignore_suppressions: bool) -> str:
     """The digest of all that the results of a group hang on: its jobs, each with the digest of its text."""
     digest = hashlib.sha256(own_digest())
     if catalogue.added():
@@ -32,7 +32,7 @@ def key_of(group: Iterable[tuple[Job, str]], *, ignore_suppressions: bool) -> st
     return digest.hexdigest()
 
 
-def key_of_summary(job: Job) -> str:
+def key_of_summary(job: FileTask) -> str:
     """The digest of all that the summary of a file hangs on."""
     digest = hashlib.sha256(own_digest())
     for text in (job.name, job.module, job.package, job.digest, repr(job.measured) if job.measured else ""):

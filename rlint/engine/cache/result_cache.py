@@ -15,13 +15,13 @@ from rlint.engine.cache.result_codec import from_plain, to_plain
 
 if TYPE_CHECKING:
     from rlint.engine.cache.store import Cache
-    from rlint.run_data import Result, Target
+    from rlint.run_data import FileResult, Target
 
 _PREFIX = "run-"
 _OTHERS = 4
 
 
-class KeptResults:
+class ResultCache:
     """The results of runs over these targets."""
 
     def __init__(self, cache: Cache, targets: Iterable[Target], *, ignore_suppressions: bool) -> None:
@@ -45,14 +45,14 @@ class KeptResults:
         self._kept: dict[str, Any] = kept
         self._used: dict[str, Any] = {}
 
-    def load(self, key: str) -> list[Result] | None:
+    def load(self, key: str) -> list[FileResult] | None:
         """The results under a key; None if there are none. They are kept on."""
         results = self.peek(key)
         if results is not None:
             self._used[key] = self._kept[key]
         return results
 
-    def peek(self, key: str) -> list[Result] | None:
+    def peek(self, key: str) -> list[FileResult] | None:
         """The same, without keeping them on."""
         plain = self._kept.get(key)
         if plain is None:
@@ -62,7 +62,7 @@ class KeptResults:
         except (TypeError, ValueError):
             return None
 
-    def add(self, key: str, results: Sequence[Result]) -> None:
+    def add(self, key: str, results: Sequence[FileResult]) -> None:
         """Keep results, unless a bug of rlint had a part in them."""
         if not any(problem.is_bug for result in results for problem in result.problems):
             self._used[key] = [to_plain(result) for result in results]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rlint.findings import Cell, Edit, Elsewhere, Finding, Fix, Heat, Position, Problem, Safety
-from rlint.run_data import Result
+from rlint.findings import Applicability, Cell, Edit, Elsewhere, Finding, Fix, Heat, Position, Problem
+from rlint.run_data import FileResult
 
 
-def to_plain(result: Result) -> list[Any]:
+def to_plain(result: FileResult) -> list[Any]:
     """Return a result as what `json.dumps` takes."""
     findings = [
         [
@@ -41,10 +41,10 @@ def _plain_edits(edits: Iterable[Edit]) -> list[Any]:
     return [[edit.start, edit.end, edit.text, edit.shared] for edit in edits]
 
 
-def from_plain(data: list[Any]) -> Result:
+def from_plain(data: list[Any]) -> FileResult:
     """Return what `to_plain` was given. Raises ValueError or TypeError for what it did not make."""
     name, findings, problems, checked = data
-    return Result(name, tuple(map(_finding, findings)), tuple(map(_problem, problems)), checked=checked)
+    return FileResult(name, tuple(map(_finding, findings)), tuple(map(_problem, problems)), checked=checked)
 
 
 def _problem(data: list[Any]) -> Problem:
@@ -65,7 +65,7 @@ def _finding(data: list[Any]) -> Finding:
 def _fix(data: list[Any]) -> Fix:
     title, safety, reason, edits, others, takes_away = data
     elsewhere = tuple(Elsewhere(path, _edits(own), digest) for path, own, digest in others)
-    return Fix(title, Safety(safety), _edits(edits), reason, elsewhere, takes_away)
+    return Fix(title, Applicability(safety), _edits(edits), reason, elsewhere, takes_away)
 
 
 def _edits(data: list[Any]) -> tuple[Edit, ...]:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlint.semantics.imports.import_scan import Glance, glance_at_file
+from rlint.semantics.imports.import_scan import ImportScan, glance_at_file
 
 if TYPE_CHECKING:
     from rlint.engine.cache.store import Cache
@@ -27,7 +27,7 @@ _FINE, _COARSE = 100_000_000, 2_000_000_000
 Stamp = list[int]
 
 
-class SeenFiles:
+class StatCache:
     """Looks at files, and remembers in the cache what it saw. Without a cache, it looks at each."""
 
     def __init__(self, cache: Cache | None) -> None:
@@ -46,7 +46,7 @@ class SeenFiles:
         self._used: dict[str, list[Any]] = {}
         self._is_new = False
 
-    def glance(self, path: Path) -> Glance:
+    def glance(self, path: Path) -> ImportScan:
         """What a glance at a file tells."""
         if not self._of:
             return glance_at_file(path)
@@ -93,9 +93,9 @@ def _is_settled(stamp: Stamp, now: int) -> bool:
     return now - max(modified, changed) > age
 
 
-def _glance(data: list[Any]) -> Glance:
+def _glance(data: list[Any]) -> ImportScan:
     digest, size, imports, relative, words, speaks, calls = data
-    return Glance(
+    return ImportScan(
         digest,
         size,
         tuple(imports),

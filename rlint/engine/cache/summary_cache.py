@@ -6,18 +6,18 @@ from pathlib import Path
 
 from rlint.engine.cache.keys import key_of_summary
 from rlint.engine.cache.store import SUMMARY, Cache
-from rlint.run_data import Job
+from rlint.run_data import FileTask
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.summary_codec import UnpackError, pack, unpack
 
 
-class KeptSummaries:
+class SummaryCache:
     """The summaries in a folder, each in a file that is named after all that it hangs on."""
 
     def __init__(self, folder: Path) -> None:
         self._cache = Cache(folder)
 
-    def load(self, job: Job) -> ModuleSummary | None:
+    def load(self, job: FileTask) -> ModuleSummary | None:
         """The summary of a file; None if there is none."""
         return self.load_by_key(key_of_summary(job)) if job.digest else None
 
@@ -29,15 +29,15 @@ class KeptSummaries:
         except UnpackError:
             return None
 
-    def store(self, job: Job, summary: ModuleSummary) -> None:
+    def store(self, job: FileTask, summary: ModuleSummary) -> None:
         """Keep the summary of a file, which is known to have the content that the job tells of."""
         self._cache.store_bytes(_name(job), pack(summary))
 
 
-def holds_summary(cache: Cache, job: Job) -> bool:
+def holds_summary(cache: Cache, job: FileTask) -> bool:
     """Is the summary of a file kept, as far as can be told without reading it?"""
     return bool(job.digest) and cache.holds(_name(job))
 
 
-def _name(job: Job) -> str:
+def _name(job: FileTask) -> str:
     return key_of_summary(job) + SUMMARY

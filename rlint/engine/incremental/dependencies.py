@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @mutable
-class Asked:
+class Dependencies:
     """Questions as text, which of them each file asks, and what the answers are told by. Two groups of files
     may ask the same, and be answered differently: the answers of a file are those of its group.
     """
@@ -49,12 +49,14 @@ class Asked:
 
         return take
 
-    def update(self, other: Asked) -> None:
+    def update(self, other: Dependencies) -> None:
         """Add what other files asked."""
         self.files.update(other.files)
         self.told.update(other.told)
 
-    def of(self, names: Iterable[str]) -> Asked:
+    def of(self, names: Iterable[str]) -> Dependencies:
         """What these files asked, as far as it is known."""
         known = [name for name in names if name in self.files]
-        return Asked({name: self.files[name] for name in known}, {name: self.told[name] for name in known})
+        return Dependencies(
+            {name: self.files[name] for name in known}, {name: self.told[name] for name in known}
+        )

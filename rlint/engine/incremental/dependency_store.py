@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from rlint.engine.cache.store import ASKED, Cache
-from rlint.engine.incremental.dependencies import Asked
+from rlint.engine.incremental.dependencies import Dependencies
 from rlint.frozen import frozen
-from rlint.run_data import Job
+from rlint.run_data import FileTask
 
 _FAST = 1  # level of compression
 _MOST_BYTES = 500_000_000
@@ -31,17 +31,17 @@ class Before:
 
     key: str
     files: dict[str, tuple[str, str]]
-    asked: Asked = field(default_factory=Asked)
+    asked: Dependencies = field(default_factory=Dependencies)
 
 
-class KeptQuestions:
+class DependencyStore:
     """What was asked in the groups of files of some runs. One file for each group holds its last state."""
 
     def __init__(self, cache: Cache, runs: Sequence[str]) -> None:
         self._cache = cache
         self._runs = runs
 
-    def load(self, group: Sequence[Job]) -> Before | None:
+    def load(self, group: Sequence[FileTask]) -> Before | None:
         """What is known of a group from the first of the runs that knows it; None if none does."""
         found = (self._cache.load_bytes(_name(group, run)) for run in self._runs)
         data = next((data for data in found if data is not None), None)
@@ -53,11 +53,11 @@ class KeptQuestions:
             files = {name: (summary, own) for name, summary, own, _ in said["files"]}
             asked = {name: [texts[each] for each in of] for name, *_, of in said["files"] if of is not None}
             answers = dict(said["answers"])
-            return Before(said["key"], files, Asked(asked, dict.fromkeys(asked, answers)))
+            return Before(said["key"], files, Dependencies(asked, dict.fromkeys(asked, answers)))
         except (zlib.error, LookupError, TypeError, ValueError, RecursionError):
             return None
 
-    def store(self, group: Sequence[Job], now: Before) -> None:
+    def store(self, group: Sequence[FileTask], now: Before) -> None:
         """Keep what was asked in a group, under the first of the runs."""
         answers = now.asked.answers
         numbers = {text: number for number, text in enumerate(answers)}
@@ -70,13 +70,13 @@ class KeptQuestions:
         self._cache.store_bytes(_name(group, self._runs[0]), zlib.compress(text.encode("ascii"), _FAST))
 
 
-def _name(group: Sequence[Job], run: str) -> str:
+def _name(group: Sequence[FileTask], run: str) -> str:
     """The same for a group whose files have changed: told from the first of those that are checked."""
     first = min(job.name for job in group if job.codes is not None)
     digest = hashlib.sha256(f"{run} {first}".encode("utf-8", "surrogateescape"))
     return f"{digest.hexdigest()[:32]}{ASKED}"
 
 
-def _numbered(name: str, asked: Asked, numbers: Mapping[str, int]) -> list[int] | None:
+def _numbered(name: str, asked: Dependencies, numbers: Mapping[str, int]) -> list[int] | None:
     texts = asked.files.get(name)
     return None if texts is None else [numbers[text] for text in texts]

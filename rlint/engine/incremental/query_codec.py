@@ -12,12 +12,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
-from rlint.engine.incremental.query_recorder import PARTS, Question
+from rlint.engine.incremental.query_recorder import PARTS, Query
 from rlint.enums import Enum
 from rlint.frozen import frozen
-from rlint.models.kind import Kind
-from rlint.semantics.interprocedural.call_graph import Edge
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.models.kind import Type
+from rlint.semantics.interprocedural.call_graph import CallEdge
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.summary_codec import UnpackError, maker
 
@@ -40,14 +40,14 @@ class Answer:
     told: frozenset[Told]
 
 
-def to_text(question: Question) -> str:
+def to_text(question: Query) -> str:
     """Return a question as text. Raises TypeError if it is asked with what is no plain data."""
     named = [[name, _plain(value)] for name, value in question.named]
     arguments = [_plain(value) for value in question.arguments]
     return json.dumps([question.part, question.name, arguments, *named], separators=(",", ":"))
 
 
-def from_text(text: str, index: Index) -> Question | None:
+def from_text(text: str, index: ProjectIndex) -> Query | None:
     """Return the question that `to_text` was given; None if it is about what is no longer there. Raises
     UnpackError.
     """
@@ -55,7 +55,7 @@ def from_text(text: str, index: Index) -> Question | None:
         part, name, arguments, *named = json.loads(text)
         if part not in PARTS or name.startswith("_"):
             raise UnpackError(text)
-        return Question(
+        return Query(
             part,
             name,
             tuple(_value(each, index) for each in arguments),
@@ -88,7 +88,7 @@ def _plain(value: Any) -> Any:
     return [name, *(_plain(getattr(value, field.name)) for field in fields(cls) if field.init)]
 
 
-def _value(plain: Any, index: Index) -> Any:
+def _value(plain: Any, index: ProjectIndex) -> Any:
     """Raises KeyError for a function or class that is not there."""
     if not isinstance(plain, list):
         return plain
@@ -107,7 +107,7 @@ class Teller:
     """Tells answers apart by text. What is asked often is spelled once."""
 
     def __init__(self) -> None:
-        self._kinds: dict[Kind, str] = {}
+        self._kinds: dict[Type, str] = {}
         self._told: set[Told] = set()
 
     def tell(self, answer: object) -> Answer:
@@ -120,7 +120,7 @@ class Teller:
         cls = type(value)
         if cls in _PLAIN:
             return repr(value)
-        if cls is Kind:
+        if cls is Type:
             known = self._kinds.get(value)
             if known is None:
                 known = self._kinds[value] = self._spelled(cls, value)
@@ -133,7 +133,7 @@ class Teller:
         if cls is ModuleSummary:
             self._told.add(Told(value.module, ""))
             return f"module {value.module}"
-        if cls is Edge:
+        if cls is CallEdge:
             return f"{self._text(value.caller)}>{_place(value.site)}>{self._text(value.target)}"
         return self._spelled(cls, value)
 

@@ -1,7 +1,7 @@
 """Which questions the check of a file asks about the other files, and how these are answered.
 
 A file's findings follow from its own text and from these answers: as long as those are the same, so are
-these, whatever else has changed. The parts of `Linked` are asked through stand-ins that note each question.
+these, whatever else has changed. The parts of `WholeProgram` are asked through stand-ins that note each question.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 
 PARTS = ("index", "graph", "heat", "words", "guesses", "concurrency", "channels", "descents")
-"""The parts of `Linked` that are asked."""
+"""The parts of `WholeProgram` that are asked."""
 
 
-class Question(NamedTuple):
-    """A method or property of a part of `Linked`, and what it is called with."""
+class Query(NamedTuple):
+    """A method or property of a part of `WholeProgram`, and what it is called with."""
 
     part: str
     name: str
@@ -26,36 +26,36 @@ class Question(NamedTuple):
     named: tuple[tuple[str, Any], ...] = ()
 
 
-Answers = Mapping[Question, object]
+Answers = Mapping[Query, object]
 
 
-class Questions:
+class QueryRecorder:
     """All that is asked of what is linked. `take` gets what each file has asked, with the answers, which are
     not kept: hardly any two files ask the same.
     """
 
-    def __init__(self, linked: Linked, take: Callable[[str, Answers], None]) -> None:
+    def __init__(self, linked: WholeProgram, take: Callable[[str, Answers], None]) -> None:
         self._linked = linked
         self._take = take
 
     @contextmanager
-    def stand_in(self, file: str) -> Iterator[Linked]:
+    def stand_in(self, file: str) -> Iterator[WholeProgram]:
         """What answers the same as what is linked, and notes what the check of a file asks."""
-        answers: dict[Question, object] = {}
-        yield cast(Linked, _StandIn(self._linked, answers))
+        answers: dict[Query, object] = {}
+        yield cast(WholeProgram, _StandIn(self._linked, answers))
         self._take(file, answers)
 
 
-def answer_of(question: Question, linked: Linked) -> object:
+def answer_of(question: Query, linked: WholeProgram) -> object:
     """Answer a question, whoever asked it."""
     value = getattr(getattr(linked, question.part), question.name)
     return value(*question.arguments, **dict(question.named)) if callable(value) else value
 
 
 class _StandIn:
-    """Stands for `Linked`."""
+    """Stands for `WholeProgram`."""
 
-    def __init__(self, linked: Linked, answers: dict[Question, object]) -> None:
+    def __init__(self, linked: WholeProgram, answers: dict[Query, object]) -> None:
         for name in PARTS:
             setattr(self, name, _Part(name, self, linked, answers))
 
@@ -63,7 +63,9 @@ class _StandIn:
 class _Part:
     """Stands for one of its parts."""
 
-    def __init__(self, part: str, whole: _StandIn, linked: Linked, answers: dict[Question, object]) -> None:
+    def __init__(
+        self, part: str, whole: _StandIn, linked: WholeProgram, answers: dict[Query, object]
+    ) -> None:
         self._part = part
         self._whole = whole
         self._linked = linked
@@ -77,11 +79,11 @@ class _Part:
         elif callable(getattr(getattr(self._linked, self._part), name)):
             found = self._method(name)
         else:
-            found = self._answered(Question(self._part, name))
+            found = self._answered(Query(self._part, name))
         setattr(self, name, found)
         return found
 
-    def _answered(self, question: Question) -> Any:
+    def _answered(self, question: Query) -> Any:
         if question not in self._answers:
             self._answers[question] = answer_of(question, self._linked)
         return self._answers[question]
@@ -90,13 +92,13 @@ class _Part:
         answers, part = self._answers, self._part
 
         def ask(*arguments: Any, **named: Any) -> Any:
-            question = Question(part, name, arguments, tuple(sorted(named.items())) if named else ())
+            question = Query(part, name, arguments, tuple(sorted(named.items())) if named else ())
             try:
                 if question in answers:
                     return answers[question]
             except TypeError:
                 arguments = tuple(map(_fixed, arguments))
-                question = Question(
+                question = Query(
                     part, name, arguments, tuple((key, _fixed(value)) for key, value in question.named)
                 )
             return self._answered(question)

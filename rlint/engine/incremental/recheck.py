@@ -11,20 +11,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.engine.cache.keys import key_of, key_of_summary
-from rlint.engine.cache.summary_cache import KeptSummaries, holds_summary
+from rlint.engine.cache.summary_cache import SummaryCache, holds_summary
 from rlint.engine.gc_control import collector_off
-from rlint.engine.incremental.dependencies import Asked
-from rlint.engine.incremental.dependency_store import Before, KeptQuestions
+from rlint.engine.incremental.dependencies import Dependencies
+from rlint.engine.incremental.dependency_store import Before, DependencyStore
 from rlint.engine.incremental.query_codec import Teller, Told, changed_parts, from_text
-from rlint.engine.incremental.query_recorder import Questions, answer_of
+from rlint.engine.incremental.query_recorder import QueryRecorder, answer_of
 from rlint.engine.worker import Worker
 from rlint.frozen import frozen
-from rlint.run_data import Job, Result
+from rlint.run_data import FileResult, FileTask
 from rlint.semantics.interprocedural.summary_codec import UnpackError
-from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 
 if TYPE_CHECKING:
-    from rlint.engine.cache.result_cache import KeptResults
+    from rlint.engine.cache.result_cache import ResultCache
     from rlint.engine.cache.store import Cache
     from rlint.semantics.interprocedural.summary import ModuleSummary
 
@@ -38,23 +38,23 @@ class Rechecked:
     it is left to be checked, where there is much of it.
     """
 
-    kept: list[Result]
-    new: list[Result]
-    asked: Asked
-    left: list[Job]
+    kept: list[FileResult]
+    new: list[FileResult]
+    asked: Dependencies
+    left: list[FileTask]
 
 
 class Recheck:
     """Checks groups again of which something is known from before."""
 
-    def __init__(self, cache: Cache, kept: KeptResults, *, ignore_suppressions: bool) -> None:
+    def __init__(self, cache: Cache, kept: ResultCache, *, ignore_suppressions: bool) -> None:
         self._cache = cache
         self._results = kept
-        self._questions = KeptQuestions(cache, kept.names)
-        self._summaries = KeptSummaries(cache.folder)
+        self._questions = DependencyStore(cache, kept.names)
+        self._summaries = SummaryCache(cache.folder)
         self._ignore_suppressions = ignore_suppressions
 
-    def check(self, group: Sequence[Job]) -> Rechecked | None:
+    def check(self, group: Sequence[FileTask]) -> Rechecked | None:
         """Check a group again; None if nothing is known of it, or so much has changed that all of it may as
         well be checked.
         """
@@ -79,10 +79,12 @@ class Recheck:
         with collector_off():
             return self._checked(group, before, {name: known[name] for name in same})
 
-    def _checked(self, group: Sequence[Job], before: Before, same: Mapping[str, Result]) -> Rechecked:
+    def _checked(
+        self, group: Sequence[FileTask], before: Before, same: Mapping[str, FileResult]
+    ) -> Rechecked:
         worker = Worker()
         summaries = worker.summarise(group, self._summaries)
-        linked = Linked(summaries.values())
+        linked = WholeProgram(summaries.values())
         concerned = self._concerned(group, before, summaries, linked)
         still = {name: result for name, result in same.items() if name not in concerned}
         asked = before.asked.of(still)
@@ -94,17 +96,17 @@ class Recheck:
             [summaries],
             ignore_suppressions=self._ignore_suppressions,
             link=lambda _: linked,
-            ask=lambda _: Questions(linked, asked.of_a_group()),
+            ask=lambda _: QueryRecorder(linked, asked.of_a_group()),
             only=todo.keys(),
         )
         return Rechecked(list(still.values()), new, asked, [])
 
     def _concerned(
         self,
-        group: Sequence[Job],
+        group: Sequence[FileTask],
         before: Before,
         summaries: Mapping[str, ModuleSummary],
-        linked: Linked,
+        linked: WholeProgram,
     ) -> set[str]:
         """The files of which a question is answered differently."""
         changed = self._changed(group, before, summaries)
@@ -119,7 +121,7 @@ class Recheck:
         return {name for name, texts in before.asked.files.items() if not stale.isdisjoint(texts)}
 
     def _changed(
-        self, group: Sequence[Job], before: Before, summaries: Mapping[str, ModuleSummary]
+        self, group: Sequence[FileTask], before: Before, summaries: Mapping[str, ModuleSummary]
     ) -> frozenset[Told]:
         """What the files that have changed, come or gone since then tell differently."""
         now = {job.name: key_of_summary(job) for job in group}
@@ -139,7 +141,7 @@ class Recheck:
                 new.setdefault(summaries[name].module, summaries[name])
         return changed_parts(old, new) | unknown
 
-    def keep(self, group: Sequence[Job], key: str, asked: Asked) -> None:
+    def keep(self, group: Sequence[FileTask], key: str, asked: Dependencies) -> None:
         """Keep what the files of a group asked, for results that are kept under a key."""
         if _hang_together(group):
             files = {
@@ -148,17 +150,17 @@ class Recheck:
             }
             self._questions.store(group, Before(key, files, asked.of(files)))
 
-    def _key(self, job: Job) -> str:
+    def _key(self, job: FileTask) -> str:
         return key_of([(job, job.digest)], ignore_suppressions=self._ignore_suppressions)
 
 
-def _hang_together(group: Collection[Job]) -> bool:
+def _hang_together(group: Collection[FileTask]) -> bool:
     """Can what is found in one file of a group hang on another?"""
     return len(group) > 1 and all(job.judged and job.digest and job.text is None for job in group)
 
 
 def _is_answered_alike(
-    text: str, digest: str, changed: frozenset[Told], linked: Linked, teller: Teller
+    text: str, digest: str, changed: frozenset[Told], linked: WholeProgram, teller: Teller
 ) -> bool:
     try:
         question = from_text(text, linked.index)

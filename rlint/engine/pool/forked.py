@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 
-class Forked:
+class ForkedWorkers:
     """Started at once: what is needed for talking to them is imported by both sides at the same time."""
 
     def __init__(self, most: int, codes: frozenset[str]) -> None:

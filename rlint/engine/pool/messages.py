@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from rlint.frozen import frozen
 from rlint.registry.catalogue import RuleEntry
-from rlint.run_data import How, Job
+from rlint.run_data import CheckOptions, FileTask
 
 
 @frozen
-class Start:
+class WorkerSetup:
     """To begin, as so many processes: the first that was started gets ready once, for all of them."""
 
-    how: How
+    how: CheckOptions
     count: int
     plugins: Mapping[str, tuple[RuleEntry, ...]]
     """The rules of all plugins in use, by the name of the plugin."""
@@ -25,7 +25,7 @@ class Share:
     they travel, and only those unpack them who need them. `groups` are the names of all files of the groups.
     """
 
-    jobs: list[Job]
+    jobs: list[FileTask]
     groups: list[list[str]]
 
 
@@ -40,7 +40,7 @@ class Others:
 class Whole:
     """To check a whole group."""
 
-    group: Sequence[Job]
+    group: Sequence[FileTask]
 
 
 Order = Share | Others | Whole

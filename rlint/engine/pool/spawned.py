@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 
-class Spawned:
+class SpawnedWorkers:
     """As many as may be needed."""
 
     def __init__(self, most: int, codes: frozenset[str]) -> None:

@@ -10,27 +10,27 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from rlint.engine.check_outcome import Found
-from rlint.engine.gc_control import Garbage
+from rlint.engine.check_outcome import CheckOutcome
+from rlint.engine.gc_control import GcControl
 from rlint.engine.group_checks import check_each, checked, kept_summaries
-from rlint.engine.pool.messages import Order, Others, Share, Start
+from rlint.engine.pool.messages import Order, Others, Share, WorkerSetup
 from rlint.engine.worker import Worker
 from rlint.errors import RlintError
 from rlint.frozen import frozen
 from rlint.registry import catalogue
-from rlint.run_data import How
+from rlint.run_data import CheckOptions
 from rlint.semantics.interprocedural.summary import ModuleSummary
 
 
 def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
-    """Run in a process of its own, and, once `Start` says how many there are to be, in copies of it: one for
+    """Run in a process of its own, and, once `WorkerSetup` says how many there are to be, in copies of it: one for
     each connection, until that ends.
     """
     gc.disable()
     with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
         catalogue.load(codes)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent is gone
-        start: Start = connections[0].recv()
+        start: WorkerSetup = connections[0].recv()
         for name, entries in start.plugins.items():
             if name not in catalogue.added():
                 catalogue.add(name, entries)
@@ -82,12 +82,12 @@ def _divided(connections: Sequence[Connection]) -> _One:
     return first
 
 
-def _work(connection: Connection, how: How) -> None:
+def _work(connection: Connection, how: CheckOptions) -> None:
     process = _Process(how)
     try:
         while True:
             answer = process.do(connection.recv())
-            if isinstance(answer, Found):
+            if isinstance(answer, CheckOutcome):
                 answer.pack()
             connection.send(answer)
     except RlintError as error:
@@ -97,14 +97,14 @@ def _work(connection: Connection, how: How) -> None:
 class _Process:
     """Keeps the trees of its share between summarising and checking it."""
 
-    def __init__(self, how: How) -> None:
+    def __init__(self, how: CheckOptions) -> None:
         self._how = how
         self._worker = Worker()
         self._names: list[list[str]] = []
         self._own: dict[str, ModuleSummary] = {}
-        self._garbage = Garbage()
+        self._garbage = GcControl()
 
-    def do(self, order: Order) -> bytes | Found:
+    def do(self, order: Order) -> bytes | CheckOutcome:
         """Do what is ordered."""
         if isinstance(order, Share):
             return self._summarised(order)
@@ -120,12 +120,12 @@ class _Process:
         self._garbage.add(sum(job.size for job in share.jobs))
         return pickle.dumps(self._own, pickle.HIGHEST_PROTOCOL)
 
-    def _checked(self, packed: list[bytes]) -> Found:
+    def _checked(self, packed: list[bytes]) -> CheckOutcome:
         every = dict(self._own)
         while packed:  # what is unpacked is not held twice
             every.update(pickle.loads(packed.pop()))  # noqa: S301 - from a process of this very run
         groups = [{name: every[name] for name in names if name in every} for names in self._names]
-        found = Found(summaries=self._own if self._how.give_summaries else {})
+        found = CheckOutcome(summaries=self._own if self._how.give_summaries else {})
         found.results += checked(self._worker, groups, self._how, found.asked)
         self._worker, self._own = Worker(), {}
         return found

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from rlint.engine.check_outcome import Found
-from rlint.engine.pool.messages import Start
+from rlint.engine.check_outcome import CheckOutcome
+from rlint.engine.pool.messages import WorkerSetup
 from rlint.errors import RlintError
 from rlint.registry import catalogue
-from rlint.run_data import How, Job
+from rlint.run_data import CheckOptions, FileTask
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -57,20 +57,20 @@ class Workers:
             ) from error
         self._connections: list[Connection] = []
 
-    def check(self, groups: Sequence[Sequence[Job]], how: How, count: int) -> Found:
+    def check(self, groups: Sequence[Sequence[FileTask]], how: CheckOptions, count: int) -> CheckOutcome:
         """Read all files and check them, each with the knowledge of its group, in so many processes."""
         from multiprocessing.connection import wait
 
-        from rlint.engine.pool.scheduler import HandOut
+        from rlint.engine.pool.scheduler import Scheduler
 
         every = self._processes.connections()
         self._connections = every[:count]
         for connection in every[count:]:
             connection.close()
         for connection in self._connections[: 1 if FORKS else count]:
-            _send(connection, Start(how, count if FORKS else 1, catalogue.added()))
-        hand = HandOut(groups, self._connections)
-        found = Found()
+            _send(connection, WorkerSetup(how, count if FORKS else 1, catalogue.added()))
+        hand = Scheduler(groups, self._connections)
+        found = CheckOutcome()
         busy: list[Connection] = []
         while True:
             for connection in self._connections:
@@ -84,7 +84,7 @@ class Workers:
             for connection in [known for known in busy if known in ready]:
                 busy.remove(connection)
                 answer = _receive(connection)
-                if isinstance(answer, Found):
+                if isinstance(answer, CheckOutcome):
                     found.add(answer)
                 else:
                     hand.take(connection, answer)
@@ -98,12 +98,12 @@ class Workers:
 
 def _started(most: int, codes: frozenset[str]) -> Processes:
     if FORKS:
-        from rlint.engine.pool.forked import Forked
+        from rlint.engine.pool.forked import ForkedWorkers
 
-        return Forked(most, codes)
-    from rlint.engine.pool.spawned import Spawned
+        return ForkedWorkers(most, codes)
+    from rlint.engine.pool.spawned import SpawnedWorkers
 
-    return Spawned(most, codes)
+    return SpawnedWorkers(most, codes)
 
 
 def _send(connection: Connection, message: object) -> None:
@@ -113,9 +113,9 @@ def _send(connection: Connection, message: object) -> None:
         raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
 
 
-def _receive(connection: Connection) -> bytes | Found:
+def _receive(connection: Connection) -> bytes | CheckOutcome:
     try:
-        answer: bytes | Found | RlintError = connection.recv()
+        answer: bytes | CheckOutcome | RlintError = connection.recv()
     except (EOFError, ConnectionResetError) as error:
         raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
     if isinstance(answer, RlintError):

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from rlint.evidence.results import LEAST_SEEDS, Behaviour, Difference
-from rlint.harness.compare.case_plan import Plan
-from rlint.harness.compare.differences import Found, Snapshot
+from rlint.harness.compare.case_plan import CasePlan
+from rlint.harness.compare.differences import FoundDifference, Snapshot
 from rlint.harness.compare.excuses import Excuses, matches
 from rlint.harness.compare.leftovers import Leftovers
 from rlint.harness.compare.listening import Listener
@@ -131,7 +131,7 @@ class _Seen:
 
     trial: Trial
     call: str
-    found: Found
+    found: FoundDifference
     arm: str
 
     @property
@@ -172,7 +172,7 @@ class _Experiment:
         self._last_exception: Raised | None = None
 
     def run(self, budget: float, progress: Callable[[int, int], None]) -> Behaviour:
-        plan = Plan(self._driver, self._seeds, self._device)
+        plan = CasePlan(self._driver, self._seeds, self._device)
         gc.freeze()  # packages that are loaded by now are no garbage; looking at them takes longer than runs
         try:
             for trial in plan.trials(budget, self._seconds):
@@ -210,7 +210,7 @@ class _Experiment:
         """Run each size, so that all packages are loaded and have said what they say only once, and note how
         long that takes. Then say whether loading the program again is quick.
         """
-        for size in Plan(self._driver, self._seeds, self._device).sizes:
+        for size in CasePlan(self._driver, self._seeds, self._device).sizes:
             started = time.perf_counter()
             for name in (BEFORE, *self._arms):
                 self._lane(name, fresh=True).observe(Trial(Case(0, size, self._device)))
@@ -292,7 +292,7 @@ class _Experiment:
 
     def _differences(
         self, trial: Trial, before: list[Observation], after: list[Observation], arm: str
-    ) -> Iterator[tuple[str, list[Found]]]:
+    ) -> Iterator[tuple[str, list[FoundDifference]]]:
         """Compare call by call, up to the first that differs."""
         excuses = Excuses() if arm == SAFE else self._excuses
         if trial.variant and [one.derived for one in before] != [one.derived for one in after][: len(before)]:
@@ -315,7 +315,7 @@ class _Experiment:
             what = f"{one.where}: `{one.stage}` raised {one.text}"
             raise MissingPackageError(what, one.missing) if one.missing else WorkloadError(what)
 
-    def _varies(self, found: Found) -> bool:
+    def _varies(self, found: FoundDifference) -> bool:
         """Whether the program does not agree with itself there, and the workload allows that it does not."""
         return any(matches(path, found.path) or path == found.place for path in self._varying)
 
@@ -335,7 +335,7 @@ class _Experiment:
                     None
                 )
 
-    def _may_vary(self, found: Found) -> bool:
+    def _may_vary(self, found: FoundDifference) -> bool:
         """Whether the program may differ from itself there: what the workload allows, and what the system
         has a part in.
         """
@@ -389,11 +389,11 @@ class _Experiment:
         )  # fmt: skip
 
 
-def _refusals(before: Raised, after: Raised | None) -> list[Found]:
+def _refusals(before: Raised, after: Raised | None) -> list[FoundDifference]:
     """Compare a program that raises on derived inputs with the fixed one, which must raise the same type."""
     if before.stage != RUN or (after is not None and after.type == before.type):
         return []
-    return [Found("exception", RUN, before.text, after.text if after else "no exception", RUN)]
+    return [FoundDifference("exception", RUN, before.text, after.text if after else "no exception", RUN)]
 
 
 def _described(trial: Trial) -> str:

@@ -26,7 +26,7 @@ _SHARE = 0.5
 _SEEDS_OF_VARIANTS = {AGAIN: 2, CHANGED: 2, NAN: 2, INFINITY: 2, NEGATIVE_ZERO: 1, EMPTY: 3, STRIDED: 2}
 
 
-class Plan:
+class CasePlan:
     """All small sizes and the smallest of those that are measured, with `seeds` seeds each; one case of each
     larger size, and a few of each variant.
 

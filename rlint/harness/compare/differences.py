@@ -25,7 +25,7 @@ _ENDING = frozenset({"type", "dtype", "shape"})
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDifference:
     """One difference. Those of the same kind at the same `place` are one to a person."""
 
     kind: str
@@ -56,7 +56,7 @@ class Comparison:
     """Compares two snapshots once."""
 
     excuses: Excuses = field(default_factory=Excuses)
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundDifference] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     """What is no difference: names with a leading underscore that only the second snapshot has."""
     _trail: Trail = field(default_factory=Trail)
@@ -68,7 +68,7 @@ class Comparison:
     _where_before: dict[Node, int] = field(default_factory=dict)
     _where_after: dict[Node, int] = field(default_factory=dict)
 
-    def run(self, before: Snapshot, after: Snapshot) -> list[Found]:
+    def run(self, before: Snapshot, after: Snapshot) -> list[FoundDifference]:
         """All differences, in the order of the roots; those that are excused are left out."""
         for name in (*before.roots, *(name for name in after.roots if name not in before.roots)):
             at = self._trail.start(name)
@@ -283,7 +283,7 @@ class Comparison:
     def _report(self, kind: str, at: int, texts: tuple[str, str], index: str = "") -> None:
         path = self._trail.path(at) + index
         if not self.excuses.allows(path):
-            self.found.append(Found(kind, path, texts[0], texts[1], self._trail.pattern(at)))
+            self.found.append(FoundDifference(kind, path, texts[0], texts[1], self._trail.pattern(at)))
 
 
 def _told(child: Child) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from rlint.harness.compare.snapshot import MOST_NODES, Node, Walker
 from rlint.harness.compare.snapshot_tensors import copied
 from rlint.harness.compare.texts import settled
-from rlint.harness.compare.values import Data, Text, TorchData, bytes_of
+from rlint.harness.compare.values import Data, TextData, TorchData, bytes_of
 from rlint.harness.program import WorkloadError
 
 _SINGLY = 16
@@ -77,7 +77,7 @@ def _probe(group: list[tuple[Any, Node]], leaves: list[tuple[Any, Leaf]], torch:
 
 def _data(gradient: Any) -> Data:
     if gradient.device.type == "meta":
-        return Text(f"{gradient.dtype} {tuple(gradient.shape)}")
+        return TextData(f"{gradient.dtype} {tuple(gradient.shape)}")
     return TorchData(copied(gradient))
 
 

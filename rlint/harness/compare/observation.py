@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlint.harness.compare.derived_inputs import derive, reverse
 from rlint.harness.compare.descriptors import overheard
-from rlint.harness.compare.differences import Comparison, Found, Snapshot
+from rlint.harness.compare.differences import Comparison, FoundDifference, Snapshot
 from rlint.harness.compare.files_written import FileWatch
 from rlint.harness.compare.leftovers import Leftovers
 from rlint.harness.compare.listening import Heard, Listener
@@ -293,7 +293,7 @@ def failed_to_load(error: WorkloadError) -> Observation:
 
 def differences(
     before: Observation, after: Observation, excuses: Excuses, passed_over: frozenset[str] = frozenset()
-) -> tuple[list[Found], dict[str, None]]:
+) -> tuple[list[FoundDifference], dict[str, None]]:
     """Compare two runs of one case: return the differences, and what else is to be known of that.
 
     What is at the top of the paths in `passed_over` is left out.
@@ -305,7 +305,7 @@ def differences(
         return comparison.run(*pair), comparison.notes
     stage = (one or other).stage  # type: ignore[union-attr]
     texts = [raised.text if raised else "no exception" for raised in (one, other)]
-    found = [] if excuses.allows(stage) else [Found("exception", stage, texts[0], texts[1], stage)]
+    found = [] if excuses.allows(stage) else [FoundDifference("exception", stage, texts[0], texts[1], stage)]
     if {raised.stage for raised in (one, other) if raised} == {RUN}:
         # What both have got can still be told apart: inputs changed half-way, streams, what was printed.
         roots = [before.snapshot.roots, after.snapshot.roots]

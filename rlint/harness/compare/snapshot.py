@@ -22,7 +22,7 @@ class TooManyObjectsError(WorkloadError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ObjectFact:
     """A property of an object besides its contents: `kind` of difference, what it adds to the path, value."""
 
     kind: str
@@ -37,7 +37,7 @@ class Node:
     type: str
     mutable: bool = False
     """Whether it matters that two places hold the same object."""
-    facts: list[Fact] = field(default_factory=list)
+    facts: list[ObjectFact] = field(default_factory=list)
     data: Data | None = None
     items: list[Child] | None = None
     names: tuple[str, ...] = ()

@@ -7,9 +7,9 @@ from typing import Any
 
 from rlint.harness.compare.random_streams import legacy_numpy_stream, numpy_stream
 from rlint.harness.compare.shared_memory import Extent
-from rlint.harness.compare.snapshot import Fact, Node, Walker
+from rlint.harness.compare.snapshot import Node, ObjectFact, Walker
 from rlint.harness.compare.snapshot_objects import attributes_of
-from rlint.harness.compare.values import NumpyData, Text
+from rlint.harness.compare.values import NumpyData, TextData
 
 
 def fill(node: Node, value: Any, walker: Walker) -> bool:
@@ -21,13 +21,13 @@ def fill(node: Node, value: Any, walker: Walker) -> bool:
     elif isinstance(value, numpy.generic):
         _contents(node, numpy.array(value), walker)
     elif isinstance(value, numpy.dtype):
-        node.data = Text(str(value))
+        node.data = TextData(str(value))
     elif isinstance(value, (numpy.random.Generator, numpy.random.BitGenerator)):
         node.mutable, node.kind, node.data = True, "random stream", numpy_stream(value)
     elif isinstance(value, numpy.random.RandomState):
         node.mutable, node.kind, node.data = True, "random stream", legacy_numpy_stream(value)
     elif isinstance(value, numpy.ufunc):
-        node.data = Text(value.__name__)
+        node.data = TextData(value.__name__)
     else:
         return False
     return True
@@ -37,10 +37,10 @@ def _array(node: Node, value: Any, walker: Walker) -> None:
     numpy: Any = sys.modules["numpy"]
     shown = numpy.asarray(value)  # without what subclasses make of it
     node.facts = [
-        Fact("dtype", ".dtype", str(shown.dtype)),
-        Fact("shape", ".shape", shown.shape),
-        Fact("strides", ".strides", visible_strides(shown.shape, shown.strides)),
-        Fact("attribute", ".flags.writeable", bool(shown.flags.writeable)),
+        ObjectFact("dtype", ".dtype", str(shown.dtype)),
+        ObjectFact("shape", ".shape", shown.shape),
+        ObjectFact("strides", ".strides", visible_strides(shown.shape, shown.strides)),
+        ObjectFact("attribute", ".flags.writeable", bool(shown.flags.writeable)),
     ]
     if shown.size:
         address = shown.__array_interface__["data"][0]

@@ -19,9 +19,9 @@ from typing import Any
 
 from rlint.harness.compare.random_streams import python_stream
 from rlint.harness.compare.shared_memory import Extent
-from rlint.harness.compare.snapshot import Child, Fact, Filler, Node, Walker
+from rlint.harness.compare.snapshot import Child, Filler, Node, ObjectFact, Walker
 from rlint.harness.compare.texts import name_of
-from rlint.harness.compare.values import SCALARS, Text
+from rlint.harness.compare.values import SCALARS, TextData
 
 _NAMED = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
@@ -54,10 +54,10 @@ def _opaque(node: Node, value: Any, walker: Walker) -> bool:  # noqa: ARG001 - a
         return True
     if isinstance(value, _NAMED):
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", "")
-        node.data = Text(f"{getattr(value, '__module__', '') or ''}.{name}".lstrip("."))
+        node.data = TextData(f"{getattr(value, '__module__', '') or ''}.{name}".lstrip("."))
         return True
     if isinstance(value, logging.Logger):
-        node.data = Text(value.name, literal=True)
+        node.data = TextData(value.name, literal=True)
         return True
     return isinstance(value, _OPAQUE) or any(
         isinstance(value, getattr(sys.modules[module], name))
@@ -69,11 +69,11 @@ def _opaque(node: Node, value: Any, walker: Walker) -> bool:  # noqa: ARG001 - a
 def _plain(node: Node, value: Any, walker: Walker) -> bool:
     """Objects of Python's own that cannot change, and generators of random numbers."""
     if isinstance(value, enum.Enum):
-        node.data = Text(_member_name(value))
+        node.data = TextData(_member_name(value))
     elif isinstance(value, random.Random):
         node.mutable, node.kind, node.data = True, "random stream", python_stream(value)
     elif isinstance(value, (range, slice)) or value is Ellipsis or value is NotImplemented:
-        node.data = Text(repr(value))
+        node.data = TextData(repr(value))
     elif isinstance(value, (bool, int, float, complex, str, bytes)):  # of a subclass
         node.parts[""] = _as_base(value)
         _attributes(node, value, walker)
@@ -96,11 +96,14 @@ def _as_base(value: Any) -> Child:
 def _buffer(node: Node, value: Any) -> None:
     node.mutable = True
     if isinstance(value, memoryview):
-        node.facts = [Fact("dtype", ".format", value.format), Fact("shape", ".shape", value.shape)]
+        node.facts = [
+            ObjectFact("dtype", ".format", value.format),
+            ObjectFact("shape", ".shape", value.shape),
+        ]
         node.parts[""] = value.tobytes()
         return
     if isinstance(value, array.array):
-        node.facts = [Fact("dtype", ".typecode", value.typecode)]
+        node.facts = [ObjectFact("dtype", ".typecode", value.typecode)]
     if len(value):
         raw = (ctypes.c_char * (len(value) * getattr(value, "itemsize", 1))).from_buffer(value)
         node.extent = Extent("host", ctypes.addressof(raw), 1, (len(raw),), (1,))
@@ -117,7 +120,7 @@ def _containers(node: Node, value: Any, walker: Walker) -> bool:
         if len(names) == len(node.items):
             node.names = tuple(names)
     elif isinstance(value, collections.deque):
-        node.facts.append(Fact("attribute", ".maxlen", value.maxlen))
+        node.facts.append(ObjectFact("attribute", ".maxlen", value.maxlen))
         node.items = walker.children(collections.deque.__iter__(value))
     elif isinstance(value, (set, frozenset)):
         node.parts.update(_members(value, walker))
@@ -237,7 +240,7 @@ def _reduced(node: Node, value: Any, walker: Walker) -> None:
     except Exception:  # noqa: BLE001 - whatever a class says when it cannot be pickled
         return
     if isinstance(reduced, str):
-        node.data = Text(reduced)
+        node.data = TextData(reduced)
         return
     node.mutable = len(reduced) > 2 or type(value) is object
     for index, part in enumerate(reduced[1:]):

@@ -7,10 +7,10 @@ from typing import Any
 
 from rlint.harness.compare.random_streams import torch_stream
 from rlint.harness.compare.shared_memory import Extent
-from rlint.harness.compare.snapshot import Fact, Node, Walker
+from rlint.harness.compare.snapshot import Node, ObjectFact, Walker
 from rlint.harness.compare.snapshot_arrays import visible_strides
 from rlint.harness.compare.snapshot_objects import attributes_of
-from rlint.harness.compare.values import Text, TorchData
+from rlint.harness.compare.values import TextData, TorchData
 
 _FLATTENED = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set")
 _HOOK_DETAILS = ("_with_kwargs", "_always_called")
@@ -24,16 +24,16 @@ def fill(node: Node, value: Any, walker: Walker) -> bool:
         walker.objects.append((value, node))
     elif isinstance(value, torch.Generator):
         node.mutable, node.kind, node.data = True, "random stream", torch_stream(value)
-        node.facts = [Fact("device", ".device", str(value.device))]
+        node.facts = [ObjectFact("device", ".device", str(value.device))]
     elif isinstance(value, torch.nn.Module):
         _module(node, value, walker)
     elif isinstance(value, (torch.dtype, torch.device, torch.layout, torch.memory_format)):
-        node.data = Text(str(value))
+        node.data = TextData(str(value))
     elif isinstance(value, (torch.UntypedStorage, torch.TypedStorage)):
         node.mutable = True
         node.facts = [
-            Fact("device", ".device", str(value.device)),
-            Fact("shape", ".nbytes()", value.nbytes()),
+            ObjectFact("device", ".device", str(value.device)),
+            ObjectFact("shape", ".nbytes()", value.nbytes()),
         ]
     else:
         return False
@@ -48,19 +48,19 @@ def _tensor(node: Node, value: Any, walker: Walker) -> None:
     with torch.no_grad():
         plain = value.detach()
         node.facts = [
-            Fact("type", ".layout", str(plain.layout)),
-            Fact("dtype", ".dtype", str(plain.dtype)),
-            Fact("shape", ".shape", tuple(plain.shape)),
-            Fact("device", ".device", str(plain.device)),
+            ObjectFact("type", ".layout", str(plain.layout)),
+            ObjectFact("dtype", ".dtype", str(plain.dtype)),
+            ObjectFact("shape", ".shape", tuple(plain.shape)),
+            ObjectFact("device", ".device", str(plain.device)),
         ]
         if plain.layout is torch.strided and not plain.is_nested:
             strides = visible_strides(tuple(plain.shape), tuple(plain.stride()))
-            node.facts.append(Fact("strides", ".stride()", strides))
+            node.facts.append(ObjectFact("strides", ".stride()", strides))
             node.extent = _extent(plain)
         node.facts += [
-            Fact("requires_grad", ".requires_grad", value.requires_grad),
-            Fact("requires_grad", ".is_leaf", value.is_leaf),
-            Fact("requires_grad", ".is_inference()", value.is_inference()),
+            ObjectFact("requires_grad", ".requires_grad", value.requires_grad),
+            ObjectFact("requires_grad", ".is_leaf", value.is_leaf),
+            ObjectFact("requires_grad", ".is_inference()", value.is_inference()),
         ]
         _contents(node, plain, walker)
         if value.is_leaf or value.retains_grad:
@@ -74,7 +74,7 @@ def _contents(node: Node, plain: Any, walker: Walker) -> None:
     if plain.is_nested:
         node.items = walker.children(plain.unbind())
     elif plain.layout is torch.sparse_coo:
-        node.facts.append(Fact("attribute", ".is_coalesced()", plain.is_coalesced()))
+        node.facts.append(ObjectFact("attribute", ".is_coalesced()", plain.is_coalesced()))
         node.parts["._indices()"] = walker.child(plain._indices())
         node.parts["._values()"] = walker.child(plain._values())
     elif plain.layout in (torch.sparse_csr, torch.sparse_bsr):
@@ -87,7 +87,7 @@ def _contents(node: Node, plain: Any, walker: Walker) -> None:
         node.parts[".values()"] = walker.child(plain.values())
     elif plain.device.type != "meta":
         if plain.is_quantized:
-            node.facts.append(Fact("dtype", ".qscheme()", str(plain.qscheme())))
+            node.facts.append(ObjectFact("dtype", ".qscheme()", str(plain.qscheme())))
             node.parts[".dequantize()"] = walker.child(plain.dequantize())
             plain = plain.int_repr()
         node.data = TorchData(copied(plain))

@@ -45,22 +45,22 @@ class Data(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextData:
     """Data that is all in a text."""
 
     text: str
     literal: bool = False
     """Show it in quotes."""
 
-    def alike(self, other: Text) -> bool:  # noqa: ARG002 - part of the protocol
+    def alike(self, other: TextData) -> bool:  # noqa: ARG002 - part of the protocol
         """There is one form only."""
         return True
 
-    def same(self, other: Text) -> bool:
+    def same(self, other: TextData) -> bool:
         """Whether both texts are equal."""
         return self.text == other.text
 
-    def gap(self, other: Text, tolerance: Tolerance | None) -> Gap | None:  # noqa: ARG002 - no numbers
+    def gap(self, other: TextData, tolerance: Tolerance | None) -> Gap | None:  # noqa: ARG002 - no numbers
         """Both texts, or the parts where they differ."""
         if self.text == other.text:
             return None

@@ -88,7 +88,7 @@ def ratio_of_medians(
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class GrowthEstimate:
     """Exponents: a cost that doubles with the size has 1, one that quadruples has 2."""
 
     slopes: Row
@@ -97,7 +97,7 @@ class Growth:
     """The first arm's minus the last one's, with its interval; a difference, no ratio."""
 
 
-def growth(points: Mapping[int, Resampled], *, first: int = 0, last: int = -1) -> Growth | None:
+def growth(points: Mapping[int, Resampled], *, first: int = 0, last: int = -1) -> GrowthEstimate | None:
     """Fit costs to powers of the size, and compare two arms resample by resample.
 
     All sizes must have been resampled with the same choices of processes. None for fewer than two sizes.
@@ -113,7 +113,7 @@ def growth(points: Mapping[int, Resampled], *, first: int = 0, last: int = -1) -
 
     centers = [point.center for point in found]
     arms = range(len(centers[0]))
-    return Growth(
+    return GrowthEstimate(
         tuple(slope(logs, [row[arm] for row in centers]) for arm in arms),
         bounds(
             apart(centers),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlint.harness.machine_devices import KINDS
 from rlint.harness.processes import process
-from rlint.harness.processes.job import DEVICES, Declared, Job, Message
+from rlint.harness.processes.job import DEVICES, BenchJob, Declared, Message
 from rlint.harness.processes.start import ForkServers
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from rlint.harness.measure.memory import MemoryUse
     from rlint.harness.measure.synchronisations import HostWaits
     from rlint.harness.measure.timing import Round
-    from rlint.harness.session_options import Options
+    from rlint.harness.session_options import SessionOptions
     from rlint.harness.subjects import Experiment
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class BenchFailure:
     """Why something could not be run to its end."""
 
     why: str
@@ -41,7 +41,7 @@ class Record:
     """Of all processes."""
     memory: list[MemoryUse] = field(default_factory=list)
     synchronisations: list[HostWaits] = field(default_factory=list)
-    failure: Failure | None = None
+    failure: BenchFailure | None = None
 
     @property
     def measurable(self) -> bool:
@@ -54,14 +54,14 @@ class Record:
 class Bench:
     """May be used from several threads at once, each with experiments and devices of its own."""
 
-    def __init__(self, options: Options, servers: ForkServers) -> None:
+    def __init__(self, options: SessionOptions, servers: ForkServers) -> None:
         self._options = options
         self._servers = servers
         self._lock = threading.Lock()
         self._records: dict[tuple[str, str, str], Record] = {}
         self.stop = threading.Event()
         """Once set, every running job is ended with StoppedError."""
-        self.unloadable: dict[str, Failure] = {}
+        self.unloadable: dict[str, BenchFailure] = {}
         """Why an experiment could not be loaded, by its label."""
         self.declared: dict[str, tuple[Declared, ...]] = {}
         """The workloads of each experiment that could be, in the file's order."""
@@ -76,7 +76,7 @@ class Bench:
             found.update(message.data)
 
         try:
-            process.run(Job(DEVICES), self._limits(), take, threads=1, stop=self.stop)
+            process.run(BenchJob(DEVICES), self._limits(), take, threads=1, stop=self.stop)
         except process.EndedError as error:
             found.update(dict.fromkeys(KINDS[1:], (f"looking for it failed: {error}", "")))
         self.devices = found
@@ -98,7 +98,7 @@ class Bench:
         found = (self.record(experiment, device, one.name) for one in self.declared.get(experiment.label, ()))
         return [record for record in found if record is not None and record.measurable]
 
-    def run(self, job: Job, experiment: Experiment, *, hash_seed: int = 0) -> list[tuple[Record, Any]]:
+    def run(self, job: BenchJob, experiment: Experiment, *, hash_seed: int = 0) -> list[tuple[Record, Any]]:
         """Run a job, and again without the workload that ended it, until all others are done."""
         results: list[tuple[Record, Any]] = []
         begun: list[str] = []
@@ -124,17 +124,17 @@ class Bench:
                 )
             except process.EndedError as error:
                 if not begun:
-                    self.unloadable[experiment.label] = Failure(f"loading it {error}")
+                    self.unloadable[experiment.label] = BenchFailure(f"loading it {error}")
                     return results
-                self._known(experiment, job.device, begun[-1]).failure = Failure(str(error))
+                self._known(experiment, job.device, begun[-1]).failure = BenchFailure(str(error))
                 names = [one.name for one in self.declared[experiment.label]] if left is None else list(left)
                 left = tuple(names[names.index(begun[-1]) + 1 :])
                 if left:
                     continue
             return results
 
-    def _limits(self) -> process.Limits:
-        return process.Limits(self._options.silence, self._options.memory)
+    def _limits(self) -> process.ProcessLimits:
+        return process.ProcessLimits(self._options.silence, self._options.memory)
 
     def _take(
         self, message: Message, device: str, experiment: Experiment, results: list[tuple[Record, Any]]
@@ -159,5 +159,5 @@ class Bench:
             return self._records[key]
 
 
-def _failure(message: Message) -> Failure:
-    return Failure(*message.data) if message.kind == "lacking" else Failure(message.data)
+def _failure(message: Message) -> BenchFailure:
+    return BenchFailure(*message.data) if message.kind == "lacking" else BenchFailure(message.data)

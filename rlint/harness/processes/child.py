@@ -17,8 +17,8 @@ from rlint.harness.processes.job import (
     MEMORY,
     SYNCHRONISATIONS,
     TIMING,
+    BenchJob,
     Declared,
-    Job,
     Message,
 )
 from rlint.harness.program import BEFORE, MissingPackageError, Subject, WorkloadError, load
@@ -28,7 +28,7 @@ from rlint.harness.workload import Workload
 def main() -> None:
     """Read a job from standard input, and write messages to standard output until it is done."""
     given, channel = _take_streams()
-    job: Job = pickle.load(given)  # noqa: S301 - from the process that started this one
+    job: BenchJob = pickle.load(given)  # noqa: S301 - from the process that started this one
     _end_with_parent(given)
     sys.dont_write_bytecode = True  # the folders of the program are left as they are
 
@@ -65,7 +65,7 @@ def _end_with_parent(given: IO[bytes]) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _work(job: Job, send: Callable[[Message | None], None]) -> None:
+def _work(job: BenchJob, send: Callable[[Message | None], None]) -> None:
     if job.phase == DEVICES:
         from rlint.harness.machine_devices import available, describe
 
@@ -102,7 +102,7 @@ def _failed(workload: str, error: WorkloadError) -> Message:
     return Message("failed", workload, str(error))
 
 
-def _phase(job: Job, subject: Subject, workload: Workload, send: Callable[[Message], None]) -> Any:
+def _phase(job: BenchJob, subject: Subject, workload: Workload, send: Callable[[Message], None]) -> Any:
     sizes = [workload.typical_size] if job.quick else list(workload.sizes)
     if job.phase == BEHAVIOUR:
         from rlint.harness.compare import behaviour

@@ -18,7 +18,7 @@ DEVICES, BEHAVIOUR, TIMING, MEMORY, SYNCHRONISATIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BenchJob:
     """One phase over some workloads of one program, for one fresh process."""
 
     phase: str

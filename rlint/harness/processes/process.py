@@ -16,14 +16,14 @@ from typing import IO, Any
 
 import psutil
 
-from rlint.harness.processes.start import Start, Started, fresh
+from rlint.harness.processes.start import ForkStart, Started, fresh
 
 _POLL = 0.1  # seconds between two looks at the process
 _TAIL = 2_000  # characters of standard error that a report of a crash quotes
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What a process may take before it is ended."""
 
     silence: float
@@ -42,13 +42,13 @@ class StoppedError(Exception):
 
 def run(
     job: object,
-    limits: Limits,
+    limits: ProcessLimits,
     on_message: Callable[[Any], None],
     *,
     threads: int,
     hash_seed: int = 0,
     stop: threading.Event | None = None,
-    start: Start = fresh,
+    start: ForkStart = fresh,
 ) -> None:
     """Run `job` in a process of its own, and hand on what it reports.
 
@@ -107,7 +107,7 @@ def _messages(stream: IO[bytes]) -> Iterator[Any]:
             yield pickle.load(stream)  # noqa: S301
 
 
-def _watch(child: Started, life: _Life, limits: Limits, stop: threading.Event | None) -> None:
+def _watch(child: Started, life: _Life, limits: ProcessLimits, stop: threading.Event | None) -> None:
     process = None
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(child.pid)

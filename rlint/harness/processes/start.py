@@ -55,7 +55,7 @@ class Started(Protocol):
         """End it."""
 
 
-class Start(Protocol):
+class ForkStart(Protocol):
     """A way to start a process."""
 
     def __call__(self, errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
@@ -87,7 +87,7 @@ class ForkServers:
             while self._servers:
                 self._servers.popitem()[1].close()
 
-    def start_for(self, subject: Subject | None, device: str) -> Start:
+    def start_for(self, subject: Subject | None, device: str) -> ForkStart:
         """The quickest way to start processes for a program.
 
         That is a fork where the system can, for programs on the processor that use what is slow to import.

@@ -15,7 +15,7 @@ from rlint.registry.recorded_gain import Gain
 
 if TYPE_CHECKING:
     from rlint.evidence.recorded import Evidence, Recording
-    from rlint.evidence.results import Outcome
+    from rlint.evidence.results import RuleOutcome
 
 _REFERENCES = "\n## References\n"
 _CLAIMS = ("time", "cpu", "mem", "sync", "alloc")
@@ -89,7 +89,7 @@ def _recording(recording: Recording) -> Markup:
     )
 
 
-def _ratios(outcome: Outcome, link: str) -> Iterator[Markup]:
+def _ratios(outcome: RuleOutcome, link: str) -> Iterator[Markup]:
     """Draw the ratios of what one workload claims, size by size."""
     for claim in _CLAIMS:
         lines = []

@@ -9,12 +9,12 @@ from rlint.output.markup import Markup, join, prose, tag
 from rlint.output.verify import figures, marks, rows, verdict_summary
 
 if TYPE_CHECKING:
-    from rlint.evidence.results import Behaviour, Measurement, Outcome
+    from rlint.evidence.results import Behaviour, Measurement, RuleOutcome
 
 _MEASURES = ("Measure", "Size", "Before", "After", "Before / after", "Against itself", "Verdict", "Samples")
 
 
-def details(outcome: Outcome, link: str) -> Markup:
+def details(outcome: RuleOutcome, link: str) -> Markup:
     """Return the block, unfolded where something is wrong."""
     kind = marks.kind_of(outcome)
     wrong = outcome.failed or outcome.verdict in (Verdict.DIFFERENT, Verdict.SLOWER, Verdict.NOT_ENOUGH)
@@ -78,14 +78,14 @@ def _value(text: str) -> Markup:
     return tag("dd", tag("code", text))
 
 
-def _measurements(outcome: Outcome) -> Markup:
+def _measurements(outcome: RuleOutcome) -> Markup:
     head = tag("tr", *(tag("th", title, scope="col") for title in _MEASURES))
     body = [_measurement(measured, outcome) for measured in outcome.measurements]
     table = tag("table", tag("thead", head), tag("tbody", *body), class_="numbers")
     return tag("div", table, class_="scrolls", tabindex=0, role="region", aria_label="Measurements")
 
 
-def _measurement(measured: Measurement, outcome: Outcome) -> Markup:
+def _measurement(measured: Measurement, outcome: RuleOutcome) -> Markup:
     growth = measured.claim == "exp"
     before, after = (
         figures.exponents(measured)

@@ -11,7 +11,7 @@ from rlint.output.verify import figures, scales, verdict_summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.evidence.results import Measurement, Outcome
+    from rlint.evidence.results import Measurement, RuleOutcome
     from rlint.output.verify.scales import LogScale
 
 _WIDTH, _HEIGHT = 320, 220
@@ -34,7 +34,7 @@ class _Plane:
         return _HEIGHT - _BOTTOM - self.up.at(cost) * (_HEIGHT - _TOP - _BOTTOM)
 
 
-def points_of(outcome: Outcome) -> list[Measurement]:
+def points_of(outcome: RuleOutcome) -> list[Measurement]:
     """Return the wall times that can be drawn, by size; none where there are too few for a curve."""
     found = [
         one
@@ -45,7 +45,7 @@ def points_of(outcome: Outcome) -> list[Measurement]:
     return found if len(found) >= _FEWEST else []
 
 
-def chart(outcome: Outcome, link: str) -> Markup:
+def chart(outcome: RuleOutcome, link: str) -> Markup:
     """Return the curves of one workload with a legend and the figures behind them."""
     points = points_of(outcome)
     costs = [cost for point in points for cost in (point.before, point.after)]
@@ -102,7 +102,7 @@ def _dot(x: float, y: float, arm: str) -> Markup:
     return tag("rect", x=x - 3.5, y=y - 3.5, width=7, height=7)
 
 
-def _legend(outcome: Outcome) -> Markup:
+def _legend(outcome: RuleOutcome) -> Markup:
     growth = outcome.measurement("exp")
     powers = figures.exponents(growth) if growth else (None, None)
     items = []

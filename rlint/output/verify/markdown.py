@@ -12,7 +12,7 @@ from rlint.output.verify import figures, rows, verdict_summary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rlint.evidence.results import Machine, Outcome, Session
+    from rlint.evidence.results import Machine, RuleOutcome, Session
 
 _COLUMNS = (
     "Rule", "Workload", "Device", "Size", "Behaviour", "Verdict", "Before / after", "Growth", "Memory",
@@ -58,7 +58,7 @@ def code(value: str, longest: int | None = None) -> str:
     return f"{fence}{padding}{shown}{padding}{fence}"
 
 
-def _table(outcomes: Iterable[Outcome]) -> str:
+def _table(outcomes: Iterable[RuleOutcome]) -> str:
     lines = [_line(_COLUMNS), _line(["---:" if column == "Size" else "---" for column in _COLUMNS])]
     for row in map(rows.row_of, outcomes):
         verdict = text(row.verdict)
@@ -82,7 +82,7 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _explained(outcome: Outcome) -> str:
+def _explained(outcome: RuleOutcome) -> str:
     """What is different, worse or failed, to unfold."""
     verdict = rows.verdict_words(outcome)
     lines = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rlint.output.markup import Markup, tag
 
 if TYPE_CHECKING:
-    from rlint.evidence.results import Outcome, Verdict
+    from rlint.evidence.results import RuleOutcome, Verdict
 
 _SHAPES = {
     "faster": "M-5,-6 L6,0 L-5,6 Z",  # towards the better side of the axis
@@ -20,7 +20,7 @@ _SHAPES = {
 }
 
 
-def kind_of(outcome: Outcome) -> str:
+def kind_of(outcome: RuleOutcome) -> str:
     """Return what an outcome is counted as: its verdict, or "failed"."""
     return "failed" if outcome.failed else outcome.verdict.value
 

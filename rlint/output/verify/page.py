@@ -11,7 +11,7 @@ from rlint.output.verify.verify_style import CSS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rlint.evidence.results import Outcome, Session
+    from rlint.evidence.results import RuleOutcome, Session
 
 _COLUMNS = (
     "Rule", "Workload", "Device", "Size", "Behaviour", "Verdict", "Before / after", "Growth", "Memory",
@@ -19,7 +19,7 @@ _COLUMNS = (
 _CLAIMS = ("time", "cpu", "mem", "sync", "alloc")
 _NOTHING = f">{rows.NOTHING}<"
 
-_Linked = tuple["Outcome", str]
+_Linked = tuple["RuleOutcome", str]
 
 
 def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all
@@ -116,7 +116,7 @@ def _table(linked: Iterable[_Linked]) -> Markup:
     )
 
 
-def _row(row: rows.Row, link: str) -> Markup:
+def _row(row: rows.VerifyRow, link: str) -> Markup:
     outcome = row.outcome
     name = tag("span", outcome.name, class_="line soft") if outcome.name else None
     kind = marks.kind_of(outcome)

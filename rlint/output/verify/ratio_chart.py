@@ -15,7 +15,7 @@ from rlint.output.verify import marks, rows, scales
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rlint.evidence.results import Measurement, Outcome, Ratio
+    from rlint.evidence.results import Measurement, Ratio, RuleOutcome
     from rlint.output.verify.scales import LogScale
 
 _TICKS = 6  # as many as fit on a phone
@@ -28,14 +28,14 @@ _POINT = 1e-6
 class Line:
     """One row of the chart."""
 
-    outcome: Outcome
+    outcome: RuleOutcome
     measured: Measurement
     ratio: Ratio
     link: str
     """The id of the place that says more."""
 
 
-def lines_of(outcomes: Iterable[tuple[Outcome, str]], claim: str, *, claimed_only: bool) -> list[Line]:
+def lines_of(outcomes: Iterable[tuple[RuleOutcome, str]], claim: str, *, claimed_only: bool) -> list[Line]:
     """Return a row for each outcome with a ratio of `claim` at its typical size, the claimed ones first."""
     found = []
     for outcome, link in outcomes:

@@ -10,7 +10,7 @@ from rlint.evidence.results import Ratio, Verdict
 from rlint.output.verify import figures
 
 if TYPE_CHECKING:
-    from rlint.evidence.results import Behaviour, Measurement, Outcome
+    from rlint.evidence.results import Behaviour, Measurement, RuleOutcome
 
 BETTER = {
     "time": "faster",
@@ -44,10 +44,10 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VerifyRow:
     """One line of a table, in words."""
 
-    outcome: Outcome
+    outcome: RuleOutcome
     size: str
     behaviour: str
     verdict: str
@@ -57,11 +57,11 @@ class Row:
     memory: str
 
 
-def row_of(outcome: Outcome) -> Row:
+def row_of(outcome: RuleOutcome) -> VerifyRow:
     """Put an outcome into words."""
     growth = outcome.measurement("exp")
     memory = outcome.measurement("mem")
-    return Row(
+    return VerifyRow(
         outcome,
         figures.size(outcome.typical, outcome.unit) if outcome.workload else NOTHING,
         behaviour_words(outcome.behaviour),
@@ -72,7 +72,7 @@ def row_of(outcome: Outcome) -> Row:
     )
 
 
-def verdict_words(outcome: Outcome) -> str:
+def verdict_words(outcome: RuleOutcome) -> str:
     """Name what the fix gained or lost: "faster, less memory"."""
     if outcome.failed:
         return "failed"
@@ -111,7 +111,7 @@ def ratio_of(measured: Measurement) -> Ratio | None:
     return measured.ratio
 
 
-def gains_of(outcome: Outcome) -> tuple[str, ...]:
+def gains_of(outcome: RuleOutcome) -> tuple[str, ...]:
     """Return the ratios at the typical size: those claimed, and wall time wherever it was measured."""
     claimed = [claim for claim in outcome.claims if claim != "exp"]
     wanted = [*claimed, *(["time"] if "time" not in claimed else [])]

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlint.evidence.results import Verdict
-from rlint.output.terminal import Paint, Style, cells, printable
+from rlint.output.terminal import Paint, TextStyle, cells, printable
 from rlint.output.verify import rows, verdict_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rlint.evidence.results import Outcome, Session
-    from rlint.output.verify.rows import Row
+    from rlint.evidence.results import RuleOutcome, Session
+    from rlint.output.verify.rows import VerifyRow
 
 _GAP = "  "
 _DIFFERENCES = 6  # of one workload; the formats for files list all
 _NARROWEST = 40
-_ATTENTION = {"failed": Style.ALERT, "different behaviour": Style.ALERT}
+_ATTENTION = {"failed": TextStyle.ALERT, "different behaviour": TextStyle.ALERT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +27,23 @@ class _Column:
     """A column: its title, and the lines that a row has there."""
 
     title: str
-    lines: Callable[[Row], Sequence[str]]
+    lines: Callable[[VerifyRow], Sequence[str]]
     right: bool = False
 
 
-def _subject(row: Row) -> list[str]:
+def _subject(row: VerifyRow) -> list[str]:
     return [
         verdict_summary.name(row.outcome),
         f"  {row.size} on {row.outcome.device}" if row.outcome.workload else "",
     ]
 
 
-def _behaviour(row: Row) -> list[str]:
+def _behaviour(row: VerifyRow) -> list[str]:
     """What the verdict beside it does not say already."""
     return [row.behaviour] if row.behaviour not in ("different", "not compared") or row.gains else []
 
 
-def _costs(row: Row) -> list[str]:
+def _costs(row: VerifyRow) -> list[str]:
     """All figures of a row, each with its name unless it is the wall time's."""
     memory = row.memory != rows.NOTHING
     found = [gain for gain in row.gains if not (memory and gain.startswith("memory"))]
@@ -93,7 +93,7 @@ def render(session: Session, *, color: bool, width: int | None) -> str:
 # --- the table ---
 
 
-def _table(table: list[Row], paint: Paint, width: int | None) -> list[str]:
+def _table(table: list[VerifyRow], paint: Paint, width: int | None) -> list[str]:
     if not table:
         return []
     for columns in _LAYOUTS:
@@ -103,7 +103,7 @@ def _table(table: list[Row], paint: Paint, width: int | None) -> list[str]:
     return [line for row in table for line in _stacked(row, width or _NARROWEST)]
 
 
-def _stacked(row: Row, width: int) -> list[str]:
+def _stacked(row: VerifyRow, width: int) -> list[str]:
     """One row for a terminal that is too narrow for columns."""
     name, size = _subject(row)
     facts = [*row.verdict.split(", "), *_behaviour(row), *_costs(row), size.strip()]
@@ -141,7 +141,7 @@ class _Grid:
                 for text, width, column in zip(texts, self.widths, self.columns, strict=True)
             ]
             padded[-1] = padded[-1].rstrip()
-            styles = [Style.PATH if number == 0 else _style(text) for text in texts]
+            styles = [TextStyle.PATH if number == 0 else _style(text) for text in texts]
             painted = [
                 paint(style, text) if style else text for style, text in zip(styles, padded, strict=True)
             ]
@@ -149,7 +149,7 @@ class _Grid:
         return found
 
 
-def _grid(columns: Sequence[_Column], table: list[Row]) -> _Grid:
+def _grid(columns: Sequence[_Column], table: list[VerifyRow]) -> _Grid:
     body = [[[printable(line) for line in column.lines(row)] for column in columns] for row in table]
     titles = [[column.title] for column in columns]
     grid: list[list[Sequence[str]]] = [list(line) for line in (titles, *body)]
@@ -157,10 +157,10 @@ def _grid(columns: Sequence[_Column], table: list[Row]) -> _Grid:
     return _Grid(columns, grid, widths)
 
 
-def _style(text: str) -> Style | None:
+def _style(text: str) -> TextStyle | None:
     if text in rows.WORSE.values() or text == Verdict.NOT_ENOUGH.value:
-        return Style.WHY
-    return _ATTENTION.get(text, Style.ALERT if text == "different" else None)
+        return TextStyle.WHY
+    return _ATTENTION.get(text, TextStyle.ALERT if text == "different" else None)
 
 
 def _columns(text: str) -> int:
@@ -175,14 +175,14 @@ def _pad(text: str, width: int, *, right: bool) -> str:
 # --- the blocks below it ---
 
 
-def _explained(outcome: Outcome, paint: Paint, width: int | None) -> list[str]:
+def _explained(outcome: RuleOutcome, paint: Paint, width: int | None) -> list[str]:
     verdict = rows.verdict_words(outcome)
-    style = _ATTENTION.get(verdict, Style.WHY)
+    style = _ATTENTION.get(verdict, TextStyle.WHY)
     title = verdict_summary.label(outcome) + (f" ({outcome.name})" if outcome.name else "")
     if width is None or _columns(printable(f"{title}: {verdict}")) <= width:
-        lines = [f"{paint(Style.PATH, printable(title))}: {paint(style, printable(verdict))}"]
+        lines = [f"{paint(TextStyle.PATH, printable(title))}: {paint(style, printable(verdict))}"]
     else:
-        lines = [paint(Style.PATH, line) for line in _wrapped(f"{title}:", width)]
+        lines = [paint(TextStyle.PATH, line) for line in _wrapped(f"{title}:", width)]
         lines += [paint(style, line) for line in _wrapped(verdict, width, "  ")]
     for clause in (*verdict_summary.reasons(outcome), *verdict_summary.worse(outcome)):
         lines += _wrapped(clause, width, "  ")
@@ -197,7 +197,7 @@ def _explained(outcome: Outcome, paint: Paint, width: int | None) -> list[str]:
     return lines
 
 
-def _not_run(reason: str, outcomes: list[Outcome], width: int | None) -> list[str]:
+def _not_run(reason: str, outcomes: list[RuleOutcome], width: int | None) -> list[str]:
     return [
         *_wrapped(f"Not run here: {reason}", width),
         *_wrapped(verdict_summary.labels(outcomes), width, "  "),

@@ -12,7 +12,7 @@ from rlint.output.verify import figures, rows
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rlint.evidence.results import Difference, Machine, Outcome, Session
+    from rlint.evidence.results import Difference, Machine, RuleOutcome, Session
 
 _REASONS = 2  # that a summary names; each is spelled out elsewhere
 
@@ -80,22 +80,22 @@ def busy_warning(busy: float) -> str:
     return f"Other programs used {busy:.0f} % of this machine when the run began: figures will vary."
 
 
-def not_run(session: Session) -> dict[str, list[Outcome]]:
+def not_run(session: Session) -> dict[str, list[RuleOutcome]]:
     """Return the outcomes that were not run, by reason."""
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[RuleOutcome]] = {}
     for outcome in session.outcomes:
         if outcome.verdict is Verdict.NOT_RUN and not outcome.failed:
             found.setdefault(outcome.reason or "no reason is given", []).append(outcome)
     return found
 
 
-def to_explain(session: Session) -> list[Outcome]:
+def to_explain(session: Session) -> list[RuleOutcome]:
     """Return the outcomes that need explaining: different, worse, too few cases, or not finished."""
     wrong = (Verdict.DIFFERENT, Verdict.SLOWER, Verdict.NOT_ENOUGH)
     return [outcome for outcome in session.outcomes if outcome.failed or outcome.verdict in wrong]
 
 
-def annotated(session: Session) -> list[Outcome]:
+def annotated(session: Session) -> list[RuleOutcome]:
     """Return the outcomes that are neither wrong nor left out, and about which there is something to know."""
     fine = (Verdict.FASTER, Verdict.NO_CHANGE)
     return [one for one in session.outcomes if one.reason and one.verdict in fine and not one.failed]
@@ -111,14 +111,14 @@ def excluded(session: Session) -> list[str]:
     ]
 
 
-def label(outcome: Outcome) -> str:
+def label(outcome: RuleOutcome) -> str:
     """Return "RL101 grow-states on cpu"."""
     return f"{name(outcome)} on {outcome.device}" if outcome.workload else outcome.subject
 
 
-def labels(outcomes: Iterable[Outcome]) -> str:
+def labels(outcomes: Iterable[RuleOutcome]) -> str:
     """Return "RL101 grow-states on cpu, RL201 on cuda (4 workloads)"."""
-    found: dict[tuple[str, str], list[Outcome]] = {}
+    found: dict[tuple[str, str], list[RuleOutcome]] = {}
     for outcome in outcomes:
         found.setdefault((outcome.subject, outcome.device), []).append(outcome)
     return ", ".join(
@@ -127,12 +127,12 @@ def labels(outcomes: Iterable[Outcome]) -> str:
     )
 
 
-def name(outcome: Outcome) -> str:
+def name(outcome: RuleOutcome) -> str:
     """Return "RL101 grow-states"; a file that could not be loaded has no workload."""
     return f"{outcome.subject} {outcome.workload}".rstrip()
 
 
-def reasons(outcome: Outcome) -> list[str]:
+def reasons(outcome: RuleOutcome) -> list[str]:
     """Return the lines of an outcome's reason, without what the list of its differences says anyway."""
     listed = [str(one) for one in outcome.behaviour.differences] if outcome.behaviour else []
     if outcome.reason is None or outcome.reason in listed:
@@ -140,7 +140,7 @@ def reasons(outcome: Outcome) -> list[str]:
     return [line for line in outcome.reason.splitlines() if line.strip()]
 
 
-def worse(outcome: Outcome) -> list[str]:
+def worse(outcome: RuleOutcome) -> list[str]:
     """Return a clause for each claimed measure that is worse, at every size where it is."""
     found = []
     for measured in outcome.measurements:
@@ -178,7 +178,7 @@ def machine_facts(machine: Machine) -> dict[str, str]:
     return {**facts, **machine.versions}
 
 
-def promised(outcome: Outcome) -> str | None:
+def promised(outcome: RuleOutcome) -> str | None:
     """Return a document's estimate beside the measured figure, or None."""
     if not outcome.estimate:
         return None

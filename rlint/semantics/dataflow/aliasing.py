@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import TypeTag
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.walk import below
 
-_MEMORY = (Tag.TENSOR, Tag.NDARRAY)
+_MEMORY = (TypeTag.TENSOR, TypeTag.NDARRAY)
 
 
-def lenders(name: ast.Name, knowledge: Knowledge) -> frozenset[str]:
+def lenders(name: ast.Name, knowledge: FileAnalysis) -> frozenset[str]:
     """The tensors and arrays that the value of a variable may be a view of, by their names."""
     found: set[str] = set()
     waiting = [name]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -40,7 +40,7 @@ _DEPTH = 4
 
 
 @frozen
-class Join:
+class ArrayJoin:
     """A call that makes one array of several: `np.concatenate((a, b), axis=0)`, `np.append(a, b)`.
 
     `parts` are joined in this order; `literal` is the tuple or list that holds them, where there is one.
@@ -56,7 +56,7 @@ class Join:
 
 
 @frozen
-class Growth:
+class ArrayGrowth:
     """An assignment `target = join((target, *new))`, perhaps by way of a helper, an alias or a trim.
 
     `itself` is the node that stands for the old value, `new` the parts that are joined to it, `front` that
@@ -66,7 +66,7 @@ class Growth:
 
     statement: ast.Assign | ast.AnnAssign | ast.NamedExpr
     target: ast.expr
-    join: Join
+    join: ArrayJoin
     itself: ast.expr
     new: tuple[ast.expr, ...]
     front: bool = False
@@ -75,19 +75,19 @@ class Growth:
     in_place: bool = True
 
 
-def join_of(node: ast.AST, model: SemanticModel) -> Join | None:
+def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
     """Read an expression as a join of arrays; None for everything else, also where a list is joined."""
     match node:
         case ast.Subscript(value=ast.Attribute() | ast.Name() as value, slice=ast.Tuple(elts=parts)):
             function = model.names.qualified(value)
             odd = (ast.Slice, ast.Starred)
             if function in _OF_INDICES and not any(isinstance(part, odd) or _is_text(part) for part in parts):
-                return Join(node, function, tuple(parts))
+                return ArrayJoin(node, function, tuple(parts))
         case ast.Call(func=func, args=args, keywords=keywords) if isinstance(func, (ast.Attribute, ast.Name)):
             function = model.names.qualified(func)
             if function == "numpy.append" and len(args) in (2, 3) and not _is_starred(args):
                 axis, plain = _axis(args[2:], keywords)
-                return Join(node, function, tuple(args[:2]), None, axis, plain)
+                return ArrayJoin(node, function, tuple(args[:2]), None, axis, plain)
             if function in _OF_SEQUENCES:
                 named = [keyword for keyword in keywords if keyword.arg in _SEQUENCE_KEYWORDS]
                 sequence = args[0] if args else (named[0].value if named else None)
@@ -95,7 +95,9 @@ def join_of(node: ast.AST, model: SemanticModel) -> Join | None:
                     rest = [keyword for keyword in keywords if keyword not in named]
                     axis, plain = _axis(args[1:], rest)
                     takes_axis = function in _WITH_AXIS or axis is None
-                    return Join(node, function, tuple(sequence.elts), sequence, axis, plain and takes_axis)
+                    return ArrayJoin(
+                        node, function, tuple(sequence.elts), sequence, axis, plain and takes_axis
+                    )
     return None
 
 
@@ -111,7 +113,7 @@ def joins_arrays(model: SemanticModel) -> bool:
     return not _BY_INDEX.isdisjoint(imported)
 
 
-def growth_of(statement: ast.AST, model: SemanticModel) -> Growth | None:
+def growth_of(statement: ast.AST, model: SemanticModel) -> ArrayGrowth | None:
     """Read an assignment as one step of an array's growth; None for everything else."""
     match statement:
         case (
@@ -135,10 +137,10 @@ def growth_of(statement: ast.AST, model: SemanticModel) -> Growth | None:
 def _read(
     statement: ast.Assign | ast.AnnAssign | ast.NamedExpr,
     target: ast.expr,
-    join: Join,
+    join: ArrayJoin,
     bounds: tuple[ast.Slice, ...],
     model: SemanticModel,
-) -> Growth | None:
+) -> ArrayGrowth | None:
     own = []
     for index, part in enumerate(join.parts):
         held, cut, same = _holder(part, target, model)
@@ -153,12 +155,12 @@ def _read(
     new = join.parts[:-1] if front else join.parts[1:]
     if all(_is_fill(part, model) for part in new):
         return None  # room or padding, no data
-    return Growth(statement, target, join, join.parts[index], new, front, (*bounds, *cut), in_place=same)
+    return ArrayGrowth(statement, target, join, join.parts[index], new, front, (*bounds, *cut), in_place=same)
 
 
 def _joins(
     value: ast.expr, model: SemanticModel, depth: int
-) -> Iterator[tuple[Join, tuple[ast.Slice, ...], bool]]:
+) -> Iterator[tuple[ArrayJoin, tuple[ast.Slice, ...], bool]]:
     """The joins that an assigned value may be, with the slices that trim them."""
     if depth <= 0 or type(value) not in _MAY_JOIN:
         return
@@ -189,7 +191,7 @@ def _joins(
             bindings = model.dataflow.definitions(value)
             if (
                 len(bindings) == 1
-                and bindings[0].how is How.ASSIGN
+                and bindings[0].how is BindingKind.ASSIGN
                 and not bindings[0].path
                 and bindings[0].value
             ):
@@ -198,7 +200,7 @@ def _joins(
                 )
 
 
-def _inlined(call: ast.Call, model: SemanticModel) -> Join | None:
+def _inlined(call: ast.Call, model: SemanticModel) -> ArrayJoin | None:
     """The join that a helper of this file returns of its parameters, with the call's arguments put in."""
     if call.keywords or _is_starred(call.args):
         return None
@@ -221,7 +223,7 @@ def _inlined(call: ast.Call, model: SemanticModel) -> Join | None:
         return None
     given = dict(zip(names, call.args, strict=True))
     parts = tuple(given.get(part.id, part) if isinstance(part, ast.Name) else part for part in join.parts)
-    return Join(call, join.function, parts, None, join.axis, plain=False)
+    return ArrayJoin(call, join.function, parts, None, join.axis, plain=False)
 
 
 def _holder(
@@ -247,7 +249,7 @@ def _holder(
             )
         case ast.Name() if not isinstance(target, ast.Name):
             bindings = model.dataflow.definitions(part)
-            if len(bindings) == 1 and bindings[0].value is not None and bindings[0].how is How.ASSIGN:
+            if len(bindings) == 1 and bindings[0].value is not None and bindings[0].how is BindingKind.ASSIGN:
                 return same_place(bindings[0].value, target), (), False
     return False, (), False
 

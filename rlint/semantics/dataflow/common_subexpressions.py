@@ -6,10 +6,10 @@ import ast
 from functools import cached_property
 
 from rlint.frozen import frozen
-from rlint.semantics.dataflow.evaluation_order import Order
-from rlint.semantics.dataflow.mutation import Changes
+from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
+from rlint.semantics.dataflow.mutation import Mutations
 from rlint.syntax.scopes import Scope
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import below, size_of
 
 _Shape = object
@@ -41,10 +41,10 @@ class Repetition:
         return (self.first, *self.again)
 
 
-class Repeats:
+class CommonSubexpressions:
     """The repeated calls and comprehensions of one file."""
 
-    def __init__(self, tree: Tree, changes: Changes, order: Order) -> None:
+    def __init__(self, tree: SyntaxIndex, changes: Mutations, order: EvaluationOrder) -> None:
         self.tree = tree
         self._changes = changes
         self._order = order

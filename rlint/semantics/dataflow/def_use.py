@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.scopes import Binding, Scope
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 
 
-class Readers:
+class DefUse:
     """The uses of one variable, by the bindings that reach them: asking each use for its bindings once, and
     not again for each binding.
     """
 
-    def __init__(self, name: str, scope: Scope, knowledge: Knowledge) -> None:
+    def __init__(self, name: str, scope: Scope, knowledge: FileAnalysis) -> None:
         self._of_any: list[tuple[int, ast.Name]] = []
         self._by_binding: dict[Binding, list[tuple[int, ast.Name]]] = {}
         for place, use in enumerate(knowledge.tree.variables.uses(name, scope)):
@@ -31,7 +31,7 @@ class Readers:
         return [use for _, use in found]
 
 
-def is_captured(use: ast.Name, scope: Scope, tree: Tree) -> bool:
+def is_captured(use: ast.Name, scope: Scope, tree: SyntaxIndex) -> bool:
     """Does a nested function or class read the variable, whenever it is called?"""
     inner = tree.scope(use)
     while inner is not scope and inner.is_comprehension and inner.parent is not None:
@@ -39,7 +39,7 @@ def is_captured(use: ast.Name, scope: Scope, tree: Tree) -> bool:
     return inner is not scope
 
 
-def _read_by(use: ast.Name, scope: Scope, knowledge: Knowledge) -> Iterator[Binding | None]:
+def _read_by(use: ast.Name, scope: Scope, knowledge: FileAnalysis) -> Iterator[Binding | None]:
     """The bindings that a use may read; None is any."""
     if isinstance(use.ctx, ast.Load):
         if is_captured(use, scope, knowledge.tree):

@@ -8,8 +8,8 @@ from rlint import models
 from rlint.enums import IntEnum
 from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import TypeTag
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.queries import argument_count
 from rlint.syntax.syntax_index import FUNCTIONS
@@ -22,9 +22,9 @@ _CHANGES = frozenset(
 _STORES = frozenset(
     "add append appendleft insert push put put_nowait remember send setdefault store write".split()
 )
-_CONTAINERS = frozenset({Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT})
+_CONTAINERS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT})
 _PUTS = _STORES | {"extend", "extendleft", "update"}
-_PLAIN = frozenset({Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.NONE})
+_PLAIN = frozenset({TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.NONE})
 
 
 class Fate(IntEnum):
@@ -41,7 +41,7 @@ class Fate(IntEnum):
 
 
 @frozen
-class Use:
+class ValueUse:
     """The fate of a value, whether it goes into further computation (which a gradient would retrace), and
     whether a variable holds it for a while.
     """
@@ -50,32 +50,34 @@ class Use:
     computes: bool = False
     held: bool = False
 
-    def worst(self, other: Use) -> Use:
+    def worst(self, other: ValueUse) -> ValueUse:
         """The fate of a value that both happens to."""
-        return Use(max(self.fate, other.fate), self.computes or other.computes, held=self.held or other.held)
+        return ValueUse(
+            max(self.fate, other.fate), self.computes or other.computes, held=self.held or other.held
+        )
 
 
 _HANDS_ON = frozenset(f"builtins.{name}" for name in "enumerate iter reversed zip".split())
 """What these give is new, but holds the very items, or views of the rows, of what they are given."""
-_LOOKED_AT = Use(Fate.READ)
-_COMPUTED = Use(Fate.READ, computes=True)
-_HANDED = Use(Fate.HANDED, computes=True)
-_KEPT = Use(Fate.KEPT, computes=True)
-_CHANGED = Use(Fate.CHANGED, computes=True)
+_LOOKED_AT = ValueUse(Fate.READ)
+_COMPUTED = ValueUse(Fate.READ, computes=True)
+_HANDED = ValueUse(Fate.HANDED, computes=True)
+_KEPT = ValueUse(Fate.KEPT, computes=True)
+_CHANGED = ValueUse(Fate.CHANGED, computes=True)
 
 
-class Uses:
+class EscapeAnalysis:
     """What becomes of the values in one file."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
         self.tree = knowledge.tree
 
-    def of(self, node: ast.AST) -> Use:
+    def of(self, node: ast.AST) -> ValueUse:
         """What becomes of the value of an expression, and of the variables that it is bound to."""
         return self._of(node, _DEPTH)
 
-    def _of(self, node: ast.AST, depth: int) -> Use:
+    def _of(self, node: ast.AST, depth: int) -> ValueUse:
         if depth <= 0:
             return _KEPT
         parent = self.tree.parents[node]
@@ -118,7 +120,7 @@ class Uses:
                 return self._of(parent, depth - 1)
         return _KEPT
 
-    def _attribute(self, attribute: ast.Attribute, depth: int) -> Use:
+    def _attribute(self, attribute: ast.Attribute, depth: int) -> ValueUse:
         if not isinstance(attribute.ctx, ast.Load):
             return _CHANGED
         call = self.tree.parents[attribute]
@@ -135,22 +137,22 @@ class Uses:
         effect = self.knowledge.effects.call_effect(call)
         return self._derived(call, depth) if effect.quiet else _KEPT
 
-    def _subscript(self, node: ast.AST, subscript: ast.Subscript, depth: int) -> Use:
+    def _subscript(self, node: ast.AST, subscript: ast.Subscript, depth: int) -> ValueUse:
         if node is subscript.slice:
             return _COMPUTED
         if not isinstance(subscript.ctx, ast.Load):
             return _CHANGED
         return self._derived(subscript, depth)
 
-    def _derived(self, part: ast.expr, depth: int) -> Use:
+    def _derived(self, part: ast.expr, depth: int) -> ValueUse:
         """The use of something made of the value: it may be a part of it, or a view of it."""
         kind = self.knowledge.kinds.kind_of(part)
         if is_immutable(kind):
             return _LOOKED_AT if kind.tag in _PLAIN else _COMPUTED
         use = self._of(part, depth - 1)
-        return Use(Fate.READ, use.computes, held=use.held) if kind.fresh else use
+        return ValueUse(Fate.READ, use.computes, held=use.held) if kind.fresh else use
 
-    def _argument(self, call: ast.AST, depth: int) -> Use:
+    def _argument(self, call: ast.AST, depth: int) -> ValueUse:
         if not isinstance(call, ast.Call):
             return _KEPT  # a keyword of a class
         qualified = self.knowledge.names.qualified(call.func)
@@ -180,12 +182,12 @@ class Uses:
         around = self.tree.parents[display]
         return isinstance(around, (ast.BinOp, ast.AugAssign)) and isinstance(around.op, ast.Add)
 
-    def _in_comprehension(self, node: ast.AST, part: ast.comprehension, depth: int) -> Use:
+    def _in_comprehension(self, node: ast.AST, part: ast.comprehension, depth: int) -> ValueUse:
         if node is part.iter:
             return self._bound(part.target, depth)
         return _LOOKED_AT
 
-    def _bound(self, target: ast.expr, depth: int) -> Use:
+    def _bound(self, target: ast.expr, depth: int) -> ValueUse:
         """The use of what is bound to a target (or, item by item, of what is iterated over)."""
         match target:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
@@ -196,13 +198,13 @@ class Uses:
                 return self._variable(target, depth)
         return _KEPT
 
-    def _variable(self, name: ast.Name, depth: int) -> Use:
+    def _variable(self, name: ast.Name, depth: int) -> ValueUse:
         scope = self.tree.scope(name).lookup(name.id)
         if scope is None or not (scope.is_comprehension or isinstance(scope.node, FUNCTIONS)):
             return _KEPT
         if is_immutable(self.knowledge.kinds.kind_of(name)):
             return _COMPUTED
-        found = Use(Fate.READ, held=True)
+        found = ValueUse(Fate.READ, held=True)
         for read in self.tree.variables.uses(name.id, scope):
             if isinstance(read.ctx, ast.Load):
                 inner = self.tree.scope(read)
@@ -215,7 +217,7 @@ class Uses:
                 found = found.worst(_CHANGED)
         return found
 
-    def _worst(self, uses: list[Use]) -> Use:
+    def _worst(self, uses: list[ValueUse]) -> ValueUse:
         found = _LOOKED_AT
         for use in uses:
             found = found.worst(use)

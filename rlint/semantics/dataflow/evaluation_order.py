@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import children
 
 _Child = tuple[ast.AST, bool]  # a part, and whether evaluating the whole always evaluates it
@@ -17,10 +17,10 @@ _GO_THROUGH = frozenset(
 """Functions and methods that use up an iterator when they are called."""
 
 
-class Order:
+class EvaluationOrder:
     """The order of evaluation in one file."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: SyntaxIndex) -> None:
         self.tree = tree
         self._children: dict[ast.AST, list[_Child]] = {}
         self._places: dict[ast.AST, dict[ast.AST, int]] = {}

@@ -9,19 +9,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from rlint.models.kind import UNKNOWN, Kind, Tag
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS
 from rlint.syntax.walk import below
 
 _GIVES = ("__setattr__", "__getattribute__")
 _Owner = Callable[[ast.Name], ast.ClassDef | None]
-_Stored = Callable[[ast.Attribute], Kind | None]
+_Stored = Callable[[ast.Attribute], Type | None]
 
 
 def doubt_attributes(
-    summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner, stored_kind: _Stored
+    summary: ModuleSummary, knowledge: FileAnalysis, self_class: _Owner, stored_kind: _Stored
 ) -> None:
     """Take back what the classes of the file say about attributes that it also sets otherwise.
 
@@ -65,7 +65,7 @@ def doubt_attributes(
                 _forget(summary.classes[known])
 
 
-def _bases(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
+def _bases(knowledge: FileAnalysis) -> dict[str, tuple[str, ...]]:
     """For each class of the file that has some, the classes of the file that it is derived from."""
     tree, prefix = knowledge.tree, f"{knowledge.name}."
     classes = {tree.qualname(node): node for node in tree.of_type(ast.ClassDef)}
@@ -90,7 +90,7 @@ def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
     return tuple(seen)[1:]
 
 
-def _held(name: ast.Name, summary: ModuleSummary, knowledge: Knowledge) -> list[ClassSummary]:
+def _held(name: ast.Name, summary: ModuleSummary, knowledge: FileAnalysis) -> list[ClassSummary]:
     """The class of the file that a variable surely holds an instance of."""
     kind = knowledge.kinds.kind_of(name)
     if not kind.of:
@@ -104,7 +104,7 @@ def _set_by_stranger(attribute: ast.Attribute, summary: ModuleSummary, stored_ki
     for owner in summary.classes.values():
         known = owner.attributes.get(attribute.attr)
         stored = stored_kind(attribute) if known else None
-        if known and stored and stored.tag not in (known.tag, Tag.NONE):
+        if known and stored and stored.tag not in (known.tag, TypeTag.NONE):
             _join(owner, attribute.attr, stored)
 
 
@@ -118,7 +118,7 @@ def _override(base: ClassSummary, derived: ClassSummary) -> None:
             _join(base, name, kind)
 
 
-def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
+def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: FileAnalysis, self_class: _Owner) -> None:
     """`setattr(self, name, value)`, `self.__dict__.update(state)`"""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() as owner, name, _]):
@@ -136,7 +136,7 @@ def _set(
     name: ast.expr | None,
     at: ast.AST,
     summary: ModuleSummary,
-    knowledge: Knowledge,
+    knowledge: FileAnalysis,
     self_class: _Owner,
 ) -> None:
     """Doubt what is set by a name, or by names that only the running program knows: while an object is made,
@@ -157,7 +157,7 @@ def _set(
             known.restored = True
 
 
-def _owner_of_namespace(namespace: ast.expr, knowledge: Knowledge) -> ast.Name | None:
+def _owner_of_namespace(namespace: ast.expr, knowledge: FileAnalysis) -> ast.Name | None:
     """The variable whose attributes a dictionary holds: `self` of `self.__dict__`, of `vars(self)`, and of a
     name that is bound to one of them.
     """
@@ -174,7 +174,7 @@ def _owner_of_namespace(namespace: ast.expr, knowledge: Knowledge) -> ast.Name |
     return None
 
 
-def _set_in_namespaces(summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
+def _set_in_namespaces(summary: ModuleSummary, knowledge: FileAnalysis, self_class: _Owner) -> None:
     """`self.__dict__["rows"] = []`, `vars(self)[name] = []`, `self.__dict__ = state`"""
     if "__dict__" not in knowledge.tree.text and "vars" not in knowledge.tree.text:
         return
@@ -220,8 +220,8 @@ def _forget(owner: ClassSummary, name: str | None = None) -> None:
         owner.attributes[name] = UNKNOWN
 
 
-def _join(owner: ClassSummary, name: str, stored: Kind) -> None:
+def _join(owner: ClassSummary, name: str, stored: Type) -> None:
     """Anything else than what the class says is a doubt; None and what it does not say are none."""
     known = owner.attributes[name]
-    if known.tag is not Tag.NONE and (known or known.of) and stored.tag is not Tag.NONE:
+    if known.tag is not TypeTag.NONE and (known or known.of) and stored.tag is not TypeTag.NONE:
         owner.attributes[name] = known.joined(stored)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rlint.findings import Edit
 from rlint.frozen import frozen
 from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _SIMPLE = (
 
 
 @frozen
-class Bound:
+class ExtractedVariable:
     """The edits that leave one evaluation, under `name`. `reused`: the variable had the value already.
     `reordered`: something that may fail was evaluated before it, and now is after it.
     """
@@ -46,7 +46,7 @@ class Bound:
 
 def bind_once(
     repetition: Repetition, again: list[ast.expr], model: SemanticModel, wanted: Sequence[str]
-) -> Bound | None:
+) -> ExtractedVariable | None:
     """Evaluate `repetition.first` alone and put a variable in the places of `again`, one that has the value
     already or a new one by the first free of the `wanted` names; None where the text does not allow it.
     """
@@ -57,7 +57,7 @@ def bind_once(
     if holder is not None:
         read = [_read_instead(node, holder, model) for node in again]
         edits = tuple(edit for edit in read if edit is not None)
-        return Bound(edits, holder, reused=True) if edits else None
+        return ExtractedVariable(edits, holder, reused=True) if edits else None
     if model.names.scope(first).function.is_class or not model.edit.is_relocatable(first):
         return None
     name = model.importer.fresh_local(wanted, first, f"bind {model.source.span(first)[0]}")
@@ -70,9 +70,9 @@ def bind_once(
         if not _may_be_walrus(first, model):
             return None
         walrus = model.edit.replace(first, f"({name} := {model.source.text(first)})")
-        return Bound((walrus, *(model.edit.replace(node, name) for node in again)), name)
+        return ExtractedVariable((walrus, *(model.edit.replace(node, name) for node in again)), name)
     edits = (before, *(model.edit.replace(node, name) for node in (first, *again)))
-    return Bound(edits, name, reordered=reordered)
+    return ExtractedVariable(edits, name, reordered=reordered)
 
 
 def can_be_replaced(node: ast.expr, model: SemanticModel) -> bool:
@@ -134,7 +134,7 @@ def _holds(target: ast.Name, again: list[ast.expr], model: SemanticModel) -> boo
         return False
     if target.id in model.syntax.declared:
         return False
-    every = [binding for binding in scope.bindings[target.id] if binding.how is not How.ANNOTATE]
+    every = [binding for binding in scope.bindings[target.id] if binding.how is not BindingKind.ANNOTATE]
     for node in again:
         if model.names.scope(node).lookup(target.id) is not scope:
             return False
@@ -147,7 +147,7 @@ def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, model
     """Does, of all that bind the variable, only `target` reach `node`?"""
     statement = model.syntax.statement(node)
     here = [binding for binding in every if model.syntax.statement(binding.node) is statement]
-    if any(binding.how is How.WALRUS or binding.node is target for binding in here):
+    if any(binding.how is BindingKind.WALRUS or binding.node is target for binding in here):
         return False
     scope = model.names.scope(target).lookup(target.id)
     assert scope is not None

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rlint.findings import Heat
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
     from rlint.semantics.frequency.heat import HeatMap
-    from rlint.semantics.interprocedural.project_index import Index
+    from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 
 _MAKERS = frozenset({"__init__", "__post_init__", "__attrs_post_init__", "__new__"})
@@ -19,7 +19,7 @@ _DEPTH = 5
 _BY_NAME = ("setattr", "delattr")
 
 
-def sets(knowledge: Knowledge) -> dict[str, tuple[tuple[str, str], ...]]:
+def sets(knowledge: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
     """The attributes that each function of a file sets or deletes, by the function's qualified name: the
     class (or access path) of the object, "" where nobody knows it, and the attribute. What a constructor
     stores in its own object is left out.
@@ -35,7 +35,7 @@ def sets(knowledge: Knowledge) -> dict[str, tuple[tuple[str, str], ...]]:
     return {name: tuple(every) for name, every in found.items()}
 
 
-def _written(knowledge: Knowledge) -> Iterator[tuple[ast.expr, str, ast.AST]]:
+def _written(knowledge: FileAnalysis) -> Iterator[tuple[ast.expr, str, ast.AST]]:
     for node in knowledge.tree.written.attribute_stores:
         yield node.value, node.attr, node
     for call in knowledge.tree.written.calls_of(_BY_NAME):
@@ -44,7 +44,7 @@ def _written(knowledge: Knowledge) -> Iterator[tuple[ast.expr, str, ast.AST]]:
                 yield owner, attribute, call
 
 
-def _path_of(owner: ast.expr, knowledge: Knowledge) -> str:
+def _path_of(owner: ast.expr, knowledge: FileAnalysis) -> str:
     if isinstance(owner, ast.Name):
         cls = knowledge.names.class_of_self(owner)
         if cls is not None:
@@ -55,14 +55,14 @@ def _path_of(owner: ast.expr, knowledge: Knowledge) -> str:
     return f"={kind.tag.value}" if kind else ""
 
 
-def _is_receiver(owner: ast.expr, knowledge: Knowledge) -> bool:
+def _is_receiver(owner: ast.expr, knowledge: FileAnalysis) -> bool:
     return isinstance(owner, ast.Name) and knowledge.names.class_of_self(owner) is not None
 
 
-class Settled:
+class Immutability:
     """Which attributes keep what they got while their object was made, over all files."""
 
-    def __init__(self, index: Index, heat: HeatMap) -> None:
+    def __init__(self, index: ProjectIndex, heat: HeatMap) -> None:
         self._index = index
         self._heat = heat
         self._known: dict[tuple[str, str], bool] = {}

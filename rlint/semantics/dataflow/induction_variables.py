@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 
 _LIMITS = ("builtins.min", "builtins.max")
 
 
-def follows_from_itself(attribute: ast.Attribute, value: ast.expr, names: Names) -> bool:
+def follows_from_itself(attribute: ast.Attribute, value: ast.expr, names: QualifiedNames) -> bool:
     """Is an attribute set to its own value, moved by a whole number and perhaps wrapped or limited:
     `self.position = (self.position + 1) % self.capacity`?
 
@@ -27,7 +27,7 @@ def follows_from_itself(attribute: ast.Attribute, value: ast.expr, names: Names)
     return False
 
 
-def _is_whole(expression: ast.expr, names: Names) -> bool:
+def _is_whole(expression: ast.expr, names: QualifiedNames) -> bool:
     match expression:
         case ast.Constant(value=int()):
             return True

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.semantics.dataflow.evaluation_order import Order
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import Application
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, Function
 
 _SAME_ITEMS = frozenset(
@@ -19,7 +19,7 @@ _DEPTH = 6
 
 
 @frozen
-class Place:
+class ItemOrigin:
     """What a variable stands for: `root` itself, or with `depth` 1 an item of it, with 2 an item of that.
 
     `loops` are the loops and comprehensions that take the items out, innermost first.
@@ -30,15 +30,15 @@ class Place:
     loops: tuple[ast.AST, ...]
 
 
-def place_of(expression: ast.expr, knowledge: Knowledge) -> Place | None:
+def place_of(expression: ast.expr, knowledge: FileAnalysis) -> ItemOrigin | None:
     """Follow a loop variable to the list that it runs over; None where it is not that simple."""
     loops: list[ast.AST] = []
     current = expression
     while len(loops) <= _DEPTH:
         if isinstance(current, ast.Name):
             bindings = knowledge.flow.reaching(current)
-            if len(bindings) != 1 or bindings[0].how not in (How.FOR, How.COMPREHENSION):
-                return Place(current, len(loops), tuple(loops))
+            if len(bindings) != 1 or bindings[0].how not in (BindingKind.FOR, BindingKind.COMPREHENSION):
+                return ItemOrigin(current, len(loops), tuple(loops))
             (binding,) = bindings
             iterable = _iterated(binding.value, binding.path, knowledge)
             if iterable is None:
@@ -46,13 +46,13 @@ def place_of(expression: ast.expr, knowledge: Knowledge) -> Place | None:
             loops.append(binding.statement)
             current = iterable
         elif isinstance(current, ast.Attribute) and isinstance(current.value, ast.Name):
-            return Place(current, len(loops), tuple(loops))
+            return ItemOrigin(current, len(loops), tuple(loops))
         else:
             return None
     return None
 
 
-def _iterated(value: ast.expr | None, path: tuple[int, ...], knowledge: Knowledge) -> ast.expr | None:
+def _iterated(value: ast.expr | None, path: tuple[int, ...], knowledge: FileAnalysis) -> ast.expr | None:
     """What gives the items at `path` of an iterable, `zip` and `enumerate` taken off."""
     while isinstance(value, ast.Call) and value.args:
         callee = knowledge.names.qualified(value.func)
@@ -67,7 +67,7 @@ def _iterated(value: ast.expr | None, path: tuple[int, ...], knowledge: Knowledg
     return value if not path else None
 
 
-def maker_of(expression: ast.expr, depth: int, knowledge: Knowledge) -> ast.expr | None:
+def maker_of(expression: ast.expr, depth: int, knowledge: FileAnalysis) -> ast.expr | None:
     """The call that a value (or, with `depth` 1, each item of it) was got from: `f(y)` of `x = f(y)`, of
     `x = [f(y) for y in z]` or of `x.append(f(y))`, and `f` of `x = list(map(f, z))`; else None.
     """
@@ -77,7 +77,7 @@ def maker_of(expression: ast.expr, depth: int, knowledge: Knowledge) -> ast.expr
     if place is None or not isinstance(place.root, ast.Name) or place.depth + depth > 1:
         return None
     bindings = knowledge.flow.reaching(place.root)
-    if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
+    if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
         return None
     value = bindings[0].value
     if place.depth + depth:
@@ -95,7 +95,7 @@ def maker_of(expression: ast.expr, depth: int, knowledge: Knowledge) -> ast.expr
     return value if isinstance(value, ast.Call) else None
 
 
-def _appended(name: ast.Name, knowledge: Knowledge) -> ast.expr | None:
+def _appended(name: ast.Name, knowledge: FileAnalysis) -> ast.expr | None:
     """What is appended to a list, in the one place that does so."""
     tree = knowledge.tree
     scope = tree.scope(name).lookup(name.id)
@@ -108,11 +108,11 @@ def _appended(name: ast.Name, knowledge: Knowledge) -> ast.expr | None:
     return found[0] if len(found) == 1 else None
 
 
-def applications(knowledge: Knowledge) -> dict[Function, tuple[Application, ...]]:
+def applications(knowledge: FileAnalysis) -> dict[Function, tuple[Application, ...]]:
     """What the functions of a file apply to their parameters, or to each item of them, whenever they get
     that far.
     """
-    tree, order = knowledge.tree, Order(knowledge.tree)
+    tree, order = knowledge.tree, EvaluationOrder(knowledge.tree)
     found: dict[Function, dict[Application, None]] = {}
     for node in tree.of_type(ast.Call):
         if node.keywords or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
@@ -122,7 +122,7 @@ def applications(knowledge: Knowledge) -> dict[Function, tuple[Application, ...]
         if function is None or place is None or not isinstance(place.root, ast.Name):
             continue
         bindings = knowledge.flow.reaching(place.root)
-        if place.depth > 1 or [(b.how, b.statement) for b in bindings] != [(How.PARAMETER, function)]:
+        if place.depth > 1 or [(b.how, b.statement) for b in bindings] != [(BindingKind.PARAMETER, function)]:
             continue
         path = knowledge.effects.path_of(node)
         if path is None:
@@ -133,7 +133,7 @@ def applications(knowledge: Knowledge) -> dict[Function, tuple[Application, ...]
     return {function: tuple(applied) for function, applied in found.items()}
 
 
-def _is_always_run(node: ast.Call, function: Function, order: Order) -> bool:
+def _is_always_run(node: ast.Call, function: Function, order: EvaluationOrder) -> bool:
     """Is the node evaluated in every run of the function, or every pass of a loop of it, that gets to it?"""
     tree = order.tree
     statement = tree.statement(node)

@@ -8,13 +8,13 @@ from functools import cached_property
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.kind import UNKNOWN, Kind, Tag
-from rlint.semantics.dataflow.evaluation_order import Order
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import called_back
-from rlint.semantics.interprocedural.project_index import Index
-from rlint.semantics.interprocedural.summary import FunctionSummary, Through
-from rlint.syntax.scopes import Binding, How
+from rlint.semantics.interprocedural.project_index import ProjectIndex
+from rlint.semantics.interprocedural.summary import FunctionSummary, IteratedParameter
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below
 
@@ -46,7 +46,7 @@ Names = tuple[ast.expr, ...]
 
 
 @frozen
-class Taken:
+class IteratorUse:
     """`what` is gone through by `place`; where that is a call of the project's, if the `argument` (a position
     or a keyword) is.
     """
@@ -56,16 +56,16 @@ class Taken:
     argument: str = ""
 
 
-class GoneThrough:
+class IteratorUses:
     """What the code of one file goes through."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
-        self._order = Order(knowledge.tree)
+        self._order = EvaluationOrder(knowledge.tree)
 
-    def summary(self, function: Function) -> tuple[Through, ...]:
+    def summary(self, function: Function) -> tuple[IteratedParameter, ...]:
         """What a function of the file goes through that may be an iterator."""
-        found: dict[Through, None] = {}
+        found: dict[IteratedParameter, None] = {}
         for taken in self.taken(below(function)):
             path = ""
             if taken.argument:
@@ -77,54 +77,54 @@ class GoneThrough:
                 found[self._described(source, function, path, taken.argument)] = None
         return tuple(found)
 
-    def may_be_iterators(self, taken: Taken) -> list[ast.expr]:
+    def may_be_iterators(self, taken: IteratorUse) -> list[ast.expr]:
         """Which of what is gone through may be an iterator that somebody else holds, too?"""
         return self._possible(taken, self.knowledge.tree.function(taken.what))
 
-    def _possible(self, taken: Taken, function: Function | None) -> list[ast.expr]:
+    def _possible(self, taken: IteratorUse, function: Function | None) -> list[ast.expr]:
         return [
             names[-1]
             for names in self._sources(taken.what, (), _DEPTH)
             if not any(self._is_read_again(name, taken.place, function) for name in names)
         ]
 
-    def taken(self, nodes: Iterable[ast.AST]) -> Iterator[Taken]:
+    def taken(self, nodes: Iterable[ast.AST]) -> Iterator[IteratorUse]:
         """All that some nodes go through, or hand to functions of the project."""
         for node in nodes:
             match node:
                 case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
-                    yield Taken(iterable, node)
+                    yield IteratorUse(iterable, node)
                 case ast.Starred(value=value, ctx=ast.Load()):
-                    yield Taken(value, node)
+                    yield IteratorUse(value, node)
                 case ast.Assign(targets=targets, value=value):
                     if any(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
-                        yield Taken(value, node)
+                        yield IteratorUse(value, node)
                 case ast.Compare(ops=operators, comparators=comparators):
                     for operator, value in zip(operators, comparators, strict=True):
                         if isinstance(operator, (ast.In, ast.NotIn)):
-                            yield Taken(value, node)
+                            yield IteratorUse(value, node)
                 case ast.Return(value=ast.expr() as value) if self._is_parameter(value):
-                    yield Taken(value, node)  # whoever gets it may go through it
+                    yield IteratorUse(value, node)  # whoever gets it may go through it
                 case ast.Call():
                     yield from self._by_call(node)
 
-    def _by_call(self, call: ast.Call) -> Iterator[Taken]:
+    def _by_call(self, call: ast.Call) -> Iterator[IteratorUse]:
         qualified = self.knowledge.names.qualified(call.func)
         if qualified is not None and models.consumes_iterators(qualified):
             called = called_back(call, qualified) if models.calls_back(qualified) else []
             if qualified in ("builtins.max", "builtins.min") and len(call.args) > 1:
                 return  # of several numbers
-            yield from (Taken(value, call) for value in call.args if value not in called)
+            yield from (IteratorUse(value, call) for value in call.args if value not in called)
         elif qualified is not None and models.callable_fact(qualified) is not None:
             return
         elif isinstance(call.func, ast.Attribute) and call.func.attr in _GO_THROUGH:
-            yield from (Taken(value, call) for value in call.args)
+            yield from (IteratorUse(value, call) for value in call.args)
         else:
             places = [(str(position), value) for position, value in enumerate(call.args)]
             places += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
             for argument, value in places:
                 if argument and not isinstance(value, ast.Starred):
-                    yield Taken(value, call, argument)
+                    yield IteratorUse(value, call, argument)
 
     def _sources(self, value: ast.expr, names: Names, depth: int) -> list[Names]:
         """The variables, attributes and items that may hold an iterator which a value is, each with the
@@ -157,11 +157,15 @@ class GoneThrough:
         return self.knowledge.names.qualified(called) in _READ_DATA
 
     def _bound_to(self, binding: Binding, names: Names, depth: int) -> list[Names]:
-        if binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path:
+        if (
+            binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS)
+            and binding.value is not None
+            and not binding.path
+        ):
             return self._sources(binding.value, names, depth - 1)
-        if binding.how in (How.FUNCTION, How.CLASS, How.IMPORT):
+        if binding.how in (BindingKind.FUNCTION, BindingKind.CLASS, BindingKind.IMPORT):
             return []
-        if binding.how is How.PARAMETER and self._promises_more(binding):
+        if binding.how is BindingKind.PARAMETER and self._promises_more(binding):
             return []
         return [names]
 
@@ -178,22 +182,22 @@ class GoneThrough:
 
     def _may_hold(self, value: ast.expr) -> bool:
         kind = self.knowledge.kinds.kind_of(value)
-        if kind.tag is Tag.UNKNOWN:
+        if kind.tag is TypeTag.UNKNOWN:
             return self.knowledge.names.qualified(value) is None
-        return kind.tag in (Tag.ITERATOR, Tag.FILE)
+        return kind.tag in (TypeTag.ITERATOR, TypeTag.FILE)
 
     def _is_parameter(self, value: ast.expr) -> bool:
         if not isinstance(value, ast.Name):
             return False
-        return any(b.how is How.PARAMETER for b in self.knowledge.flow.reaching(value))
+        return any(b.how is BindingKind.PARAMETER for b in self.knowledge.flow.reaching(value))
 
-    def _described(self, source: ast.expr, function: Function, path: str, argument: str) -> Through:
+    def _described(self, source: ast.expr, function: Function, path: str, argument: str) -> IteratedParameter:
         kind = self.knowledge.kinds.kind_of(source)
         if isinstance(source, ast.Name):
             for binding in self.knowledge.flow.reaching(source):
-                if binding.how is How.PARAMETER and binding.statement is function:
-                    return Through(binding.name, kind, path, argument)
-        return Through("", kind, path, argument)
+                if binding.how is BindingKind.PARAMETER and binding.statement is function:
+                    return IteratedParameter(binding.name, kind, path, argument)
+        return IteratedParameter("", kind, path, argument)
 
     # -- what shows that a value is no iterator ----------------------------------------------------
 
@@ -252,10 +256,10 @@ def _reads_same(one: ast.expr, other: ast.expr) -> bool:
     return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
 
 
-class Consumers:
+class IteratorConsumers:
     """Which functions of a project go through what they are given."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self.index = index
         self._known: dict[str, frozenset[str]] = {}
 
@@ -280,7 +284,7 @@ class Consumers:
     def _parameters(self, function: FunctionSummary) -> Iterator[str]:
         for through in () if function.remembers else function.through:
             kind = self._settled(through.kind, function)
-            if kind.tag not in (Tag.UNKNOWN, Tag.ITERATOR, Tag.FILE) and not through.parameter:
+            if kind.tag not in (TypeTag.UNKNOWN, TypeTag.ITERATOR, TypeTag.FILE) and not through.parameter:
                 continue
             if not through.path:
                 yield through.parameter
@@ -293,7 +297,7 @@ class Consumers:
                 if "" in self.parameters(target):
                     yield ""
 
-    def _settled(self, kind: Kind, function: FunctionSummary) -> Kind:
-        if kind.tag is Tag.UNKNOWN and kind.of:
+    def _settled(self, kind: Type, function: FunctionSummary) -> Type:
+        if kind.tag is TypeTag.UNKNOWN and kind.of:
             return self.index.resolve(kind.of, function.module)
         return kind or UNKNOWN

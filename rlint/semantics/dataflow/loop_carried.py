@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.semantics.dataflow.array_growth import Growth, growth_of, same_place
+from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of, same_place
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
 from rlint.syntax.walk import below, names_bound
 
@@ -18,7 +18,7 @@ _SIZES = frozenset(
 
 
 @frozen
-class Carried:
+class LoopCarried:
     """The loops through which a variable keeps what it has grown to, innermost first.
 
     `starts` are the other bindings that its old value may come from, `restarts` those of them that stand
@@ -31,7 +31,7 @@ class Carried:
 
 
 @frozen
-class Reads:
+class CarriedReads:
     """Where a growing array is read: as a whole in each pass, as a whole now and then, or in part."""
 
     whole: tuple[ast.AST, ...] = ()
@@ -42,7 +42,7 @@ class Reads:
         return bool(self.whole or self.rare or self.part)
 
 
-def carried_by_loops(growth: Growth, model: SemanticModel) -> Carried:
+def carried_by_loops(growth: ArrayGrowth, model: SemanticModel) -> LoopCarried:
     """The loops that carry the growing variable, attribute or entry; none where each pass begins anew."""
     around = tuple(loop for loop in model.frequency.loops(growth.statement) if isinstance(loop, LOOPS))
     if isinstance(growth.target, ast.Name):
@@ -54,20 +54,20 @@ def carried_by_loops(growth: Growth, model: SemanticModel) -> Carried:
         if any(_rebinds(node, growth.target) for node in loop.body):
             break
         loops.append(loop)
-    return Carried(tuple(loops))
+    return LoopCarried(tuple(loops))
 
 
 def _carried_name(
-    growth: Growth, target: ast.Name, around: tuple[AnyLoop, ...], model: SemanticModel
-) -> Carried:
+    growth: ArrayGrowth, target: ast.Name, around: tuple[AnyLoop, ...], model: SemanticModel
+) -> LoopCarried:
     itself = growth.itself
     while isinstance(itself, ast.Subscript):
         itself = itself.value
     if not isinstance(itself, ast.Name) or itself.id != target.id:
-        return Carried(())
+        return LoopCarried(())
     known = model.dataflow.definitions(itself)
     if not any(binding.statement is growth.statement for binding in known):
-        return Carried(())
+        return LoopCarried(())
     starts = [binding for binding in known if not _is_growth_of(binding, target, model)]
     loops: list[AnyLoop] = []
     for loop in around:
@@ -78,10 +78,10 @@ def _carried_name(
             break
         loops.append(loop)
     restarts = [b for b in starts if loops and _within(b.statement, loops[-1], model)]
-    return Carried(tuple(loops), tuple(starts), tuple(restarts))
+    return LoopCarried(tuple(loops), tuple(starts), tuple(restarts))
 
 
-def reads_in(growth: Growth, region: ast.AST, model: SemanticModel) -> Reads:
+def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> CarriedReads:
     """The reads of the growing value inside a loop or function, the growth itself left out."""
     whole: list[ast.AST] = []
     rare: list[ast.AST] = []
@@ -95,10 +95,10 @@ def reads_in(growth: Growth, region: ast.AST, model: SemanticModel) -> Reads:
             rare.append(node)
         else:
             whole.append(node)
-    return Reads(tuple(whole), tuple(rare), tuple(part))
+    return CarriedReads(tuple(whole), tuple(rare), tuple(part))
 
 
-def carried_by_calls(growth: Growth, model: SemanticModel) -> bool:
+def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:
     """Does an attribute (or an entry of one, or a global) keep its value from call to call: is it not set
     anew by the same function, before it grows?
     """
@@ -124,7 +124,7 @@ def carried_by_calls(growth: Growth, model: SemanticModel) -> bool:
     return True
 
 
-def _outlives(root: ast.Name, function: ast.AST, growth: Growth, model: SemanticModel) -> bool:
+def _outlives(root: ast.Name, function: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
     """A name that stands for something which lasts longer than the call: `self`, a class, a global."""
     bindings = model.names.bindings(root)
     scope = model.names.scope(root)
@@ -138,12 +138,12 @@ def _outlives(root: ast.Name, function: ast.AST, growth: Growth, model: Semantic
         isinstance(owner, ast.ClassDef)
         and bool(first)
         and len(bindings) == 1
-        and bindings[0].how is How.PARAMETER
+        and bindings[0].how is BindingKind.PARAMETER
         and bindings[0].node is first[0]
     )
 
 
-def _sets_anew(statement: ast.AST, growth: Growth) -> bool:
+def _sets_anew(statement: ast.AST, growth: ArrayGrowth) -> bool:
     """`self.obs = base` or `self.data = {}` before `self.obs = np.concatenate((self.obs, goal))`."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return False
@@ -190,7 +190,7 @@ def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
     return any(isinstance(node, ast.Name) and node.id in own for node in below(target))
 
 
-def _same_places(growth: Growth, region: ast.AST, model: SemanticModel) -> list[ast.AST]:
+def _same_places(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> list[ast.AST]:
     target = growth.target
     if isinstance(target, ast.Name):
         scope = model.names.scope(target).lookup(target.id)
@@ -221,7 +221,7 @@ def _only_sized(node: ast.AST, model: SemanticModel) -> bool:
     return False
 
 
-def _is_own_update(node: ast.AST, growth: Growth, model: SemanticModel) -> bool:
+def _is_own_update(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
     """`buf = np.delete(buf, 0)`: the same variable, changed in another way."""
     statement = model.syntax.statement(node)
     match statement:
@@ -232,7 +232,7 @@ def _is_own_update(node: ast.AST, growth: Growth, model: SemanticModel) -> bool:
     return False
 
 
-def _is_rare(node: ast.AST, growth: Growth, model: SemanticModel) -> bool:
+def _is_rare(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
     """A read that happens in fewer passes than the growth."""
     loops = model.frequency.loops(growth.statement)
     if loops and loops[0] not in model.frequency.loops(node):

@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.dataflow.aliasing import lenders
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, MESSAGE
-from rlint.semantics.nn.optimizer_effects import Training
+from rlint.semantics.nn.optimizer_effects import OptimizerEffects
 from rlint.semantics.types.algebra import is_immutable
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS
 from rlint.syntax.walk import below, children, is_in, names_bound
 
-_FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
+_FIXED = frozenset({TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
 _HARMLESS = (
     EffectKind.TELLS
@@ -29,7 +29,7 @@ _HARMLESS = (
 )
 # while these wait, other threads and processes go on
 _WAITS = EffectKind.WAITS | EffectKind.SLEEPS
-_HELD = (Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE)
+_HELD = (TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE)
 _OTHERS = (ENVIRONMENT_STEP, MESSAGE)
 _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
 _DOING = frozenset(
@@ -43,12 +43,12 @@ and nothing more is said of them.
 """
 
 
-class Changes:
+class Mutations:
     """What may change between two places of one file."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
-        self._training = Training(knowledge)
+        self._training = OptimizerEffects(knowledge)
         self._compared = 0
 
     @property
@@ -139,7 +139,7 @@ class Changes:
 class _Watched:
     """The names and attributes that the value of an expression hangs on."""
 
-    def __init__(self, expression: ast.expr, knowledge: Knowledge) -> None:
+    def __init__(self, expression: ast.expr, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
         self.names: set[str] = set()
         self.attributes: set[str] = set()
@@ -223,7 +223,9 @@ class _Watched:
         if not isinstance(node.func, ast.Name):
             return True
         _, bindings = self.knowledge.names.bindings(node.func)
-        return not any(b.how is How.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings)
+        return not any(
+            b.how is BindingKind.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings
+        )
 
     def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
         """The parts of a call whose values the callee gets hold of: not what other values are made from."""
@@ -294,7 +296,7 @@ class _Watched:
     def _is_unknown(self, entered: ast.expr) -> bool:
         """May entering or leaving a context do anything at all? Of one that a call makes, the call tells."""
         kind = self.knowledge.kinds.kind_of(entered)
-        return not isinstance(entered, ast.Call) and kind.tag in (Tag.UNKNOWN, Tag.INSTANCE)
+        return not isinstance(entered, ast.Call) and kind.tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
 
     def _is_seen_elsewhere(self, name: ast.Name) -> bool:
         """Is the variable read by another function than the one that binds it?"""
@@ -338,7 +340,7 @@ class _Watched:
             return index is None or not index.callables(path, self.knowledge.name)
         if isinstance(call.func, ast.Attribute):
             kind = self.knowledge.kinds.kind_of(call.func.value)
-            return bool(kind) and kind.tag not in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT)
+            return bool(kind) and kind.tag not in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT)
         return False
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.interprocedural.qualified_names import Names
-from rlint.syntax.scopes import How
-from rlint.syntax.syntax_index import Tree
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import SyntaxIndex
 
 _FACTORIES = frozenset(
     """builtins.dict builtins.list builtins.set builtins.int builtins.float builtins.str collections.Counter
@@ -20,7 +20,7 @@ CHANGES = frozenset(
 """Methods that change the container they are called on, and nothing else."""
 
 
-def holds_own_items(name: ast.Name, tree: Tree, names: Names) -> bool:
+def holds_own_items(name: ast.Name, tree: SyntaxIndex, names: QualifiedNames) -> bool:
     """Are the items of a local container all made by the function that made it: rows of a table written
     out or by a comprehension, what a `defaultdict` makes? Not where anything else may be put into it.
     """
@@ -28,13 +28,13 @@ def holds_own_items(name: ast.Name, tree: Tree, names: Names) -> bool:
     if scope is None or not scope.is_function or tree.function(name) is not scope.node:
         return False
     for binding in bindings:
-        made = binding.how is How.ASSIGN and not binding.path and binding.value is not None
+        made = binding.how is BindingKind.ASSIGN and not binding.path and binding.value is not None
         if not made or binding.value is None or not _makes_items(binding.value, names):
             return False
     return all(_puts_in_own(use, tree) for use in tree.variables.uses(name.id, scope))
 
 
-def _makes_items(value: ast.expr, names: Names) -> bool:
+def _makes_items(value: ast.expr, names: QualifiedNames) -> bool:
     match value:
         case ast.ListComp(elt=item) | ast.DictComp(value=item):
             return _is_own(item)
@@ -55,7 +55,7 @@ def _is_own(item: ast.expr) -> bool:
     return isinstance(item, (*_FRESH, ast.Constant))
 
 
-def _puts_in_own(use: ast.Name, tree: Tree) -> bool:
+def _puts_in_own(use: ast.Name, tree: SyntaxIndex) -> bool:
     """Does a use of the container put nothing into it but what is made on the spot?"""
     parent = tree.parents.get(use)
     match parent:

@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
-from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.syntax_index import LOOPS, TRIES, Tree
+from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.syntax_index import LOOPS, TRIES, SyntaxIndex
 from rlint.syntax.walk import is_in
 
 MOST_VALUES = 100
@@ -21,13 +21,13 @@ name with more than this has values that nobody tells apart.
 _COMPOUND = (*LOOPS, *TRIES, ast.If, ast.With, ast.AsyncWith, ast.Match)
 
 
-class Flow:
+class ReachingDefinitions:
     """Definitions and order of execution in one file. Structured code only: no jumps are followed
     but the back edge of loops, which is enough to be right in one direction: a definition that
     can reach a use is never left out.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: SyntaxIndex) -> None:
         self.tree = tree
         self._cache: dict[ast.Name, list[Binding]] = {}
         self._variables: dict[tuple[str, Scope], _Variable] = {}
@@ -63,7 +63,7 @@ class Flow:
             return []
         bindings = owner.bindings[name.id]
         if len(bindings) == 1:
-            return bindings if bindings[0].how is not How.ANNOTATE else []
+            return bindings if bindings[0].how is not BindingKind.ANNOTATE else []
         if owner is not scope:
             nearest = scope
             while nearest.is_comprehension and nearest.parent is not None:
@@ -95,12 +95,14 @@ class Flow:
                     if variable.always_bound_by(sibling):
                         return list(found)
             if parent is scope.node:
-                found.update(dict.fromkeys(b for b in variable.bindings if b.how is How.PARAMETER))
+                found.update(dict.fromkeys(b for b in variable.bindings if b.how is BindingKind.PARAMETER))
                 return list(found)
             if isinstance(parent, LOOPS):
                 if block is parent.body:
                     target = [
-                        b for b in variable.inside(parent) if b.how is How.FOR and b.statement is parent
+                        b
+                        for b in variable.inside(parent)
+                        if b.how is BindingKind.FOR and b.statement is parent
                     ]
                     if target:
                         found.update(dict.fromkeys(target))
@@ -109,7 +111,9 @@ class Flow:
                 if block is not None:
                     found.update(dict.fromkeys(variable.inside(parent)))
             elif isinstance(parent, (ast.With, ast.AsyncWith)):
-                entered = [b for b in variable.inside(parent) if b.how is How.WITH and b.statement is parent]
+                entered = [
+                    b for b in variable.inside(parent) if b.how is BindingKind.WITH and b.statement is parent
+                ]
                 if entered:
                     found.update(dict.fromkeys(entered))
                     return list(found)
@@ -192,9 +196,9 @@ class Flow:
 class _Variable:
     """The bindings of one variable, and which of them stand inside which statement."""
 
-    def __init__(self, name: str, scope: Scope, tree: Tree) -> None:
+    def __init__(self, name: str, scope: Scope, tree: SyntaxIndex) -> None:
         self.bindings = [
-            binding for binding in scope.bindings.get(name, ()) if binding.how is not How.ANNOTATE
+            binding for binding in scope.bindings.get(name, ()) if binding.how is not BindingKind.ANNOTATE
         ]
         self._scope = scope
         self._tree = tree
@@ -281,7 +285,9 @@ class _Variable:
                 _leaves(block) or self._in_block(block) for block in (statement.body, statement.orelse)
             )
         if isinstance(statement, (ast.With, ast.AsyncWith)):
-            entered = any(b.how is How.WITH and b.statement is statement for b in self.inside(statement))
+            entered = any(
+                b.how is BindingKind.WITH and b.statement is statement for b in self.inside(statement)
+            )
             return entered or self._in_block(statement.body)
         return False
 
@@ -289,9 +295,9 @@ class _Variable:
         return any(self.inside(child) and self.always_bound_by(child) for child in block)
 
 
-_IN_HEADERS = (How.MATCH, How.WALRUS)
+_IN_HEADERS = (BindingKind.MATCH, BindingKind.WALRUS)
 """What patterns bind, even of cases that are not taken, and what conditions do."""
-_ASSIGNING = (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)
+_ASSIGNING = (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.FOR, BindingKind.WITH)
 _SIMPLE = frozenset(
     {
         ast.Assign,
@@ -354,7 +360,7 @@ def _passed_in(outer: ast.AST, inner: ast.AST, block: list[ast.stmt] | None) -> 
                 return
 
 
-def _in_header(node: ast.AST, statement: ast.AST, tree: Tree) -> bool:
+def _in_header(node: ast.AST, statement: ast.AST, tree: SyntaxIndex) -> bool:
     current = node
     while tree.parents.get(current) is not statement:
         if current is statement:

@@ -6,25 +6,25 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, Tree
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.models.kind import Kind
-    from rlint.semantics.file_analysis import Knowledge
-    from rlint.semantics.interprocedural.project_index import Index
+    from rlint.models.kind import Type
+    from rlint.semantics.file_analysis import FileAnalysis
+    from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DEPTH = 4
 
 
-class Walks:
+class SumTreeWalks:
     """The walks of one file: loops, and functions that call themselves for the next node, each with the
     expression that gives the sum below a node. Compiled functions are left out.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: SyntaxIndex) -> None:
         self.tree = tree
         self.loops: dict[Loop, ast.expr] = {}
         self.functions: dict[Function, ast.expr] = {}
@@ -72,7 +72,7 @@ class Walks:
         return None
 
 
-def storage_of(lower: ast.expr, knowledge: Knowledge) -> Kind | None:
+def storage_of(lower: ast.expr, knowledge: FileAnalysis) -> Type | None:
     """The kind of what a tree's sums are stored in, as far as the file tells; None where they are parts of
     objects.
     """
@@ -86,14 +86,14 @@ def storage_of(lower: ast.expr, knowledge: Knowledge) -> Kind | None:
     return knowledge.kinds.kind_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
 
 
-class Descents:
+class SumTreeDescents:
     """The calls of a project that walk down trees of sums."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self.index = index
-        self._known: dict[tuple[str, int], list[Kind]] = {}
+        self._known: dict[tuple[str, int], list[Type]] = {}
 
-    def of(self, path: str, module: str) -> list[Kind]:
+    def of(self, path: str, module: str) -> list[Type]:
         """The storages of the trees of sums that calling what stands at an access path walks down once."""
         return self._called(path, module, _DEPTH) if self.any else []
 
@@ -103,10 +103,10 @@ class Descents:
         modules = self.index.modules.values()
         return any(f.walks_down is not None for module in modules for f in module.functions.values())
 
-    def _called(self, path: str, module: str, depth: int) -> list[Kind]:
+    def _called(self, path: str, module: str, depth: int) -> list[Type]:
         return [kind for each in self.index.callables(path, module) for kind in self._walked_in(each, depth)]
 
-    def _walked_in(self, target: FunctionSummary, depth: int) -> list[Kind]:
+    def _walked_in(self, target: FunctionSummary, depth: int) -> list[Type]:
         kind = target.walks_down
         if kind is not None:
             return [self.index.resolve(kind.of, target.module) if not kind and kind.of else kind]

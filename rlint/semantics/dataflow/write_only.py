@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rlint.semantics.frequency.intervals import calls_named
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
 
 ADDS = frozenset(
     """add add_experience add_memory add_sample add_to_memory add_transition append insert memorize push
@@ -21,12 +21,12 @@ _FEEDS = ADDS | _EMPTIES
 _LOOKS_UP = ("getattr", "hasattr", "attrgetter")
 
 
-def only_fed(uses: Iterable[ast.expr], tree: Tree) -> bool:
+def only_fed(uses: Iterable[ast.expr], tree: SyntaxIndex) -> bool:
     """Does a value get things added and is emptied, and nothing else, wherever it is read?"""
     return all(_is_fed(use, tree) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
 
 
-def attributes_fed(knowledge: Knowledge) -> frozenset[str]:
+def attributes_fed(knowledge: FileAnalysis) -> frozenset[str]:
     """The names of the attributes that a file reads only to add something to their values."""
     tree = knowledge.tree
     added_to = {
@@ -40,7 +40,7 @@ def attributes_fed(knowledge: Knowledge) -> frozenset[str]:
     return frozenset(fed) - looked_up(tree)
 
 
-def looked_up(tree: Tree) -> set[str]:
+def looked_up(tree: SyntaxIndex) -> set[str]:
     """The names of the attributes that a file looks up by their names: `getattr(agent, "steps")`."""
     found: set[str] = set()
     for call in calls_named(_LOOKS_UP, tree):
@@ -49,7 +49,7 @@ def looked_up(tree: Tree) -> set[str]:
     return found
 
 
-def _is_fed(use: ast.expr, tree: Tree) -> bool:
+def _is_fed(use: ast.expr, tree: SyntaxIndex) -> bool:
     """`use.add(…)` as a statement of its own."""
     method = tree.parents.get(use)
     call = tree.parents.get(method) if isinstance(method, ast.Attribute) else None

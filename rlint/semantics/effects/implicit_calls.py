@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from rlint.models.effect import PURE, USES_UP, Effect
-from rlint.models.kind import Kind, Tag
-from rlint.semantics.interprocedural.qualified_names import Names
-from rlint.semantics.types.infer import Kinds
-from rlint.syntax.syntax_index import Function, Tree
+from rlint.models.kind import Type, TypeTag
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _GETTERS = frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"})
 _TRUTH = ("__bool__", "__len__")
@@ -36,21 +36,28 @@ _OF_BUILTINS: dict[str, tuple[str, ...]] = {
                      "zip").split(), _ITERATES),
 }  # fmt: skip
 _OF_CLASSES = frozenset(
-    {Tag.UNKNOWN, Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT, Tag.MODULE}
+    {
+        TypeTag.UNKNOWN,
+        TypeTag.INSTANCE,
+        TypeTag.DATASET,
+        TypeTag.REPLAY_BUFFER,
+        TypeTag.ENVIRONMENT,
+        TypeTag.MODULE,
+    }
 )
 """What values may be that are instances of a class of the project."""
 _DERIVED_FROM = {
-    "builtins.bytes": Tag.BYTES,
-    "builtins.dict": Tag.DICT,
-    "builtins.float": Tag.FLOAT,
-    "builtins.int": Tag.INT,
-    "builtins.list": Tag.LIST,
-    "builtins.set": Tag.SET,
-    "builtins.str": Tag.STR,
-    "builtins.tuple": Tag.TUPLE,
-    "collections.deque": Tag.DEQUE,
-    "numpy.ndarray": Tag.NDARRAY,
-    "torch.Tensor": Tag.TENSOR,
+    "builtins.bytes": TypeTag.BYTES,
+    "builtins.dict": TypeTag.DICT,
+    "builtins.float": TypeTag.FLOAT,
+    "builtins.int": TypeTag.INT,
+    "builtins.list": TypeTag.LIST,
+    "builtins.set": TypeTag.SET,
+    "builtins.str": TypeTag.STR,
+    "builtins.tuple": TypeTag.TUPLE,
+    "collections.deque": TypeTag.DEQUE,
+    "numpy.ndarray": TypeTag.NDARRAY,
+    "torch.Tensor": TypeTag.TENSOR,
 }
 """Classes whose subclasses pass for what they are derived from."""
 _METHODS = (
@@ -64,13 +71,17 @@ _METHODS = (
 )
 
 
-class Hidden:
+class ImplicitCalls:
     """The properties and operators of one file's classes that do more than give a value. What may do more
     for all that anyone knows does not count: a device that is asked of the network is only asked for.
     """
 
     def __init__(
-        self, tree: Tree, names: Names, kinds: Kinds, effect_of: Callable[[Function], Effect]
+        self,
+        tree: SyntaxIndex,
+        names: QualifiedNames,
+        kinds: TypeInference,
+        effect_of: Callable[[Function], Effect],
     ) -> None:
         self.tree, self.names, self.kinds = tree, names, kinds
         self._effect_of = effect_of
@@ -103,12 +114,12 @@ class Hidden:
                     return self.named[method]
         return PURE
 
-    def _may_be_own(self, kind: Kind) -> bool:
+    def _may_be_own(self, kind: Type) -> bool:
         """May the value be an instance of a class of the project?"""
         return kind.tag in _OF_CLASSES or (kind.tag in self._derived and not kind.fresh)
 
     @cached_property
-    def _derived(self) -> frozenset[Tag]:
+    def _derived(self) -> frozenset[TypeTag]:
         """What instances of the file's classes may pass for."""
         bases = (base for owner in self.tree.of_type(ast.ClassDef) for base in owner.bases)
         found = (_DERIVED_FROM.get(self.names.qualified(base) or "") for base in bases)

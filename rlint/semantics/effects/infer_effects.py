@@ -8,16 +8,16 @@ from typing import ClassVar, Protocol
 
 from rlint import models
 from rlint.models.effect import PURE, READS, USES_UP, Effect, EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
-from rlint.semantics.effects.implicit_calls import Hidden
+from rlint.semantics.effects.implicit_calls import ImplicitCalls
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
-from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.algebra import is_immutable
-from rlint.semantics.types.infer import Kinds
+from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.queries import argument_count
-from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.syntax_index import FUNCTIONS, Function, Tree
+from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import RUN_LATER, below, children, end_in_order, running, size_of
 
 _WRITES = Effect(EffectKind.MUTATES, "writes into an argument")
@@ -26,8 +26,8 @@ _ON_OWN_VALUE = EffectKind.READS | EffectKind.MUTATES
 _ITERATIONS = frozenset({ast.For, ast.comprehension})
 _READING = frozenset({ast.Attribute, ast.Name, ast.Subscript})
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-_MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
-                           Tag.INSTANCE, Tag.STATE_DICT})  # fmt: skip
+_MUTABLE_TAGS = frozenset({TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.UNKNOWN,
+                           TypeTag.INSTANCE, TypeTag.STATE_DICT})  # fmt: skip
 # decorators after which a function does to the world what its body does
 _ADD_NOTHING = frozenset(
     """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod functools.cache
@@ -48,19 +48,21 @@ _SMALL = 60
 """Nodes of an expression that is looked at as often as somebody asks. Larger ones may lie in one another."""
 
 
-class Effects:
+class EffectInference:
     """The effects in one file.
 
     Without a project, a call into other functions of the project counts as unknown;
     `function_effect` lists such calls as access paths, to be judged once all files are known.
     """
 
-    def __init__(self, tree: Tree, names: Names, kinds: Kinds, project: EffectResolver | None) -> None:
+    def __init__(
+        self, tree: SyntaxIndex, names: QualifiedNames, kinds: TypeInference, project: EffectResolver | None
+    ) -> None:
         self.tree = tree
         self.names = names
         self.kinds = kinds
         self.project = project
-        self.hidden = Hidden(tree, names, kinds, self._effect_of_body)
+        self.hidden = ImplicitCalls(tree, names, kinds, self._effect_of_body)
         self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
         self._of_large: dict[ast.AST, Effect] = {}
         self._immutable: dict[tuple[Scope | None, str], bool] = {}
@@ -207,9 +209,10 @@ class Effects:
         scope, bindings = self.names.bindings(node)
         if scope is None or scope.parent is not None:
             return PURE
-        fixed = all(binding.how in (How.IMPORT, How.FUNCTION, How.CLASS) for binding in bindings) or (
-            len(bindings) == 1 and is_immutable(self.kinds.binding_kind(bindings[0]))
-        )
+        fixed = all(
+            binding.how in (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
+            for binding in bindings
+        ) or (len(bindings) == 1 and is_immutable(self.kinds.binding_kind(bindings[0])))
         return PURE if fixed else READS
 
     def _call(self, call: ast.Call, *, by_caller: bool = False) -> tuple[Effect, str | None]:
@@ -243,13 +246,13 @@ class Effects:
         if isinstance(call.func, ast.Attribute):
             return self._method(call, call.func, by_caller=by_caller)
         callee = self.kinds.kind_of(call.func)
-        if callee.tag is Tag.MODULE:
+        if callee.tag is TypeTag.MODULE:
             return Effect(
                 EffectKind.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"
             ), None
-        if callee.tag is Tag.TOKENIZER:
+        if callee.tag is TypeTag.TOKENIZER:
             return PURE, None
-        if callee.of and callee.tag in (Tag.FUNCTION, Tag.CLASS, Tag.UNKNOWN):
+        if callee.of and callee.tag in (TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.UNKNOWN):
             return self._unknown(call.func), callee.of
         return self._unknown(call.func), None
 
@@ -260,17 +263,17 @@ class Effects:
         owner = self.kinds.kind_of(func.value)
         if by_caller and func.attr in CHANGES and self._is_own_item(func.value):
             return PURE, None
-        if owner.tag is not Tag.UNKNOWN:
+        if owner.tag is not TypeTag.UNKNOWN:
             known = models.method_fact(owner.tag, func.attr, argument_count(call))
-            if known is not None and owner.tag is not Tag.INSTANCE:
+            if known is not None and owner.tag is not TypeTag.INSTANCE:
                 on_owner = by_caller and owner.tag in _MUTABLE_TAGS and known.effect.kind & _ON_OWN_VALUE
                 if on_owner and self.is_made_here(func.value):
                     return known.effect.without(_ON_OWN_VALUE), None
-                if owner.tag is Tag.PATTERN and func.attr in ("sub", "subn"):
+                if owner.tag is TypeTag.PATTERN and func.attr in ("sub", "subn"):
                     return self._calling_back(called_back(call, "re.Pattern.sub"), known.effect), None
                 return known.effect, None
             return self._unknown(func), f"{owner.of}().{func.attr}" if owner.of else None
-        text_first = bool(call.args) and self.kinds.kind_of(call.args[0]).tag is Tag.STR
+        text_first = bool(call.args) and self.kinds.kind_of(call.args[0]).tag is TypeTag.STR
         count = len(call.args) + len(call.keywords)
         known = models.method_on_unknown(func.attr, count, text_first=text_first)
         effect = known.effect if known is not None else self._unknown(func)
@@ -290,7 +293,7 @@ class Effects:
         if not isinstance(value, (ast.Name, ast.Attribute)):
             return False
         tag = self.kinds.kind_of(value).tag
-        return tag is Tag.ITERATOR or (files and tag is Tag.FILE)
+        return tag is TypeTag.ITERATOR or (files and tag is TypeTag.FILE)
 
     def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
         """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""
@@ -311,7 +314,7 @@ class Effects:
     def _callback_effect(self, argument: ast.expr) -> Effect:
         qualified = self.names.qualified(argument)
         kind = self.kinds.kind_of(argument)
-        if qualified is None and kind.tag is not Tag.FUNCTION:
+        if qualified is None and kind.tag is not TypeTag.FUNCTION:
             # data, or a callable that was passed in
             return PURE if kind else self._unknown(argument)
         path = qualified or kind.of
@@ -348,7 +351,7 @@ class Effects:
         known = self._immutable.get((scope, name.id))
         if known is None:
             known = self._immutable[scope, name.id] = all(
-                binding.how is How.AUGMENT
+                binding.how is BindingKind.AUGMENT
                 or is_immutable(self.kinds.binding_kind(binding))
                 or isinstance(binding.value, (ast.Call, ast.BinOp, ast.UnaryOp))
                 for binding in bindings
@@ -356,9 +359,9 @@ class Effects:
         return known
 
     def _made_here(self, binding: Binding) -> bool:
-        if binding.how is How.AUGMENT:
+        if binding.how is BindingKind.AUGMENT:
             return True  # keeps what the other bindings made
-        if binding.how is not How.ASSIGN or binding.value is None or binding.path:
+        if binding.how is not BindingKind.ASSIGN or binding.value is None or binding.path:
             return False
         if isinstance(binding.value, _FRESH_DISPLAYS):
             return True
@@ -402,7 +405,7 @@ def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:
         stack.extend(children(node))
 
 
-_MAY_DO = frozenset(Effects._LOOKS)
+_MAY_DO = frozenset(EffectInference._LOOKS)
 
 
 def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> Iterator[ast.AST]:

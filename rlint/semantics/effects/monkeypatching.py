@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 
 _Resolve = Callable[[ast.expr], str | None]
 _PATCHES = frozenset({"patch", "setattr", "delattr", "object", "multiple"})
 """The last names of `mock.patch`, `monkeypatch.setattr`, `mock.patch.object` and their kin."""
 
 
-def replaced_paths(tree: Tree, resolve: _Resolve) -> Iterator[str]:
+def replaced_paths(tree: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
     """The dotted names of what is set or deleted in modules and classes, settings aside."""
     for node in tree.written.attribute_stores:
         if not _is_setting(tree.parents.get(node)):
@@ -28,7 +28,7 @@ def replaced_paths(tree: Tree, resolve: _Resolve) -> Iterator[str]:
             yield f"{base}.{key.value}"
 
 
-def names_set_by_text(tree: Tree) -> frozenset[str]:
+def names_set_by_text(tree: SyntaxIndex) -> frozenset[str]:
     """The names of the module that `exec("...")`, `globals()["..."] = ...` and their kin bind."""
     found: set[str] = set()
     for subscript in tree.written.item_stores:

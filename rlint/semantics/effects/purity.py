@@ -7,41 +7,41 @@ from collections.abc import Callable
 
 from rlint import models
 from rlint.models.effect import Effect
-from rlint.models.kind import Tag
-from rlint.semantics.file_analysis import Knowledge
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.models.kind import TypeTag
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.syntax.queries import argument_count
 from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Function
 from rlint.syntax.walk import running
 
-_TEXT = frozenset({Tag.STR, Tag.BYTES})
+_TEXT = frozenset({TypeTag.STR, TypeTag.BYTES})
 _REMEMBERS = frozenset({"functools.cache", "functools.cached_property", "functools.lru_cache"})
 _REPEATS = frozenset({*LOOPS, *COMPREHENSIONS})
 _LOOKS_AT_ENDS = frozenset({"endswith", "startswith"})
 # what these read can be changed by another thread or process, or by the world
 _OTHERS_CHANGE = frozenset(
     {
-        Tag.EVENT,
-        Tag.QUEUE,
-        Tag.LOCK,
-        Tag.SEMAPHORE,
-        Tag.CONDITION,
-        Tag.BARRIER,
-        Tag.THREAD,
-        Tag.PROCESS,
-        Tag.POOL,
-        Tag.FUTURE,
-        Tag.CONNECTION,
-        Tag.SHARED_VALUE,
-        Tag.PATH,
-        Tag.FILE,
-        Tag.LOGGER,
-        Tag.RANDOM_GENERATOR,
+        TypeTag.EVENT,
+        TypeTag.QUEUE,
+        TypeTag.LOCK,
+        TypeTag.SEMAPHORE,
+        TypeTag.CONDITION,
+        TypeTag.BARRIER,
+        TypeTag.THREAD,
+        TypeTag.PROCESS,
+        TypeTag.POOL,
+        TypeTag.FUTURE,
+        TypeTag.CONNECTION,
+        TypeTag.SHARED_VALUE,
+        TypeTag.PATH,
+        TypeTag.FILE,
+        TypeTag.LOGGER,
+        TypeTag.RANDOM_GENERATOR,
     }
 )
-_CHANGE_UNASKED = _OTHERS_CHANGE - {Tag.PATH}
+_CHANGE_UNASKED = _OTHERS_CHANGE - {TypeTag.PATH}
 # modules whose functions read nothing but the memory of their arguments, and what in them does
 _READ_ARGUMENTS = tuple(
     f"{module}."
@@ -55,10 +55,10 @@ _READ_STATE = tuple(
 )
 
 
-class Work:
+class Purity:
     """What calls of the project's functions cost and look at, with everything that these call."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self.index = index
         self._works: dict[str, bool] = {}
         self._watches: dict[str, bool] = {}
@@ -80,7 +80,7 @@ class Work:
         function: FunctionSummary,
         known: dict[str, bool],
         own: Callable[[FunctionSummary], bool],
-        of_library: Callable[[Tag, str], bool],
+        of_library: Callable[[TypeTag, str], bool],
     ) -> Step[bool]:
         found = known.get(function.path)
         if found is not None:
@@ -96,35 +96,35 @@ class Work:
             if not targets:
                 owner, _, method = path.rpartition(".")
                 found = of_library(
-                    self.index.resolve(owner, function.module).tag if owner else Tag.UNKNOWN, method
+                    self.index.resolve(owner, function.module).tag if owner else TypeTag.UNKNOWN, method
                 )
         known[function.path] = found
         return found
 
 
-def _is_work_of(owner: Tag, method: str) -> bool:
+def _is_work_of(owner: TypeTag, method: str) -> bool:
     return not models.is_cheap_method(owner, method)
 
 
-def _is_outside(owner: Tag, method: str) -> bool:
+def _is_outside(owner: TypeTag, method: str) -> bool:
     known = models.method_fact(owner, method)
     return owner in _OTHERS_CHANGE and (known is None or not known.effect.pure)
 
 
-def does_work(function: Function, knowledge: Knowledge) -> bool:
+def does_work(function: Function, knowledge: FileAnalysis) -> bool:
     """Does a function of this file do more than look things up and compute with them: a loop, a search in
     text, a call that is not cheap? What the functions of the project do that it calls is not counted.
     """
     return not remembers(function, knowledge) and any(_is_work(node, knowledge) for node in _body(function))
 
 
-def remembers(function: Function, knowledge: Knowledge) -> bool:
+def remembers(function: Function, knowledge: FileAnalysis) -> bool:
     """Does a function of this file keep its results for the next call with the same arguments?"""
     decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
     return any(knowledge.names.qualified(decorator) in _REMEMBERS for decorator in decorators)
 
 
-def watches_others(function: Function, knowledge: Knowledge) -> bool:
+def watches_others(function: Function, knowledge: FileAnalysis) -> bool:
     """Does a function of this file look at what others change: a file, a queue, a shared value?"""
     looked_at = (node for node in _body(function) if type(node) in _LOOKS)
     return any(looks_outside(node, knowledge) for node in looked_at)
@@ -133,7 +133,7 @@ def watches_others(function: Function, knowledge: Knowledge) -> bool:
 _LOOKS = frozenset({ast.Call, ast.Attribute})
 
 
-def looks_outside(node: ast.AST, knowledge: Knowledge) -> bool:
+def looks_outside(node: ast.AST, knowledge: FileAnalysis) -> bool:
     """Does this node, its children left out, read what can change without any statement of this thread?"""
     match node:
         case ast.Call(func=func):
@@ -152,7 +152,7 @@ def looks_outside(node: ast.AST, knowledge: Knowledge) -> bool:
     return False
 
 
-def is_cheap(call: ast.Call, knowledge: Knowledge) -> bool | None:
+def is_cheap(call: ast.Call, knowledge: FileAnalysis) -> bool | None:
     """Is the call of a library's function too cheap for a second one to matter? None for other functions."""
     qualified = knowledge.names.qualified(call.func)
     if qualified is not None:
@@ -166,7 +166,7 @@ def is_cheap(call: ast.Call, knowledge: Knowledge) -> bool | None:
     return None
 
 
-def _is_work(node: ast.AST, knowledge: Knowledge) -> bool:
+def _is_work(node: ast.AST, knowledge: FileAnalysis) -> bool:
     if type(node) in _REPEATS:
         return True
     if not isinstance(node, ast.Call):

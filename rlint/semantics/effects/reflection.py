@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import place_in_order
 
 OF_THE_FUNCTION: Mapping[str, int] = {"locals": 9, "vars": 1, "exec": 2, "eval": 2}
@@ -14,7 +14,7 @@ look at, or the names to use.
 """
 
 
-def lookups(tree: Tree, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
+def lookups(tree: SyntaxIndex, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
     """The calls of such functions, in source order."""
     named = [name for function in functions for name in tree.variables.named(function)]
     for name in sorted(named, key=place_in_order):

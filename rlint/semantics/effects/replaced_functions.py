@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import TypeTag
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ANY_CLASS
 
-_MAY_BE_CALLED = frozenset({Tag.CLASS, Tag.FUNCTION, Tag.INSTANCE, Tag.MODULE, Tag.UNKNOWN})
+_MAY_BE_CALLED = frozenset(
+    {TypeTag.CLASS, TypeTag.FUNCTION, TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.UNKNOWN}
+)
 
 
-def replaced_in(knowledge: Knowledge) -> frozenset[str]:
+def replaced_in(knowledge: FileAnalysis) -> frozenset[str]:
     """The dotted names of what a file sets in modules and classes, and the methods that it sets in objects:
     `package.module.Scorer.parse`, or `*.parse` where it is not known of what class the object is.
     """
@@ -31,11 +33,11 @@ def replaced_in(knowledge: Knowledge) -> frozenset[str]:
     return frozenset(found)
 
 
-def _class_of(owner: ast.expr, knowledge: Knowledge) -> str:
+def _class_of(owner: ast.expr, knowledge: FileAnalysis) -> str:
     cls = knowledge.names.class_of_self(owner) if isinstance(owner, ast.Name) else None
     if cls is not None:
         return f"{knowledge.name}.{knowledge.tree.qualname(cls)}"
     kind = knowledge.kinds.kind_of(owner)
-    if kind.tag is Tag.UNKNOWN and kind.of.endswith("()"):
+    if kind.tag is TypeTag.UNKNOWN and kind.of.endswith("()"):
         return kind.of.removesuffix("()")  # of a class that other files may define
-    return kind.of if kind.of and kind.tag in (Tag.INSTANCE, Tag.MODULE) else ANY_CLASS
+    return kind.of if kind.of and kind.tag in (TypeTag.INSTANCE, TypeTag.MODULE) else ANY_CLASS

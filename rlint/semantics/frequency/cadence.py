@@ -17,7 +17,7 @@ _CALLS = 4
 
 
 @frozen
-class Beat:
+class Cadence:
     """The training loop that runs a line, as far as it is known which one that is.
 
     `drivers` are done once in each pass of it (see loops.py) and `nested` many times in each; where they are
@@ -41,7 +41,7 @@ class Beat:
     layered: bool = False
 
 
-class Beats:
+class Cadences:
     """The beats of all lines of a project."""
 
     def __init__(self, heat: HeatMap) -> None:
@@ -53,7 +53,7 @@ class Beats:
         loops: Sequence[int],
         guards: tuple[Guard, ...],
         seen: frozenset[str] = frozenset(),
-    ) -> Beat | None:
+    ) -> Cadence | None:
         """The beat of a line of `function` that stands in `loops` (their indices, innermost first) and behind
         `guards`; None where nothing that leads to it drives anything. Of several callers, those count that
         make it hottest, and of these the one with the fewest conditions.
@@ -63,7 +63,7 @@ class Beats:
             if index < len(driven) and any(driven[index]):
                 inside = [guard for guard in guards if _is_in(guard.loop, index, function)]
                 around = [guard for guard in guards if guard not in inside]
-                return Beat(
+                return Cadence(
                     *driven[index],
                     tuple(inside),
                     tuple(around),
@@ -79,7 +79,7 @@ class Beats:
         once, many = self._heat.driven_by(function)
         seen |= {function.path}
         if once:
-            return Beat(once, many, guards)
+            return Cadence(once, many, guards)
         found = [] if len(seen) > _CALLS else self._callers(function, seen)
         if not found:
             return None
@@ -87,8 +87,8 @@ class Beats:
         called = (*beat.calls, function.path)
         return replace(beat, guards=(*guards, *beat.guards), calls=called)
 
-    def _callers(self, function: FunctionSummary, seen: frozenset[str]) -> list[tuple[Heat, Beat]]:
-        found: list[tuple[Heat, Beat]] = []
+    def _callers(self, function: FunctionSummary, seen: frozenset[str]) -> list[tuple[Heat, Cadence]]:
+        found: list[tuple[Heat, Cadence]] = []
         for level, edge in self._heat.callers(function)[:_CALLERS]:
             if level is Heat.COLD or edge.caller.path in seen:
                 continue

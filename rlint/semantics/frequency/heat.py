@@ -8,13 +8,13 @@ from functools import cached_property
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
 from rlint.semantics.frequency.roles import role_of, takes_gradient_step
-from rlint.semantics.interprocedural.call_graph import CallGraph, Edge
-from rlint.semantics.interprocedural.project_index import Index
-from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, Loop
+from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
+from rlint.semantics.interprocedural.project_index import ProjectIndex
+from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
 from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
@@ -36,7 +36,7 @@ COLD = HeatAt(Heat.COLD)
 class HeatMap:
     """The heat of every function of a project, and of every loop in it."""
 
-    def __init__(self, index: Index, graph: CallGraph) -> None:
+    def __init__(self, index: ProjectIndex, graph: CallGraph) -> None:
         self.index = index
         self.graph = graph
         self._functions = [f for module in index.modules.values() for f in module.functions.values()]
@@ -98,7 +98,7 @@ class HeatMap:
         level = min(level, cap)
         return HeatAt(level, chain) if level is not Heat.COLD else COLD
 
-    def _link(self, function: FunctionSummary, loop: Loop) -> str:
+    def _link(self, function: FunctionSummary, loop: LoopSummary) -> str:
         module = self.index.modules[function.module]
         return f"{module.path}:{shown_line(loop.line, module.cells)} {loop.header}"
 
@@ -164,7 +164,7 @@ class HeatMap:
         """Does a function, with all that it calls, take gradient steps?"""
         return GRADIENT_STEP in self._once[function.path] | self._many[function.path]
 
-    def callers(self, function: FunctionSummary) -> list[tuple[Heat, Edge]]:
+    def callers(self, function: FunctionSummary) -> list[tuple[Heat, CallEdge]]:
         """The calls of a function, each with how hot it is; those of tests are left out."""
         return [
             (self.inside(edge.caller, _enclosing(edge.caller, edge.site.loop), edge.site.cap).level, edge)
@@ -341,7 +341,7 @@ class HeatMap:
             return COLD
         owner = function.qualname.rpartition(".")[0]
         cls = self.index.modules[function.module].classes.get(owner)
-        tag = self.index.class_kind(cls).tag if cls is not None else Tag.UNKNOWN
+        tag = self.index.class_kind(cls).tag if cls is not None else TypeTag.UNKNOWN
         role = role_of(function, owner if cls is not None else "", tag, self._many[function.path])
         return HeatAt(role.heat, (f"{function.shown} ({role.what})",)) if role is not None else COLD
 
@@ -355,9 +355,9 @@ def _enclosing(function: FunctionSummary, loop: int) -> list[int]:
     return found
 
 
-def _fed_by(function: FunctionSummary, edge: Edge) -> list[int]:
+def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:
     """The loops that run over what a call of a generator gives: it works in each of their passes."""
-    if not any(kind.tag is Tag.ITERATOR for kind in edge.target.returns):
+    if not any(kind.tag is TypeTag.ITERATOR for kind in edge.target.returns):
         return []
     line, around = edge.site.line, edge.site.loop
     return [i for i, loop in enumerate(function.loops) if loop.line == line and loop.parent == around]

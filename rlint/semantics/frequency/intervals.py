@@ -10,7 +10,7 @@ from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.semantics.frequency.lazy_init import where_it_leaves
-from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Tree
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, SyntaxIndex
 from rlint.syntax.walk import below, place_in_order
 
 RARE_PERIOD = 50
@@ -28,7 +28,7 @@ _BEST = regex(r"(^|_)best")
 
 
 @frozen
-class Interval:
+class PassInterval:
     """`if counter % period == 0`: the period where it is a constant, and its text."""
 
     period: int | None
@@ -36,7 +36,7 @@ class Interval:
     text: str
 
 
-def interval_of(test: ast.expr, tree: Tree) -> Interval | None:
+def interval_of(test: ast.expr, tree: SyntaxIndex) -> PassInterval | None:
     """The interval that a condition tests for, also as one part of an `and`."""
     for part in _conjuncts(test):
         modulo = None
@@ -56,7 +56,7 @@ def interval_of(test: ast.expr, tree: Tree) -> Interval | None:
         if modulo is not None:
             start, end = tree.positions.span(modulo.right)
             counter = tree.positions.span(modulo.left)
-            return Interval(_constant_int(modulo.right), tree.text[slice(*counter)], tree.text[start:end])
+            return PassInterval(_constant_int(modulo.right), tree.text[slice(*counter)], tree.text[start:end])
     return None
 
 
@@ -84,10 +84,10 @@ _STARTS = frozenset({*LOOPS, *FUNCTIONS, ast.Lambda})
 """What the lines in it are compared with."""
 
 
-class Caps:
+class FrequencyBounds:
     """How hot the lines of a file can be at most, given the conditions between them and their loops."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: SyntaxIndex) -> None:
         self.tree = tree
         self._known: dict[ast.AST, Heat] = {}
         self._leaves: dict[Function, ast.stmt | None] = {}
@@ -135,7 +135,7 @@ class Caps:
         return Heat.HOT
 
 
-def _fails(child: ast.AST, parent: ast.AST, tree: Tree) -> bool:
+def _fails(child: ast.AST, parent: ast.AST, tree: SyntaxIndex) -> bool:
     """Is the child run only on the way to an error: in a `raise`, a block that ends in one, an assertion's
     message?
     """
@@ -148,11 +148,11 @@ def _fails(child: ast.AST, parent: ast.AST, tree: Tree) -> bool:
     return False
 
 
-def _is_in_body(child: ast.AST, parent: ast.If, tree: Tree) -> bool:
+def _is_in_body(child: ast.AST, parent: ast.If, tree: SyntaxIndex) -> bool:
     return isinstance(child, ast.stmt) and tree.block(child)[0] is parent.body
 
 
-def _cap(test: ast.expr, tree: Tree, *, taken: bool) -> Heat:
+def _cap(test: ast.expr, tree: SyntaxIndex, *, taken: bool) -> Heat:
     if not taken:
         # the else of "not yet made" or "not debugging" is the usual path
         return Heat.HOT
@@ -162,7 +162,7 @@ def _cap(test: ast.expr, tree: Tree, *, taken: bool) -> Heat:
     return cap
 
 
-def _cap_of_part(part: ast.expr, tree: Tree) -> Heat:
+def _cap_of_part(part: ast.expr, tree: SyntaxIndex) -> Heat:
     interval = interval_of(part, tree)
     if interval is not None:
         if interval.period is not None:
@@ -213,14 +213,14 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
     return [test]
 
 
-def calls_named(names: Collection[str], tree: Tree) -> list[ast.Call]:
+def calls_named(names: Collection[str], tree: SyntaxIndex) -> list[ast.Call]:
     """The calls in a file of what has one of these last names, in source order."""
     calls = tree.written.calls_of(names)
     others = [call for call in tree.written.calls.get("", ()) if last_name(call.func) in names]
     return sorted([*calls, *others], key=place_in_order) if others else calls
 
 
-def calls_like(is_meant: Callable[[str], object], tree: Tree) -> list[ast.Call]:
+def calls_like(is_meant: Callable[[str], object], tree: SyntaxIndex) -> list[ast.Call]:
     """The calls in a file of what has a last name that is meant, in source order."""
     calls = tree.written.calls
     unnamed = (last_name(call.func) or "" for call in calls.get("", ()))

@@ -17,7 +17,7 @@ _SAME_ITEMS = frozenset(
 )
 
 
-class Sort(Enum):
+class ItemKind(Enum):
     """What a loop variable is to what the loop runs over."""
 
     COUNT = "count"  # 0, 1, 2, … of `range` and `enumerate`
@@ -26,7 +26,7 @@ class Sort(Enum):
 
 
 @frozen
-class Item:
+class LoopItem:
     """What one variable of a loop stands for.
 
     `over` is what the loop runs over, without `enumerate`, `zip`, bars and `.items()`: `states` for the `s`
@@ -35,7 +35,7 @@ class Item:
     """
 
     name: str
-    sort: Sort
+    sort: ItemKind
     over: ast.expr
     is_part: bool = False
 
@@ -43,7 +43,7 @@ class Item:
 Qualified = Callable[[ast.expr], "str | None"]
 
 
-def items_of(loop: AnyLoop, qualified: Qualified) -> dict[str, Item]:
+def items_of(loop: AnyLoop, qualified: Qualified) -> dict[str, LoopItem]:
     """The variables of a `for` loop or comprehension, by name; of several comprehension clauses, those of
     the last. Empty for `while`.
     """
@@ -74,19 +74,19 @@ def is_short(loop: AnyLoop, qualified: Qualified) -> bool:
     return isinstance(iterable, (ast.Tuple, ast.List, ast.Set, ast.Dict))
 
 
-def _pairs(target: ast.expr, iterable: ast.expr, qualified: Qualified) -> Iterator[Item]:
+def _pairs(target: ast.expr, iterable: ast.expr, qualified: Qualified) -> Iterator[LoopItem]:
     if isinstance(iterable, ast.Call):
         path = qualified(iterable.func) or ""
         parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
         if path == "builtins.range":
             if isinstance(target, ast.Name) and len(iterable.args) < 3:
-                yield Item(target.id, Sort.COUNT, iterable)
+                yield LoopItem(target.id, ItemKind.COUNT, iterable)
             elif isinstance(target, ast.Name):
-                yield Item(target.id, Sort.KEY, iterable)  # the starts of slices
+                yield LoopItem(target.id, ItemKind.KEY, iterable)  # the starts of slices
             return
         if path == "builtins.enumerate" and len(parts) == 2 and iterable.args:
             if isinstance(parts[0], ast.Name):
-                yield Item(parts[0].id, Sort.COUNT, iterable.args[0])
+                yield LoopItem(parts[0].id, ItemKind.COUNT, iterable.args[0])
             yield from _pairs(parts[1], iterable.args[0], qualified)
             return
         if path == "builtins.zip" and len(parts) == len(iterable.args):
@@ -101,15 +101,15 @@ def _pairs(target: ast.expr, iterable: ast.expr, qualified: Qualified) -> Iterat
             owner, method = iterable.func.value, iterable.func.attr
             if method == "items" and len(parts) == 2:
                 if isinstance(parts[0], ast.Name):
-                    yield Item(parts[0].id, Sort.KEY, owner)
+                    yield LoopItem(parts[0].id, ItemKind.KEY, owner)
                 yield from _pairs(parts[1], owner, qualified)
                 return
             if method == "keys" and isinstance(target, ast.Name):
-                yield Item(target.id, Sort.KEY, owner)
+                yield LoopItem(target.id, ItemKind.KEY, owner)
                 return
             if method == "values":
                 yield from _pairs(target, owner, qualified)
                 return
     for node in below(target):
         if isinstance(node, ast.Name):
-            yield Item(node.id, Sort.ELEMENT, iterable, is_part=node is not target)
+            yield LoopItem(node.id, ItemKind.ELEMENT, iterable, is_part=node is not target)

@@ -6,14 +6,14 @@ import ast
 from functools import cached_property
 
 from rlint.findings import Heat
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import Caps, last_name
+from rlint.semantics.frequency.intervals import FrequencyBounds, last_name
 from rlint.semantics.frequency.pacing import Pacing
-from rlint.semantics.frequency.path_conditions import Conditions
-from rlint.semantics.interprocedural.summary import Loop
-from rlint.semantics.types.infer import Kinds
-from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, Tree
+from rlint.semantics.frequency.path_conditions import PathConditions
+from rlint.semantics.interprocedural.summary import LoopSummary
+from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, SyntaxIndex
 from rlint.syntax.syntax_index import Loop as LoopNode
 from rlint.syntax.walk import RUN_LATER
 
@@ -53,18 +53,18 @@ _REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *RUN_LATER, ast.If})
 AnyLoop = LoopNode | Comprehension
 
 
-class Loops:
+class LoopIndex:
     """All loops and comprehensions of one file, by the function that runs them (None: the module)."""
 
-    def __init__(self, tree: Tree, kinds: Kinds) -> None:
+    def __init__(self, tree: SyntaxIndex, kinds: TypeInference) -> None:
         self.tree = tree
         self.kinds = kinds
         self.of_function: dict[ast.AST | None, list[AnyLoop]] = {}
         self.index: dict[ast.AST, int] = {}
         self._around: dict[ast.AST, list[AnyLoop]] = {}
-        self._unlinked: Loops | None = None
-        self._caps = Caps(tree)
-        self.conditions = Conditions(tree, kinds.flow, self.index)
+        self._unlinked: LoopIndex | None = None
+        self._caps = FrequencyBounds(tree)
+        self.conditions = PathConditions(tree, kinds.flow, self.index)
         """The conditions that lines stand behind."""
         nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
@@ -73,9 +73,9 @@ class Loops:
             self.index[node] = len(siblings)
             siblings.append(node)  # type: ignore[arg-type]
 
-    def linked(self, kinds: Kinds) -> Loops:
+    def linked(self, kinds: TypeInference) -> LoopIndex:
         """The same loops, with what the project tells of the values that drive them."""
-        linked = object.__new__(Loops)
+        linked = object.__new__(LoopIndex)
         linked.tree, linked.kinds, linked._unlinked = self.tree, kinds, self
         linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
         linked._caps, linked.conditions = self._caps, self.conditions
@@ -159,13 +159,13 @@ class Loops:
         calls = self.tree.written.calls_of(_STEPPING)
         return [call for call in calls if self.driver_of(call) == GRADIENT_STEP]
 
-    def summaries(self, function: ast.AST | None) -> tuple[Loop, ...]:
+    def summaries(self, function: ast.AST | None) -> tuple[LoopSummary, ...]:
         """The loops of a function as plain data, in the order of their index."""
         result = []
         for node in self.of_function.get(function, ()):
             parent = self.innermost(node)
             result.append(
-                Loop(
+                LoopSummary(
                     node.lineno,
                     self.header(node),
                     self.index[parent] if parent is not None else -1,
@@ -240,11 +240,11 @@ class Loops:
             return GRADIENT_STEP
         if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
             tag = self.kinds.kind_of(func.value).tag
-            if tag in (Tag.QUEUE, Tag.CONNECTION):
+            if tag in (TypeTag.QUEUE, TypeTag.CONNECTION):
                 return MESSAGE
             name = (last_name(func.value) or "").lower()
             pattern = _QUEUE if method.startswith("get") else _CONNECTION
-            return MESSAGE if tag is Tag.UNKNOWN and pattern.search(name) else None
+            return MESSAGE if tag is TypeTag.UNKNOWN and pattern.search(name) else None
         if method in ("sample", "sample_batch") and call.args:
             name = (last_name(func.value) or "").lower()
             return BATCH if _STORES.search(name) else None
@@ -256,11 +256,11 @@ class Loops:
     def _step(self, call: ast.Call, func: ast.Attribute) -> str | None:
         tag = self.kinds.kind_of(func.value).tag
         name = (last_name(func.value) or "").lower()
-        if tag is Tag.ENVIRONMENT:
+        if tag is TypeTag.ENVIRONMENT:
             return ENVIRONMENT_STEP
-        if tag is Tag.OPTIMIZER:
+        if tag is TypeTag.OPTIMIZER:
             return GRADIENT_STEP
-        if tag not in (Tag.UNKNOWN, Tag.INSTANCE, Tag.MODULE):
+        if tag not in (TypeTag.UNKNOWN, TypeTag.INSTANCE, TypeTag.MODULE):
             return None
         if _ENVIRONMENT.search(name):
             return ENVIRONMENT_STEP
@@ -282,7 +282,7 @@ class Loops:
             callee = self.kinds.names.qualified(iterable.func) or ""
             if callee in ("builtins.enumerate", "builtins.zip", "builtins.iter") or callee.startswith("tqdm"):
                 return any(self._is_loader(argument) for argument in iterable.args)
-        if self.kinds.kind_of(iterable).tag is Tag.LOADER:
+        if self.kinds.kind_of(iterable).tag is TypeTag.LOADER:
             return True
         return bool(_LOADER.search((last_name(iterable) or "").lower()))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.regex import regex
-from rlint.semantics.dataflow.reaching_definitions import Flow
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.intervals import interval_of, last_name
 from rlint.semantics.frequency.path_conditions import constant_period
-from rlint.syntax.syntax_index import FUNCTIONS, HOLD_BODIES, LOOPS, Tree
+from rlint.syntax.syntax_index import FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
 
 OFTEN = 10
 """An interval of fewer passes than this is no pause worth the name."""
@@ -28,7 +28,7 @@ class Pacing:
     the same conditions, runs as often as the parameters change.
     """
 
-    def __init__(self, tree: Tree, flow: Flow, steps: list[ast.Call]) -> None:
+    def __init__(self, tree: SyntaxIndex, flow: ReachingDefinitions, steps: list[ast.Call]) -> None:
         self.tree = tree
         self.flow = flow
         self._known: dict[ast.stmt, bool | None] = {}

@@ -10,14 +10,14 @@ from functools import lru_cache
 from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.regex import regex
-from rlint.semantics.dataflow.reaching_definitions import Flow
-from rlint.semantics.frequency.intervals import Interval, interval_of, last_name
-from rlint.syntax.scopes import How
-from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, Tree
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.frequency.intervals import PassInterval, interval_of, last_name
+from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
 from rlint.syntax.walk import below
 
 
-class Sort(Enum):
+class GuardKind(Enum):
     """What makes a condition come true."""
 
     INTERVAL = "every so many passes"  # `step % n == 0`, `step - last >= n`, `step >= next_log`
@@ -39,7 +39,7 @@ class Guard:
     constant. `loop` is the index of the innermost loop of the function that holds the condition, -1 for none.
     """
 
-    sort: Sort
+    sort: GuardKind
     text: str
     line: int
     loop: int = -1
@@ -48,7 +48,7 @@ class Guard:
 
 
 _REPEATS_OR_BEGINS = frozenset({*LOOPS, *FUNCTIONS, ast.ClassDef})
-_Found = tuple[Sort, Interval | None]
+_Found = tuple[GuardKind, PassInterval | None]
 
 _MOST_TESTS = 50
 """So many conditions of one `and` or comprehension count; more would tell nothing else and take long."""
@@ -76,10 +76,10 @@ _OPTIONS = regex(r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting
 _USUAL = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
 
 
-class Conditions:
+class PathConditions:
     """The conditions in one file, as the lines of it meet them. `loops` are the indices of its loops."""
 
-    def __init__(self, tree: Tree, flow: Flow, loops: Mapping[ast.AST, int]) -> None:
+    def __init__(self, tree: SyntaxIndex, flow: ReachingDefinitions, loops: Mapping[ast.AST, int]) -> None:
         self.tree = tree
         self.flow = flow
         self.loops = loops
@@ -97,7 +97,7 @@ class Conditions:
         child = self.tree.wholes.of(around or node)
         known = self._of_parts.get((child, around))
         if known is None:
-            found = [self._guard(Sort.OTHER, around)] if around is not None else []
+            found = [self._guard(GuardKind.OTHER, around)] if around is not None else []
             known = self._of_parts[child, around] = (*found, *self._of_part(child))
         return known
 
@@ -109,7 +109,7 @@ class Conditions:
             if isinstance(child, ast.stmt):
                 return (*found, *self._of_statement(child))
             if isinstance(parent, ast.Lambda):
-                found.append(self._guard(Sort.OTHER, parent))
+                found.append(self._guard(GuardKind.OTHER, parent))
             for test, taken in itertools.islice(_tests_before(child, parent), _MOST_TESTS):
                 found += self._of_test(test, taken=taken)
             child = parent
@@ -140,21 +140,21 @@ class Conditions:
         found: list[Guard] = []
         holder = parent
         if isinstance(parent, ast.ExceptHandler):
-            found.append(self._guard(Sort.FAILURE, parent))
+            found.append(self._guard(GuardKind.FAILURE, parent))
             holder = self.tree.parents[parent]
         elif isinstance(parent, ast.match_case):
             holder = self.tree.parents[parent]
-            found.append(self._guard(Sort.OTHER, holder))
+            found.append(self._guard(GuardKind.OTHER, holder))
         elif isinstance(parent, ast.If):
             taken = statement in parent.body
             if isinstance((parent.body if taken else parent.orelse)[-1], ast.Raise):
-                found.append(self._guard(Sort.FAILURE, parent.test))
+                found.append(self._guard(GuardKind.FAILURE, parent.test))
             found += self._of_test(parent.test, taken=taken)
         elif isinstance(parent, (ast.For, ast.AsyncFor)):
             if statement in parent.orelse or any(map(_FINISHED.search, _words(parent.iter))):
-                found.append(self._guard(Sort.ENDS, parent.iter))
+                found.append(self._guard(GuardKind.ENDS, parent.iter))
         elif isinstance(parent, ast.While) and statement in parent.orelse:
-            found.append(self._guard(Sort.ENDS, parent.test))
+            found.append(self._guard(GuardKind.ENDS, parent.test))
         around = self._of_statement(holder) if isinstance(holder, ast.stmt) else ()
         known = self._blocks[first] = (*found, *around)
         return known
@@ -180,7 +180,7 @@ class Conditions:
         if _leaves(branch.orelse, repeated=repeated):
             return self._of_test(branch.test, taken=True)
         if any(_leaves([inner], repeated=repeated) for inner in (*branch.body, *branch.orelse)):
-            return [self._guard(Sort.OTHER, branch.test)]
+            return [self._guard(GuardKind.OTHER, branch.test)]
         return []
 
     def _is_repeated(self, statement: ast.stmt) -> bool:
@@ -190,7 +190,7 @@ class Conditions:
                 return isinstance(ancestor, LOOPS)
         return False
 
-    def _guard(self, sort: Sort, node: ast.AST, interval: Interval | None = None) -> Guard:
+    def _guard(self, sort: GuardKind, node: ast.AST, interval: PassInterval | None = None) -> Guard:
         loop = -1
         for ancestor in self.tree.ancestors(node):
             if ancestor in self.loops or type(ancestor) in HOLD_BODIES:
@@ -215,26 +215,30 @@ class Conditions:
             if not all(parts):
                 return []  # one is enough, and one of them holds as a rule
             sorts = {guard.sort for part in parts for guard in part}
-            return parts[0] if len(sorts) == 1 else [self._guard(Sort.OTHER, test)]
+            return parts[0] if len(sorts) == 1 else [self._guard(GuardKind.OTHER, test)]
         found = self._sort(test, taken=taken)
         return [self._guard(found[0], test, found[1])] if found is not None else []
 
     def _sort(self, test: ast.expr, *, taken: bool) -> _Found | None:
         interval = self._interval(test, taken=taken)
         if interval is not None:
-            return None if interval.period is not None and interval.period < 2 else (Sort.INTERVAL, interval)
+            return (
+                None
+                if interval.period is not None and interval.period < 2
+                else (GuardKind.INTERVAL, interval)
+            )
         if not taken and interval_of(test, self.tree) is not None:
             return None  # the passes between
         if isinstance(test, ast.Compare):
-            return self._compared(test, taken=taken) if len(test.ops) == 1 else (Sort.OTHER, None)
+            return self._compared(test, taken=taken) if len(test.ops) == 1 else (GuardKind.OTHER, None)
         if isinstance(test, ast.Constant):
-            return None if bool(test.value) is taken else (Sort.SWITCH, None)
+            return None if bool(test.value) is taken else (GuardKind.SWITCH, None)
         if _is_modulo(test):
             return None  # `step % n` holds in nearly every pass
         name = (last_name(test) or "").lower().lstrip("_")
         owner = (last_name(test.value) or "").lower() if isinstance(test, ast.Attribute) else ""
         if isinstance(test, ast.Call) and _ASKS.search(name):
-            return (Sort.INTERVAL, None) if taken else None
+            return (GuardKind.INTERVAL, None) if taken else None
         sort = _sort_of_name(name, owner, taken=taken)
         return (sort, None) if sort is not None else None
 
@@ -245,46 +249,46 @@ class Conditions:
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             same = isinstance(op, (ast.Is, ast.Eq)) is taken
             if constant is None:
-                return (Sort.ONCE if same else Sort.SWITCH), None
+                return (GuardKind.ONCE if same else GuardKind.SWITCH), None
             if isinstance(constant, bool):
                 return self._sort(left, taken=constant is same)
             if any(_RANK.search(name) for name in names):
-                return (Sort.RANK, None) if same else (Sort.OTHER, None)
+                return (GuardKind.RANK, None) if same else (GuardKind.OTHER, None)
             if any(_MOMENT.search(name) for name in names):
                 return self._every_so_many(test) if same else None
             if _COUNTER.search(names[0]):
-                return (Sort.ONCE, None) if same else None
-            return Sort.OTHER, None
+                return (GuardKind.ONCE, None) if same else None
+            return GuardKind.OTHER, None
         words = _words(test)
         if isinstance(op, (ast.In, ast.NotIn)):
             inside = isinstance(op, ast.In) is taken
             if any(_ENDS.search(word) for word in words):
-                return (Sort.ENDS, None) if inside else None
+                return (GuardKind.ENDS, None) if inside else None
             if _COUNTER.search(names[0]):
                 return self._every_so_many(test) if inside else None
-            return Sort.OTHER, None
+            return GuardKind.OTHER, None
         if any(_BEST.search(word) for word in words):
-            return Sort.BEST, None
+            return GuardKind.BEST, None
         if any(_CLOCK.search(word) for word in words):
-            return Sort.CLOCK, None
+            return GuardKind.CLOCK, None
         if any(_MOMENT.search(word) for word in words):
             return self._every_so_many(test)
         if isinstance(constant, int) and _SWITCH.search(names[0]):
-            return Sort.SWITCH, None  # `verbose > 1`
+            return GuardKind.SWITCH, None  # `verbose > 1`
         more = isinstance(op, (ast.Gt, ast.GtE)) is taken
         reached_soon = _SOON.search(names[1 if more else 0]) or (more and _SOON.search(names[0]))
-        return None if reached_soon else (Sort.OTHER, None)
+        return None if reached_soon else (GuardKind.OTHER, None)
 
     def _every_so_many(self, test: ast.Compare) -> _Found:
-        return Sort.INTERVAL, Interval(None, self._text(test.left), self._text(test.comparators[0]))
+        return GuardKind.INTERVAL, PassInterval(None, self._text(test.left), self._text(test.comparators[0]))
 
-    def _interval(self, test: ast.expr, *, taken: bool) -> Interval | None:
+    def _interval(self, test: ast.expr, *, taken: bool) -> PassInterval | None:
         """`step % n == 0` and `not step % n`; `step % n` and `step % n != 0` where they must not hold."""
         if taken:
             found = interval_of(test, self.tree)
             if found is None or found.period is not None:
                 return found
-            return Interval(constant_period(test, self.flow), found.counter, found.text)
+            return PassInterval(constant_period(test, self.flow), found.counter, found.text)
         match test:
             case ast.BinOp(op=ast.Mod() | ast.BitAnd()) as modulo:
                 pass
@@ -295,7 +299,7 @@ class Conditions:
         period = (
             modulo.right.value if isinstance(modulo.right, ast.Constant) else constant_period(test, self.flow)
         )
-        return Interval(
+        return PassInterval(
             period if isinstance(period, int) else None, self._text(modulo.left), self._text(modulo.right)
         )
 
@@ -319,26 +323,26 @@ def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, boo
 
 
 @lru_cache(maxsize=4096)
-def _sort_of_name(name: str, owner: str, *, taken: bool) -> Sort | None:
+def _sort_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
     """The sort of a condition that is a name (an attribute of `owner`), None where it holds as a rule."""
     if _MAIN.search(name) or _RANK.search(name):
-        return Sort.RANK if taken is bool(_MAIN.search(name)) else Sort.OTHER
+        return GuardKind.RANK if taken is bool(_MAIN.search(name)) else GuardKind.OTHER
     if _ENDS.search(name):
-        return Sort.ENDS if taken else None
+        return GuardKind.ENDS if taken else None
     if _BEST.search(name):
-        return Sort.BEST if taken else Sort.OTHER
+        return GuardKind.BEST if taken else GuardKind.OTHER
     if _SWITCH.search(name) or _OPTIONS.search(owner):
-        return Sort.SWITCH
-    return None if _USUAL.search(name) and taken else Sort.OTHER
+        return GuardKind.SWITCH
+    return None if _USUAL.search(name) and taken else GuardKind.OTHER
 
 
-def constant_period(test: ast.expr, flow: Flow) -> int | None:
+def constant_period(test: ast.expr, flow: ReachingDefinitions) -> int | None:
     """The period of `step % PERIOD == 0` where the name stands for one constant."""
     for node in below(test):
         match node:
             case ast.BinOp(op=ast.Mod(), right=ast.Name() as name):
                 bindings = flow.reaching(name)
-                if len(bindings) == 1 and bindings[0].how is How.ASSIGN:
+                if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN:
                     match bindings[0].value:
                         case ast.Constant(value=int(period)):
                             return period

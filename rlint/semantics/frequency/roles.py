@@ -6,7 +6,7 @@ import re
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
@@ -48,13 +48,13 @@ _UNMISTAKABLE = frozenset(
 )
 
 _LIBRARY = {
-    (Tag.MODULE, "forward"): "runs in each forward pass",
-    (Tag.ENVIRONMENT, "step"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "step_wait"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "observation"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "reward"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "action"): "runs once per environment step",
-    (Tag.DATASET, "__getitem__"): "loads one sample",
+    (TypeTag.MODULE, "forward"): "runs in each forward pass",
+    (TypeTag.ENVIRONMENT, "step"): "runs once per environment step",
+    (TypeTag.ENVIRONMENT, "step_wait"): "runs once per environment step",
+    (TypeTag.ENVIRONMENT, "observation"): "runs once per environment step",
+    (TypeTag.ENVIRONMENT, "reward"): "runs once per environment step",
+    (TypeTag.ENVIRONMENT, "action"): "runs once per environment step",
+    (TypeTag.DATASET, "__getitem__"): "loads one sample",
 }
 
 _REWARD = regex(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
@@ -96,13 +96,13 @@ class Role:
     what: str
 
 
-def role_of(function: FunctionSummary, owner: str, tag: Tag, in_loops: frozenset[str]) -> Role | None:
+def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: frozenset[str]) -> Role | None:
     """The role of a function. `owner` and `tag` are the name and kind of its class ("" for none);
     `in_loops` is what drives the loops in it, those that it reaches through calls included.
     """
     name = function.name
     if owner:
-        if tag is Tag.ENVIRONMENT and name == "reset":
+        if tag is TypeTag.ENVIRONMENT and name == "reset":
             return Role(Heat.WARM, "begins each episode")
         if (tag, name) in _LIBRARY:
             return Role(Heat.HOT, _LIBRARY[tag, name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.types.numbers import number_of
@@ -64,8 +64,8 @@ def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
     for statement in loop.body:
         match statement:
             case ast.Assign(value=ast.Call() as made) if model.types.type_of(made).tag in (
-                Tag.MODULE,
-                Tag.OPTIMIZER,
+                TypeTag.MODULE,
+                TypeTag.OPTIMIZER,
             ):
                 return True  # each pass has a network of its own
     return False

@@ -16,7 +16,7 @@ from rlint.source.files import NOTEBOOK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rlint.semantics.imports.import_scan import Glance
+    from rlint.semantics.imports.import_scan import ImportScan
 
 _IMPORT = regex(
     rb"""(?:^|[;:])[ \t]*(?:
@@ -37,7 +37,7 @@ _LONGEST = 20_000
 
 
 def closest(
-    targets: Sequence[Path], others: Iterable[Path], budget: int, look: Callable[[Path], Glance]
+    targets: Sequence[Path], others: Iterable[Path], budget: int, look: Callable[[Path], ImportScan]
 ) -> list[Path]:
     """Choose from `others` the files nearest to `targets` by imports, in either direction, up to `budget`
     bytes of source. Modules are told by the last part of their name, so that too many count rather than

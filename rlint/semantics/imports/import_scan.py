@@ -18,7 +18,7 @@ _NAMES = regex(rb"[\w.]+")
 _WORD = regex(rb"\w+")
 
 
-class Glance(NamedTuple):
+class ImportScan(NamedTuple):
     """The digest of a file's content and what its text tells by itself; plain data."""
 
     digest: str
@@ -49,11 +49,11 @@ class Glance(NamedTuple):
         return self.speaks or (bool(self.relative) and speaks_of_learning(b"", imported))
 
 
-NOTHING = Glance("", 0, (), (), "", speaks=False, calls=0)
+NOTHING = ImportScan("", 0, (), (), "", speaks=False, calls=0)
 """What is seen of a file that cannot be read."""
 
 
-def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Glance:
+def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> ImportScan:
     """Look at a file's content; None for one that cannot be read. `is_code` says that a notebook's content is
     the Python in it already.
     """
@@ -76,7 +76,7 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Gl
             relative[named, tuple(_dotted(members))] = None
         else:
             imports.update(_with_members(named, tuple(_dotted(members))))
-    return Glance(
+    return ImportScan(
         hashlib.sha256(content).hexdigest(),
         len(code),
         tuple(sorted(imports)),
@@ -87,12 +87,12 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Gl
     )
 
 
-def glance_at_file(path: Path) -> Glance:
+def glance_at_file(path: Path) -> ImportScan:
     """Read a file and look at it."""
     return glance_at(path, read_regular(path, most_bytes(path)))
 
 
-def glance_at_text(path: Path, text: str) -> Glance:
+def glance_at_text(path: Path, text: str) -> ImportScan:
     """Look at a text that stands for a file's content; of a notebook, at the Python in it."""
     return glance_at(path, text.encode("utf-8", "surrogatepass"), is_code=True)
 

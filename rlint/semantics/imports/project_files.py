@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rlint.regex import regex
 from rlint.semantics.imports.import_graph import closest
-from rlint.semantics.imports.import_scan import Glance
+from rlint.semantics.imports.import_scan import ImportScan
 from rlint.source.files import NOTEBOOK, display_name
 
 _MARKERS = (
@@ -48,7 +48,7 @@ def _is_marked(folder: str) -> bool:
     return any(os.path.exists(os.path.join(folder, marker)) for marker in _MARKERS)
 
 
-def project_files(targets: Sequence[Path], look: Callable[[Path], Glance]) -> list[tuple[Path, str]]:
+def project_files(targets: Sequence[Path], look: Callable[[Path], ImportScan]) -> list[tuple[Path, str]]:
     """The other files of the projects that the targets belong to, with their names.
 
     They are read for what they tell about the targets (who calls a function, what a base class holds), and

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rlint.frozen import frozen
-from rlint.models.kind import UNKNOWN, Kind, Tag
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
 
 _TOO_COMMON = frozenset(
@@ -17,7 +17,16 @@ _TOO_COMMON = frozenset(
     numpy cpu cuda clone detach astype to_dict to_json to_list to_numpy tolist as_dict from_dict from_json
     describe head tail evaluate query select""".split()
 )
-_BY_TAG = frozenset({Tag.ENVIRONMENT, Tag.MODULE, Tag.OPTIMIZER, Tag.DATASET, Tag.LOADER, Tag.REPLAY_BUFFER})
+_BY_TAG = frozenset(
+    {
+        TypeTag.ENVIRONMENT,
+        TypeTag.MODULE,
+        TypeTag.OPTIMIZER,
+        TypeTag.DATASET,
+        TypeTag.LOADER,
+        TypeTag.REPLAY_BUFFER,
+    }
+)
 """Kinds of which many classes of a project may be, so that the kind alone does not say which."""
 GUESSED = " (guessed from "
 """What follows the name of a method that a chain names by a guess."""
@@ -26,7 +35,7 @@ _MANY = 12
 
 
 @frozen
-class Edge:
+class CallEdge:
     """`caller` may run `target` at `site`. It is `guessed` where only names say so, no type."""
 
     caller: FunctionSummary
@@ -43,7 +52,7 @@ class Edge:
         return f"{self.target.shown}{GUESSED}{receiver}{self.site.method})"
 
 
-_Passed = tuple[FunctionSummary, str, Kind]
+_Passed = tuple[FunctionSummary, str, Type]
 """A function, a parameter of it, and the kind of what a call passes there."""
 
 
@@ -60,10 +69,10 @@ class CallGraph:
     (`replay_buffer.sample`), tells well enough for heat; nothing that must be right is built on that.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self.index = index
-        self._calls: dict[str, list[Edge]] = {}
-        self._callers: dict[str, list[Edge]] = {}
+        self._calls: dict[str, list[CallEdge]] = {}
+        self._callers: dict[str, list[CallEdge]] = {}
         self._unresolved: dict[str, list[CallSite]] = {}
         self._programs = Programs(index)
         self._defining: dict[tuple[str, str], list[_Named]] = {}  # by program and the method's name
@@ -77,14 +86,14 @@ class CallGraph:
         self._note_arguments()
         for module in index.modules.values():
             for function in module.functions.values():
-                made: list[Edge] = []
+                made: list[CallEdge] = []
                 unresolved: list[CallSite] = []
                 for site in function.calls:
                     targets, guessed = self._targets(site, module.module)
                     if not targets:
                         unresolved.append(site)
                     for target in targets:
-                        edge = Edge(function, site, target, guessed)
+                        edge = CallEdge(function, site, target, guessed)
                         made.append(edge)
                         self._callers.setdefault(target.path, []).append(edge)
                 if made:
@@ -92,7 +101,7 @@ class CallGraph:
                 if unresolved:
                     self._unresolved[function.path] = unresolved
 
-    def calls(self, path: str) -> list[Edge]:
+    def calls(self, path: str) -> list[CallEdge]:
         """The calls that a function makes into the project."""
         return self._calls.get(path, [])
 
@@ -100,7 +109,7 @@ class CallGraph:
         """The calls of a function that may lead anywhere: out of the project, or to nobody knows what."""
         return self._unresolved.get(path, [])
 
-    def callers(self, path: str) -> list[Edge]:
+    def callers(self, path: str) -> list[CallEdge]:
         """The calls of a function from the project."""
         return self._callers.get(path, [])
 
@@ -143,7 +152,7 @@ class CallGraph:
                 name = parameters[int(place)] if int(place) < len(parameters) else ""
             if name in parameters:
                 kind = passed
-                if passed.of and passed.tag is Tag.UNKNOWN:
+                if passed.of and passed.tag is TypeTag.UNKNOWN:
                     kind = self.index.resolve(passed.of, module)
                 found.append((target, name, kind))
         return found
@@ -161,7 +170,7 @@ class CallGraph:
         cls = self.index.class_of(kind)
         if cls is not None:
             found = self.index.implementations(cls, site.method) or self._beside(cls, site.method)
-            if found or kind.tag is not Tag.ENVIRONMENT:
+            if found or kind.tag is not TypeTag.ENVIRONMENT:
                 return found, False
         key = (site.method, site.receiver, module)
         known = self._named.get(key)
@@ -174,7 +183,7 @@ class CallGraph:
             return [method for method in known if library in self._bases(method)], True
         return known, True
 
-    def _receiver(self, owner: str, module: str) -> Kind:
+    def _receiver(self, owner: str, module: str) -> Type:
         """The kind of the receiver: as a class declares it, else as it follows from what is stored there."""
         holder, _, attribute = owner.rpartition(".")
         cls = self.index.class_of(self.index.resolve(holder, module)) if attribute.isidentifier() else None
@@ -195,7 +204,7 @@ class CallGraph:
                 found[own.path] = own
         return list(found.values())
 
-    def _may_be(self, kind: Kind, method: FunctionSummary) -> bool:
+    def _may_be(self, kind: Type, method: FunctionSummary) -> bool:
         """May a value of a kind that is no class of the project be of the class that defines a method?"""
         cls = self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
         if cls is None:
@@ -203,8 +212,8 @@ class CallGraph:
         tag = self.index.class_kind(cls).tag
         if kind.tag in _BY_TAG and tag is kind.tag:
             return True
-        if kind.tag is Tag.REPLAY_BUFFER:
-            return tag is Tag.INSTANCE
+        if kind.tag is TypeTag.REPLAY_BUFFER:
+            return tag is TypeTag.INSTANCE
         return bool(kind.of) and kind.of in self._bases(method)
 
     def _bases(self, method: FunctionSummary) -> tuple[ClassSummary | str, ...]:
@@ -257,7 +266,7 @@ class Programs:
     merely lie in one folder are programs of their own.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self._leader: dict[str, str] = {}
         for module in index.modules.values():
             for target in (*module.imports.values(), *module.star_imports):
@@ -275,7 +284,7 @@ class Programs:
         return leader
 
     @staticmethod
-    def _imported(target: str, importer: str, index: Index) -> str | None:
+    def _imported(target: str, importer: str, index: ProjectIndex) -> str | None:
         parts = target.split(".")
         for cut in range(len(parts), 0, -1):
             found = index.module(".".join(parts[:cut]), importer)

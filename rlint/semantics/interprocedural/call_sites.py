@@ -8,17 +8,17 @@ from functools import lru_cache
 
 from rlint import models
 from rlint.findings import Heat
-from rlint.models.kind import UNKNOWN, Tag
+from rlint.models.kind import UNKNOWN, TypeTag
 from rlint.regex import regex
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.interprocedural.interning import Alike
+from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
 
 _NOT_PROJECT = frozenset(
-    Tag[name]
+    TypeTag[name]
     for name in """TENSOR NDARRAY STR LIST DICT TUPLE SET INT FLOAT BOOL BYTES PATTERN MATCH PATH FILE DTYPE
     DEVICE STATE_DICT PARAMETERS DEQUE LOCK LOGGER""".split()
 )
@@ -31,7 +31,7 @@ _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 
 
 def calls_by_function(
-    knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+    knowledge: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> dict[ast.AST | None, list[CallSite]]:
     """The calls in a file that may lead to functions of its project, by the function that makes them."""
     tree = knowledge.tree
@@ -46,7 +46,7 @@ def calls_by_function(
 
 
 def _call_site(
-    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+    call: ast.Call, knowledge: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> CallSite | None:
     path = method = receiver = ""
     qualified = knowledge.names.qualified(call.func)
@@ -68,7 +68,7 @@ def _call_site(
     else:
         kind = knowledge.kinds.kind_of(call.func)
         if kind.of:
-            path = f"{kind.of}()" if kind.tag in (Tag.MODULE, Tag.INSTANCE) else kind.of
+            path = f"{kind.of}()" if kind.tag in (TypeTag.MODULE, TypeTag.INSTANCE) else kind.of
     if not path and not method:
         return None
     loops = knowledge.loops
@@ -121,7 +121,7 @@ def _sounds_rare(name: str) -> bool:
     return _RARELY_CALLED.match(name) is not None
 
 
-def _super_path(call: ast.Call, method: str, knowledge: Knowledge) -> str:
+def _super_path(call: ast.Call, method: str, knowledge: FileAnalysis) -> str:
     owner = knowledge.tree.class_of(call)
     if owner is None or not owner.bases:
         return ""

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 Value = TypeVar("Value", bound=Hashable)
 
 
-class Alike:
+class Interner:
     """Hands out one of all values that are equal. For strings, kinds, and sets and tuples of them: numbers of
     different types may be equal, and are not to be taken for one another.
     """

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.summary import ModuleSummary
 
 
-class Words:
+class ProgramSymbols:
     """The words of all files of a project. What is asked about "the program" of a module is answered by the
     files that belong together with it (see `calls.Programs`).
     """
@@ -90,7 +90,7 @@ class Words:
             known = self._of_programs[program] = frozenset(self._names(self._program(module)))
         return not known.isdisjoint(names)
 
-    def attribute_tags(self, attribute: str) -> frozenset[Tag]:
+    def attribute_tags(self, attribute: str) -> frozenset[TypeTag]:
         """What classes say that their attributes of this name are, where they do."""
         return frozenset(
             cls.attributes[attribute].tag

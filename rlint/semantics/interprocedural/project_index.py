@@ -7,10 +7,10 @@ from functools import cached_property, lru_cache
 
 from rlint import models
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.models.kind import UNKNOWN, Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
-from rlint.semantics.interprocedural.symbols import DEPTH, Definitions, LibraryMethod, Symbol
+from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import indexed, is_immutable, refines
@@ -20,36 +20,36 @@ _NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
 
 
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
-_CALLED_BY = {Tag.MODULE: "forward", Tag.INSTANCE: "__call__"}
+_CALLED_BY = {TypeTag.MODULE: "forward", TypeTag.INSTANCE: "__call__"}
 """The methods that run where instances are called."""
 
 
-class Index(Definitions):
+class ProjectIndex(SymbolTable):
     """Definitions, kinds and effects across the files of a project."""
 
     def __init__(self, modules: Iterable[ModuleSummary]) -> None:
         super().__init__(modules)
-        self._paths: dict[tuple[str, str], Kind] = {}
-        self._fresh_kinds: dict[str, Kind] = {}
+        self._paths: dict[tuple[str, str], Type] = {}
+        self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
-        self._arguments: dict[str, Kind] = {}  # "module.function@parameter" → what callers pass
+        self._arguments: dict[str, Type] = {}  # "module.function@parameter" → what callers pass
         self._depth = 0
         # Most of what paths lead to hangs on no argument, and holds as long as the index does.
-        self._settled: dict[tuple[str, str], Kind] = {}
+        self._settled: dict[tuple[str, str], Type] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
         self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
         self._doubted = False  # has it led through an attribute whose kind is doubtful?
 
-    def attribute(self, cls: ClassSummary, name: str) -> Kind:
+    def attribute(self, cls: ClassSummary, name: str) -> Type:
         """The kind of an attribute, joined over the class and its bases, else over its subclasses."""
         for group in (self.ancestry(cls), self.subclasses(cls)):
-            found: Kind | None = None
+            found: Type | None = None
             for owner in group:
                 if isinstance(owner, ClassSummary) and name in owner.attributes:
                     kind = owner.attributes[name]
-                    if kind.of and kind.tag is Tag.UNKNOWN:
+                    if kind.of and kind.tag is TypeTag.UNKNOWN:
                         kind = self.resolve(kind.of, owner.module) or kind
                     found = kind if found is None else found.joined(kind)
             if found is not None:
@@ -115,7 +115,7 @@ class Index(Definitions):
             or any(self.symbol(target, module) is cls for target in found.imports.values())
         )
 
-    def resolve(self, path: str, module: str) -> Kind:
+    def resolve(self, path: str, module: str) -> Type:
         """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
         key = (path, module)
         known = self._settled.get(key)
@@ -172,11 +172,11 @@ class Index(Definitions):
     def _called_by(
         self, value: Symbol | None, owner: ClassSummary | None, module: str
     ) -> list[FunctionSummary]:
-        if isinstance(value, Kind):
+        if isinstance(value, Type):
             if value.tag in _CALLED_BY:
                 cls = self.class_of(value)
                 return self.implementations(cls, _CALLED_BY[value.tag]) if cls else []
-            if value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
+            if value.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and value.of:
                 value = self.symbol(value.of, module)
         if isinstance(value, ClassSummary):
             made = self.method(value, "__init__")
@@ -187,11 +187,11 @@ class Index(Definitions):
             return [value]
         return []
 
-    def parameter_kind(self, path: str, module: str, argument: str) -> Kind:
+    def parameter_kind(self, path: str, module: str, argument: str) -> Type:
         """The kind that the functions at an access path declare for the parameter which takes an argument
         (its position or its name), or show by what they do with it.
         """
-        found: Kind | None = None
+        found: Type | None = None
         for target in self.callables(path, module):
             name = argument
             if argument.isdigit():
@@ -214,7 +214,7 @@ class Index(Definitions):
         for position, step in enumerate(steps):
             if value is None:
                 return None, None
-            if isinstance(value, Kind) and value.of and value.tag is Tag.UNKNOWN:
+            if isinstance(value, Type) and value.of and value.tag is TypeTag.UNKNOWN:
                 value = self.resolve(value.of, module)
             if step == "()":
                 value, owner = self._called(value, owner), None
@@ -240,28 +240,28 @@ class Index(Definitions):
             return made
         if isinstance(value, FunctionSummary):
             return self.returned(value)
-        if isinstance(value, Kind):
-            if value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
+        if isinstance(value, Type):
+            if value.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and value.of:
                 symbol = self.symbol(value.of, "")
-                if symbol is not None and not isinstance(symbol, Kind):
+                if symbol is not None and not isinstance(symbol, Type):
                     return self._called(symbol, owner)
                 known = models.callable_fact(value.of)
                 return known.result if known else None
-            if value.tag is Tag.MODULE:
+            if value.tag is TypeTag.MODULE:
                 cls = self.class_of(value)
                 forward = self.method(cls, "forward") if cls else None
                 return self.returned(forward) if forward is not None else None
         if isinstance(value, LibraryMethod):
             fact = models.method_fact(value.owner.tag, value.name)
-            if value.owner.tag is Tag.UNKNOWN:
+            if value.owner.tag is TypeTag.UNKNOWN:
                 fact = models.method_on_unknown(value.name, 0) or models.method_on_unknown(value.name, 1)
-            if fact is not None and fact.result.tag is value.owner.tag is Tag.MODULE:
+            if fact is not None and fact.result.tag is value.owner.tag is TypeTag.MODULE:
                 return value.owner.aged()  # `Network(…).to(device)` is a `Network`
             return fact.result if fact is not None else None
         return None
 
     def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
-        if not isinstance(value, Kind):
+        if not isinstance(value, Type):
             if isinstance(value, ClassSummary):
                 return self.method(value, name) or value.attributes.get(name), value
             if isinstance(value, ModuleSummary):
@@ -278,32 +278,32 @@ class Index(Definitions):
             if method is not None:
                 return (self.returned(method), None) if method.is_property else (method, cls)
             attribute = self.attribute(cls, name)
-            if attribute.of or attribute.tag is not Tag.UNKNOWN:
+            if attribute.of or attribute.tag is not TypeTag.UNKNOWN:
                 return attribute, None
-        if value.tag is Tag.PYTHON_MODULE:  # a context or manager offers what a module offers
-            return (Kind(Tag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
+        if value.tag is TypeTag.PYTHON_MODULE:  # a context or manager offers what a module offers
+            return (Type(TypeTag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
         if called:
             return LibraryMethod(value, name), None
         return models.attribute_kind(value.tag, name), None
 
-    def _as_kind(self, value: Symbol | None) -> Kind:
-        if isinstance(value, Kind):
-            if value.of and value.tag is Tag.UNKNOWN:
+    def _as_kind(self, value: Symbol | None) -> Type:
+        if isinstance(value, Type):
+            if value.of and value.tag is TypeTag.UNKNOWN:
                 if self._depth < DEPTH:
                     return self.resolve(value.of, "")
                 self._unsettled = True
             return value
         if isinstance(value, ClassSummary):
-            return Kind(Tag.CLASS, of=value.path)
+            return Type(TypeTag.CLASS, of=value.path)
         if isinstance(value, FunctionSummary):
-            return Kind(Tag.FUNCTION, of=value.path)
+            return Type(TypeTag.FUNCTION, of=value.path)
         if isinstance(value, ModuleSummary):
-            return Kind(Tag.PYTHON_MODULE, of=value.module)
+            return Type(TypeTag.PYTHON_MODULE, of=value.module)
         return UNKNOWN
 
-    def returned(self, function: FunctionSummary) -> Kind:
+    def returned(self, function: FunctionSummary) -> Type:
         """The kind of what a function of the project returns."""
-        kind: Kind | None = None
+        kind: Type | None = None
         for value in function.returns:
             returned = self._known(value, function.module)
             if returned.item is not None:
@@ -313,7 +313,7 @@ class Index(Definitions):
             return kind.aged()  # the next call with the same arguments gets it, too
         return kind or UNKNOWN
 
-    def _known(self, kind: Kind, module: str) -> Kind:
+    def _known(self, kind: Type, module: str) -> Type:
         """The kind itself, or what its access path leads to."""
         return self.resolve(kind.of, module) if not kind and kind.of else kind
 
@@ -395,7 +395,7 @@ class Index(Definitions):
         self._paths.clear()
         self._effects.clear()
 
-    def note_argument(self, function: FunctionSummary, parameter: str, kind: Kind) -> None:
+    def note_argument(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
         """Remember the kind that a caller passes for a parameter without annotation."""
         key = f"{function.path}@{parameter}"
         known = self._arguments.get(key)

@@ -7,11 +7,11 @@ import builtins
 import functools
 
 from rlint import models
-from rlint.models.kind import Kind
+from rlint.models.kind import Type
 from rlint.semantics.effects.monkeypatching import names_set_by_text, replaced_paths
 from rlint.syntax.queries import is_staticmethod
-from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.syntax_index import FUNCTIONS, Tree
+from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
 _BUILTINS = frozenset(dir(builtins))
 _ALIAS_DEPTH = 6
@@ -24,17 +24,17 @@ _REPLACED_BY_OTHERS = frozenset("builtins copy json math numpy queue random re s
 """Libraries whose name another one may take that does not do the same: `import jax.numpy as np`."""
 
 
-class Names:
+class QualifiedNames:
     """The qualified names in one file. `module` is the dotted name of the file itself."""
 
-    def __init__(self, tree: Tree, module: str) -> None:
+    def __init__(self, tree: SyntaxIndex, module: str) -> None:
         self.tree = tree
         self.module = module
         self._cache: dict[ast.AST, str | None] = {}
         self._meant: dict[tuple[Scope | None, str], str | None] = {}
         self._bindings: dict[ast.Name, tuple[Scope | None, list[Binding]]] = {}
         self._receivers: dict[Binding, ast.ClassDef | None] = {}
-        self.annotated: dict[ast.expr, Kind] = {}  # what annotations promise (see annotations.py)
+        self.annotated: dict[ast.expr, Type] = {}  # what annotations promise (see annotations.py)
 
     def qualified(self, expression: ast.expr) -> str | None:
         """The canonical dotted name of what an expression refers to, or None.
@@ -106,13 +106,13 @@ class Names:
             return None, []
         found = scope.bindings[name.id]
         if scope.parent is None and name.id in self._set_by_text:
-            return scope, [*found, Binding(name.id, How.MATCH, self.tree.module, self.tree.module)]
+            return scope, [*found, Binding(name.id, BindingKind.MATCH, self.tree.module, self.tree.module)]
         return scope, found
 
     def class_of_self(self, name: ast.Name) -> ast.ClassDef | None:
         """The class whose instance (or self) a name stands for, as the first parameter of a method."""
         _, bindings = self.bindings(name)
-        if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+        if len(bindings) != 1 or bindings[0].how is not BindingKind.PARAMETER:
             return None
         parameter = bindings[0]
         if parameter not in self._receivers:
@@ -185,19 +185,19 @@ class Names:
         return None
 
     def _bound(self, bindings: list[Binding], depth: int) -> str | None:
-        imports = [binding for binding in bindings if binding.how is How.IMPORT]
+        imports = [binding for binding in bindings if binding.how is BindingKind.IMPORT]
         if imports:
-            others = [binding for binding in bindings if binding.how is not How.IMPORT]
+            others = [binding for binding in bindings if binding.how is not BindingKind.IMPORT]
             if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):
                 return imports[0].target
             return None
         if len(bindings) != 1:
             return None
         (binding,) = bindings
-        if binding.how in (How.FUNCTION, How.CLASS):
+        if binding.how in (BindingKind.FUNCTION, BindingKind.CLASS):
             return f"{self.module}.{self.tree.qualname(binding.node)}"
         if (
-            binding.how is How.ASSIGN
+            binding.how is BindingKind.ASSIGN
             and not binding.path
             and isinstance(binding.value, (ast.Name, ast.Attribute))
         ):
@@ -227,4 +227,4 @@ def _is_one_library(imports: list[Binding]) -> bool:
 
 def _is_stand_in(binding: Binding) -> bool:
     """What stands for a library that is not installed: `np = None` after a failed import."""
-    return binding.how is How.ASSIGN and isinstance(binding.value, ast.Constant)
+    return binding.how is BindingKind.ASSIGN and isinstance(binding.value, ast.Constant)

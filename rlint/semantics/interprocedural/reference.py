@@ -19,7 +19,7 @@ ACCESSOR = regex(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(end[1:] for end i
 """`get_observation_cfg`: its second group is the verb, the fourth the word for what it gets."""
 
 
-class Sort(Enum):
+class ReferenceKind(Enum):
     """How a name is mentioned."""
 
     DEFINITION = "definition"
@@ -30,12 +30,12 @@ class Sort(Enum):
 
 
 @frozen
-class Mention:
+class Reference:
     """One place that holds a name, by its offset in the text. `path` is the qualified name of a definition
     in its file, and the access path of what is imported or used ("" where nobody knows).
     """
 
     name: str
     start: int
-    sort: Sort
+    sort: ReferenceKind
     path: str = ""

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import calls_named, last_name
-from rlint.semantics.interprocedural.reference import ACCESSOR, ENDS, Mention, Sort
+from rlint.semantics.interprocedural.reference import ACCESSOR, ENDS, Reference, ReferenceKind
 from rlint.syntax.import_statements import absolute_module
-from rlint.syntax.syntax_index import FUNCTIONS, Tree
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import place_in_order
 
 _KEEP_THE_NAME = frozenset(
@@ -23,7 +23,7 @@ _BY_NAME = frozenset(
 )
 
 
-def mentions_of(knowledge: Knowledge, attributes: frozenset[str]) -> tuple[Mention, ...]:
+def mentions_of(knowledge: FileAnalysis, attributes: frozenset[str]) -> tuple[Reference, ...]:
     """All places of a file that hold the names of accessors which it defines, imports or reads; `attributes`
     are the names of the attributes that it reads.
     """
@@ -37,7 +37,7 @@ def mentions_of(knowledge: Knowledge, attributes: frozenset[str]) -> tuple[Menti
         for start in _places_of(name, tree.text):
             mention = known.get(start)
             if mention is None or mention.name != name:
-                mention = Mention(name, start, Sort.OTHER)
+                mention = Reference(name, start, ReferenceKind.OTHER)
             found.append(mention)
     return tuple(sorted(found, key=lambda mention: mention.start))
 
@@ -58,7 +58,7 @@ def _goes_on(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def looks_up_names(knowledge: Knowledge) -> bool:
+def looks_up_names(knowledge: FileAnalysis) -> bool:
     """Does a file look things up by names that only the running program knows?"""
     tree = knowledge.tree
     for node in tree.of_type(ast.FunctionDef):
@@ -78,7 +78,7 @@ def _is_written_out(call: ast.Call) -> bool:
     return bool(given) and isinstance(given[0], ast.Constant)
 
 
-def _names(tree: Tree, attributes: frozenset[str]) -> set[str]:
+def _names(tree: SyntaxIndex, attributes: frozenset[str]) -> set[str]:
     """The names in a file that end as those of accessors do."""
     functions = (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef))
     defined = (node.name for node in functions)  # type: ignore[attr-defined]
@@ -87,7 +87,7 @@ def _names(tree: Tree, attributes: frozenset[str]) -> set[str]:
     return {name for name in every if name.endswith(ENDS)}
 
 
-def _known(names: set[str], knowledge: Knowledge) -> Iterator[Mention]:
+def _known(names: set[str], knowledge: FileAnalysis) -> Iterator[Reference]:
     """The mentions that can be renamed."""
     tree = knowledge.tree
     span = tree.positions.span
@@ -97,26 +97,26 @@ def _known(names: set[str], knowledge: Knowledge) -> Iterator[Mention]:
             continue
         matched = re.compile(r"def\s+").match(tree.text, span(function)[0])
         if matched is not None and _may_be_renamed(function, knowledge):
-            yield Mention(function.name, matched.end(), Sort.DEFINITION, tree.qualname(function))
+            yield Reference(function.name, matched.end(), ReferenceKind.DEFINITION, tree.qualname(function))
     for imported in tree.of_type(ast.ImportFrom):
         assert isinstance(imported, ast.ImportFrom)
         base = absolute_module(imported.module or "", imported.level, tree.package)
         for alias in imported.names:
             if alias.name in names:
                 path = f"{base}.{alias.name}" if base else alias.name
-                yield Mention(alias.name, span(alias)[0], Sort.IMPORT, path)
+                yield Reference(alias.name, span(alias)[0], ReferenceKind.IMPORT, path)
     variables = [name for used in names for name in tree.variables.named(used)]
     for name in sorted(variables, key=place_in_order):
         if isinstance(name.ctx, ast.Load):
-            yield Mention(name.id, span(name)[0], Sort.USE, knowledge.names.qualified(name) or "")
+            yield Reference(name.id, span(name)[0], ReferenceKind.USE, knowledge.names.qualified(name) or "")
     attributes = [attribute for used in names for attribute in tree.written.attributes.get(used, ())]
     for attribute in sorted(attributes, key=place_in_order):
         if isinstance(attribute.ctx, ast.Load):
             start = span(attribute)[1] - len(attribute.attr)
-            yield Mention(attribute.attr, start, Sort.USE, _path_of(attribute, knowledge))
+            yield Reference(attribute.attr, start, ReferenceKind.USE, _path_of(attribute, knowledge))
 
 
-def _may_be_renamed(node: ast.FunctionDef, knowledge: Knowledge) -> bool:
+def _may_be_renamed(node: ast.FunctionDef, knowledge: FileAnalysis) -> bool:
     """Does nothing around a definition take its name for something: a decorator, a metaclass?"""
     around = knowledge.tree.ancestors(node)
     owner = next(each for each in around if isinstance(each, (*FUNCTIONS, ast.ClassDef, ast.Module)))
@@ -131,7 +131,7 @@ def _may_be_renamed(node: ast.FunctionDef, knowledge: Knowledge) -> bool:
     return known and not isinstance(owner, FUNCTIONS)
 
 
-def _path_of(node: ast.Attribute, knowledge: Knowledge) -> str:
+def _path_of(node: ast.Attribute, knowledge: FileAnalysis) -> str:
     """The access path of an attribute: of a module, a class, or an object whose class is known."""
     qualified = knowledge.names.qualified(node)
     if qualified is not None:

@@ -6,26 +6,26 @@ import ast
 
 from rlint.findings import digest_of
 from rlint.models import effect
-from rlint.models.kind import UNKNOWN, Device, Kind, Tag
+from rlint.models.kind import UNKNOWN, Device, Type, TypeTag
 from rlint.notebook.layout import cell_lines
 from rlint.semantics.dataflow.external_writes import doubt_attributes
 from rlint.semantics.dataflow.immutability import sets
 from rlint.semantics.dataflow.induction_variables import follows_from_itself
 from rlint.semantics.dataflow.item_origins import applications
-from rlint.semantics.dataflow.iterator_consumption import GoneThrough
-from rlint.semantics.dataflow.sum_tree import Walks, storage_of
+from rlint.semantics.dataflow.iterator_consumption import IteratorUses
+from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import attributes_fed, looked_up
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
-from rlint.semantics.interprocedural.interning import Alike
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.interning import Interner
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.references import looks_up_names, mentions_of
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
-from rlint.semantics.nn.architecture import Parts
+from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.architecture_summary import parts_of_file
 from rlint.semantics.nn.checkpoints import functions_that_save
 from rlint.semantics.nn.forward_summary import doings
@@ -35,14 +35,14 @@ from rlint.semantics.threads.queues import carried_in, made_in, signals_in
 from rlint.semantics.types.algebra import each_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import put_in
-from rlint.semantics.types.infer import Kinds
+from rlint.semantics.types.infer import TypeInference
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.queries import is_property, is_staticmethod
-from rlint.syntax.scopes import How
-from rlint.syntax.syntax_index import FUNCTIONS, Function, Tree
+from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import is_in, place_in_order
 
-_CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
+_CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITERATOR})
 # decorators that hand on what the function returns, and keep nothing of it
 _HAND_ON = frozenset(
     """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod torch.enable_grad
@@ -51,21 +51,21 @@ _HAND_ON = frozenset(
 )
 
 
-def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> ModuleSummary:
+def summarise(knowledge: FileAnalysis, path: str, alike: Interner | None = None) -> ModuleSummary:
     """Build the summary of a file. `path` is the file as it is shown to the user; `alike` is given by who
     holds summaries of many files.
     """
     tree = knowledge.tree
-    alike = alike or Alike()
+    alike = alike or Interner()
     summary = ModuleSummary(knowledge.name, path, tree.package, is_test_file(path, knowledge.name))
     if path.endswith(NOTEBOOK):
         summary.cells = cell_lines(tree.text)
     root = tree.scopes[tree.module]
     for name, bindings in root.bindings.items():
-        imports = [binding.target for binding in bindings if binding.how is How.IMPORT]
+        imports = [binding.target for binding in bindings if binding.how is BindingKind.IMPORT]
         if imports:
             summary.imports[name] = imports[0]
-        elif len(bindings) == 1 and bindings[0].how is How.ASSIGN:
+        elif len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN:
             kind = knowledge.kinds.binding_kind(bindings[0])
             if kind or kind.of:
                 summary.constants[name] = kind
@@ -84,7 +84,7 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
     summary.digest = digest_of(tree.text) if summary.mentions else ""
     summary.attributes_fed = attributes_fed(knowledge)
     summary.speedups = speedups_of(knowledge)
-    reader = Parts(knowledge)
+    reader = NetworkParts(knowledge)
     summary.parts = parts_of_file(knowledge, reader)
     summary.doings = doings(knowledge, reader, has_tests=is_for_a_runner(path, knowledge.name))
     summary.frozen = gradients.frozen()
@@ -99,15 +99,15 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
 
 
 def _add_functions(
-    summary: ModuleSummary, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+    summary: ModuleSummary, knowledge: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> None:
     """Describe the functions of a file, and the code at its top as one without a name."""
     tree = knowledge.tree
     is_run = is_for_a_runner(summary.path, knowledge.name)
     # what tests call says nothing of how often it runs, and what they hand over nothing of what it is
     calls = {} if is_run else calls_by_function(knowledge, gradients, alike)
-    applied, gone = applications(knowledge), GoneThrough(knowledge)
-    walks = Walks(tree)
+    applied, gone = applications(knowledge), IteratorUses(knowledge)
+    walks = SumTreeWalks(tree)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         if is_run and node.name.startswith("test"):
@@ -131,7 +131,7 @@ def _add_functions(
     )
 
 
-def _test(node: Function, knowledge: Knowledge) -> FunctionSummary:
+def _test(node: Function, knowledge: FileAnalysis) -> FunctionSummary:
     """A test: that it is there. Its runner calls it, and who else may is told the worst."""
     return FunctionSummary(
         knowledge.name,
@@ -143,7 +143,9 @@ def _test(node: Function, knowledge: Knowledge) -> FunctionSummary:
     )
 
 
-def _function(node: Function, knowledge: Knowledge, calls: list[CallSite], alike: Alike) -> FunctionSummary:
+def _function(
+    node: Function, knowledge: FileAnalysis, calls: list[CallSite], alike: Interner
+) -> FunctionSummary:
     tree = knowledge.tree
     effect, paths = knowledge.effects.function_effect(node)
     arguments = node.args
@@ -151,9 +153,9 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite], alike
     kinds = {}
     for parameter in every:
         kind = knowledge.kinds.promised(parameter, node)
-        if kind.tag is Tag.UNKNOWN:
+        if kind.tag is TypeTag.UNKNOWN:
             kind = knowledge.kinds.used_as(parameter.arg, tree.scopes[node]) or kind
-        if kind.tag is not Tag.UNKNOWN or kind.of:
+        if kind.tag is not TypeTag.UNKNOWN or kind.of:
             kinds[parameter.arg] = alike(kind)
     return FunctionSummary(
         knowledge.name,
@@ -176,29 +178,29 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite], alike
     )
 
 
-def _look_into_containers(summary: ModuleSummary, knowledge: Knowledge) -> None:
+def _look_into_containers(summary: ModuleSummary, knowledge: FileAnalysis) -> None:
     """Find out what the containers hold that functions return: `return self.states[i], self.actions[i]`.
     What the attributes are was not known before all methods of the file had been read.
     """
-    kinds: Kinds | None = None
+    kinds: TypeInference | None = None
     for node in (*knowledge.tree.of_type(ast.FunctionDef), *knowledge.tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         function = summary.functions[knowledge.tree.qualname(node)]
         if any(_is_vague(kind) for kind in function.returns):
-            kinds = kinds or knowledge.kinds.linked(Index([summary]))
+            kinds = kinds or knowledge.kinds.linked(ProjectIndex([summary]))
             function.returns = _returns(node, kinds)
 
 
-def _is_vague(kind: Kind) -> bool:
+def _is_vague(kind: Type) -> bool:
     """A container of nobody knows what, or a tensor that may lie anywhere."""
     if kind.parts:
         return any(not part or _is_vague(part) for part in kind.parts)
     if kind.tag in _CONTAINERS:
         return kind.item is None or _is_vague(kind.item)
-    return kind.tag is Tag.TENSOR and kind.device is Device.UNKNOWN
+    return kind.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN
 
 
-def _returns(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
+def _returns(node: Function, kinds: TypeInference) -> tuple[Type, ...]:
     """The kinds of all returned values, or the annotation's where it says more."""
     annotated = annotation_kind(node.returns, kinds.names) if node.returns is not None else UNKNOWN
     if annotated and not _is_vague(annotated):
@@ -213,7 +215,7 @@ def _returns(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
     return found
 
 
-def _may_change_results(decorator: ast.expr, kinds: Kinds) -> bool:
+def _may_change_results(decorator: ast.expr, kinds: TypeInference) -> bool:
     """May a decorator put something in the place of what the function returns? Those of libraries are known
     to leave it alone; those of the project do what they like.
     """
@@ -225,44 +227,44 @@ def _may_change_results(decorator: ast.expr, kinds: Kinds) -> bool:
     return qualified is None or qualified.partition(".")[0] == own
 
 
-def _hands_on(function: Function, kinds: Kinds) -> bool:
+def _hands_on(function: Function, kinds: TypeInference) -> bool:
     """Does nobody but the caller get hold of what a function returns: no decorator, as one that remembers?"""
     decorators = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
     return all(kinds.names.qualified(each) in _HAND_ON for each in decorators)
 
 
-def _held(kind: Kind) -> Kind:
+def _held(kind: Type) -> Type:
     """The same kind once something else may hold the value, and what is in it."""
     item = _held(kind.item) if kind.item is not None else None
     return kind._replace(fresh=False, item=item, parts=tuple(map(_held, kind.parts)))
 
 
-def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
+def _returned(node: Function, kinds: TypeInference) -> tuple[Type, ...]:
     """The kinds of all returned values; empty where one of them is unknown."""
     yields = _yields_of(node, kinds.tree)
     if yields:
         return () if node.decorator_list else (_iterator(yields, kinds),)
-    found: list[Kind] = []
+    found: list[Type] = []
     for returned in reversed(kinds.tree.written.returns.get(node, ())):
-        kind = kinds.kind_of(returned.value) if returned.value is not None else Kind(Tag.NONE)
+        kind = kinds.kind_of(returned.value) if returned.value is not None else Type(TypeTag.NONE)
         if not kind and not kind.of:
             return ()
         found.append(kind)
     if found and may_fall_through(node.body):
-        found.append(Kind(Tag.NONE))
+        found.append(Type(TypeTag.NONE))
     return tuple(dict.fromkeys(found))
 
 
-def _yields_of(function: Function, tree: Tree) -> list[ast.Yield | ast.YieldFrom]:
+def _yields_of(function: Function, tree: SyntaxIndex) -> list[ast.Yield | ast.YieldFrom]:
     """The `yield`s that make a function a generator."""
     every: list[ast.Yield | ast.YieldFrom] = [*tree.of_type(ast.Yield), *tree.of_type(ast.YieldFrom)]
     return [node for node in every if is_in(node, function) and tree.function(node) is function]
 
 
-def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
+def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: TypeInference) -> Type:
     """What a generator returns, with the kind of what it yields if that is always the same."""
     given = [
-        kinds.kind_of(node.value).aged() if node.value is not None else Kind(Tag.NONE) for node in yields
+        kinds.kind_of(node.value).aged() if node.value is not None else Type(TypeTag.NONE) for node in yields
     ]
     given = [
         each_of(kind) if isinstance(node, ast.YieldFrom) else kind
@@ -271,10 +273,10 @@ def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
     item = given[0]
     for kind in given[1:]:
         item = item.joined(kind)
-    return Kind(Tag.ITERATOR, item=item if item or item.of else None, fresh=True)
+    return Type(TypeTag.ITERATOR, item=item if item or item.of else None, fresh=True)
 
 
-def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:
+def _class(node: ast.ClassDef, knowledge: FileAnalysis) -> ClassSummary:
     bases = []
     for base in node.bases:
         unsubscripted = base.value if isinstance(base, ast.Subscript) else base
@@ -285,7 +287,7 @@ def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:
     return ClassSummary(knowledge.name, knowledge.tree.qualname(node), tuple(bases), methods)
 
 
-def _attributes_read(knowledge: Knowledge) -> frozenset[str]:
+def _attributes_read(knowledge: FileAnalysis) -> frozenset[str]:
     """The attributes that a file reads, those looked up by name (`getattr(agent, "steps")`) included."""
     tree = knowledge.tree
     read = {
@@ -296,24 +298,28 @@ def _attributes_read(knowledge: Knowledge) -> frozenset[str]:
     return frozenset(read | looked_up(tree))
 
 
-def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
+def _add_attributes(summary: ModuleSummary, knowledge: FileAnalysis) -> None:
     """The kinds of what a class stores in its attributes, in its body and through `self` in its methods."""
     tree = knowledge.tree
     for node in tree.of_type(ast.ClassDef):
-        attributes: dict[str, Kind] = {}
-        declared: dict[str, Kind] = {}
+        attributes: dict[str, Type] = {}
+        declared: dict[str, Type] = {}
         scope = tree.scopes[node]
         for name, bindings in scope.bindings.items():
             for binding in bindings:
                 annotation = getattr(binding.statement, "annotation", None)
                 if annotation is not None:
                     declared[name] = annotation_kind(annotation, knowledge.names)
-                if binding.how in (How.ASSIGN, How.ANNOTATE):
-                    kind = knowledge.kinds.binding_kind(binding) if binding.how is How.ASSIGN else UNKNOWN
-                    if annotation is not None and kind.tag in (Tag.UNKNOWN, Tag.NONE):
+                if binding.how in (BindingKind.ASSIGN, BindingKind.ANNOTATE):
+                    kind = (
+                        knowledge.kinds.binding_kind(binding)
+                        if binding.how is BindingKind.ASSIGN
+                        else UNKNOWN
+                    )
+                    if annotation is not None and kind.tag in (TypeTag.UNKNOWN, TypeTag.NONE):
                         kind = with_default(annotation_kind(annotation, knowledge.names), kind)
-                    elif kind.tag is Tag.STR and annotation is not None:
-                        kind = Kind(Tag.STR)  # the default of a field: nobody knows what it will name
+                    elif kind.tag is TypeTag.STR and annotation is not None:
+                        kind = Type(TypeTag.STR)  # the default of a field: nobody knows what it will name
                     _join_attribute(attributes, name, kind)
         described = summary.classes[tree.qualname(node)]
         described.attributes, described.declared = attributes, declared
@@ -335,12 +341,12 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
         )
 
 
-def _add_items(summary: ModuleSummary, knowledge: Knowledge) -> None:
+def _add_items(summary: ModuleSummary, knowledge: FileAnalysis) -> None:
     """What a file puts into lists and dictionaries is among the items of all attributes of that name."""
     holders: dict[str, list[ClassSummary]] = {}
     for owner in summary.classes.values():
         for name, kind in owner.attributes.items():
-            if kind.item is not None and kind.tag in (Tag.LIST, Tag.DICT):
+            if kind.item is not None and kind.tag in (TypeTag.LIST, TypeTag.DICT):
                 holders.setdefault(name, []).append(owner)
     attributes = knowledge.tree.written.attributes
     named = [attribute for name in holders for attribute in attributes.get(name, ())]
@@ -354,7 +360,7 @@ def _add_items(summary: ModuleSummary, knowledge: Knowledge) -> None:
                 owner.attributes[attribute.attr] = kind._replace(item=item or None)
 
 
-def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:
+def _stored_kind(attribute: ast.Attribute, knowledge: FileAnalysis) -> Type | None:
     parent = knowledge.tree.parents[attribute]
     if isinstance(parent, ast.Assign):
         kind = knowledge.kinds.kind_of(parent.value).aged()
@@ -366,7 +372,7 @@ def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:
         if parent.value is None:
             return kind
         value = knowledge.kinds.kind_of(parent.value).aged()
-        return value if value and value.tag is not Tag.NONE else with_default(kind, value)
+        return value if value and value.tag is not TypeTag.NONE else with_default(kind, value)
     if isinstance(parent, ast.AugAssign):
         return None  # keeps its kind
     match parent, knowledge.tree.parents[parent]:
@@ -375,6 +381,6 @@ def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:
     return UNKNOWN
 
 
-def _join_attribute(attributes: dict[str, Kind], name: str, kind: Kind) -> None:
+def _join_attribute(attributes: dict[str, Type], name: str, kind: Type) -> None:
     known = attributes.get(name)
     attributes[name] = kind if known is None else known.joined(kind)

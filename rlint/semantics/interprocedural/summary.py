@@ -7,13 +7,13 @@ from dataclasses import field
 from rlint.findings import Heat
 from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
-from rlint.models.kind import Kind
+from rlint.models.kind import Type
 from rlint.semantics.frequency.path_conditions import Guard
-from rlint.semantics.interprocedural.reference import Mention
-from rlint.semantics.nn.architecture import Part
+from rlint.semantics.interprocedural.reference import Reference
+from rlint.semantics.nn.architecture import NetworkPart
 from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.forward_summary import Doings
-from rlint.semantics.threads.queues import Made, Signal
+from rlint.semantics.nn.forward_summary import ForwardSummary
+from rlint.semantics.threads.queues import ChannelMaker, Signal
 from rlint.syntax.redefinitions import shown
 
 ANY_CLASS = "*"
@@ -21,7 +21,7 @@ ANY_CLASS = "*"
 
 
 @frozen
-class Loop:
+class LoopSummary:
     """A loop or comprehension in a function. `drivers` are what its body does directly (see heat.py);
     `bounded` says that it runs a small constant number of times.
     """
@@ -48,7 +48,7 @@ class CallSite:
     method: str
     line: int
     loop: int
-    arguments: tuple[tuple[str, Kind], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
+    arguments: tuple[tuple[str, Type], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
     cap: Heat = Heat.HOT  # the hottest that the conditions around it allow
     receiver: str = ""  # the last name of what the method is called on
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
@@ -73,13 +73,13 @@ class Application:
 
 
 @frozen
-class Through:
+class IteratedParameter:
     """A function goes through its `parameter` (or, if "", through something else of this kind), itself or,
     with a `path`, by handing it to what stands there as this `argument`.
     """
 
     parameter: str
-    kind: Kind
+    kind: Type
     path: str = ""
     argument: str = ""
 
@@ -92,12 +92,12 @@ class FunctionSummary:
     qualname: str
     line: int
     parameters: tuple[str, ...] = ()
-    parameter_kinds: dict[str, Kind] = field(default_factory=dict)
-    returns: tuple[Kind, ...] = ()
+    parameter_kinds: dict[str, Type] = field(default_factory=dict)
+    returns: tuple[Type, ...] = ()
     effect: Effect = PURE
     effect_paths: tuple[tuple[str, Effect], ...] = ()  # called paths, with what to think of unknown ones
     calls: tuple[CallSite, ...] = ()
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[LoopSummary, ...] = ()
     drivers: frozenset[str] = frozenset()  # done directly, outside all loops of the function
     is_method: bool = False
     is_property: bool = False
@@ -106,14 +106,16 @@ class FunctionSummary:
     watches_others: bool = False  # of a quiet function: its own body reads what others change
     remembers: bool = False  # keeps its results for the next call with the same arguments
     applications: tuple[Application, ...] = ()
-    through: tuple[Through, ...] = ()  # of a quiet function: what it goes through and may be an iterator
+    through: tuple[
+        IteratedParameter, ...
+    ] = ()  # of a quiet function: what it goes through and may be an iterator
     turns_autograd: bool = False  # leaves autograd turned on or off for what follows
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
-    walks_down: Kind | None = None  # what stores the tree of sums that it walks down (see descents.py)
+    walks_down: Type | None = None  # what stores the tree of sums that it walks down (see descents.py)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 
@@ -147,9 +149,9 @@ class ClassSummary:
     qualname: str
     bases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
-    attributes: dict[str, Kind] = field(default_factory=dict)
+    attributes: dict[str, Type] = field(default_factory=dict)
     restored: bool = False
-    declared: dict[str, Kind] = field(default_factory=dict)
+    declared: dict[str, Type] = field(default_factory=dict)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 
@@ -179,15 +181,17 @@ class ModuleSummary:
     )  # functions and methods that the file replaces (see replacements.py)
     attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see fed.py)
     speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
-    constants: dict[str, Kind] = field(default_factory=dict)
-    parts: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # of networks (see parts_of_file.py)
-    doings: dict[str, Doings] = field(default_factory=dict)  # by the function's qualified name
+    constants: dict[str, Type] = field(default_factory=dict)
+    parts: dict[str, tuple[NetworkPart, ...]] = field(
+        default_factory=dict
+    )  # of networks (see parts_of_file.py)
+    doings: dict[str, ForwardSummary] = field(default_factory=dict)  # by the function's qualified name
     frozen: frozenset[str] = frozenset()  # last names of networks whose weights may need no gradient
-    made: tuple[Made, ...] = ()  # queues, events and shared values (see channels.py)
+    made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see channels.py)
     carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
     signals: tuple[Signal, ...] = ()  # what is done with events
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
-    mentions: tuple[Mention, ...] = ()  # of functions that are named as accessors (see mentions.py)
+    mentions: tuple[Reference, ...] = ()  # of functions that are named as accessors (see mentions.py)
     restores: bool = False  # sets attributes of unknown objects by names that only the running program knows
     looks_up_names: bool = False  # by names that only the running program knows
     digest: str = ""  # what the text is told by, where there are mentions

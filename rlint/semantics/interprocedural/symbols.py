@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.overriding import Overriding
 from rlint.syntax.import_statements import is_named
@@ -24,11 +24,11 @@ _LOOKUPS = 400  # modules that are searched for one name
 class LibraryMethod:
     """A method of a library's object, about to be called."""
 
-    owner: Kind
+    owner: Type
     name: str
 
 
-Symbol = ModuleSummary | ClassSummary | FunctionSummary | Kind | LibraryMethod
+Symbol = ModuleSummary | ClassSummary | FunctionSummary | Type | LibraryMethod
 """What a name or an access path leads to."""
 
 _VECTORISED = (
@@ -37,21 +37,25 @@ _VECTORISED = (
     "baselines.common.vec_env",
 )
 _BASE_TAGS = {
-    "torch.nn.Module": Tag.MODULE,
-    "gymnasium.Env": Tag.ENVIRONMENT,
-    "gymnasium.Wrapper": Tag.ENVIRONMENT,
-    "gymnasium.vector.VectorEnv": Tag.ENVIRONMENT,
-    **{f"{module}.{name}": Tag.ENVIRONMENT for module in _VECTORISED for name in ("VecEnv", "VecEnvWrapper")},
-    "torch.optim.Optimizer": Tag.OPTIMIZER,
-    "torch.utils.data.Dataset": Tag.DATASET,
-    "torch.utils.data.IterableDataset": Tag.DATASET,
-    "threading.Thread": Tag.THREAD,
-    "multiprocessing.Process": Tag.PROCESS,
+    "torch.nn.Module": TypeTag.MODULE,
+    "gymnasium.Env": TypeTag.ENVIRONMENT,
+    "gymnasium.Wrapper": TypeTag.ENVIRONMENT,
+    "gymnasium.vector.VectorEnv": TypeTag.ENVIRONMENT,
+    **{
+        f"{module}.{name}": TypeTag.ENVIRONMENT
+        for module in _VECTORISED
+        for name in ("VecEnv", "VecEnvWrapper")
+    },
+    "torch.optim.Optimizer": TypeTag.OPTIMIZER,
+    "torch.utils.data.Dataset": TypeTag.DATASET,
+    "torch.utils.data.IterableDataset": TypeTag.DATASET,
+    "threading.Thread": TypeTag.THREAD,
+    "multiprocessing.Process": TypeTag.PROCESS,
 }
-_TAGS_OF_BASES = frozenset({*_BASE_TAGS.values(), Tag.LOADER, Tag.REPLAY_BUFFER})
+_TAGS_OF_BASES = frozenset({*_BASE_TAGS.values(), TypeTag.LOADER, TypeTag.REPLAY_BUFFER})
 
 
-class Definitions:
+class SymbolTable:
     """Modules, names and classes across the files of a project."""
 
     def __init__(self, modules: Iterable[ModuleSummary]) -> None:
@@ -61,7 +65,7 @@ class Definitions:
             self.modules.setdefault(module.module, module)
             self._by_tail.setdefault(module.module.rpartition(".")[2], []).append(module)
         self._symbols: dict[tuple[str, str], Symbol | None] = {}
-        self._class_kinds: dict[str, Kind] = {}
+        self._class_kinds: dict[str, Type] = {}
         self._ancestry: dict[str, tuple[ClassSummary | str, ...]] = {}
         self._subclasses: dict[str, list[ClassSummary]] | None = None
         self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
@@ -188,11 +192,11 @@ class Definitions:
                             self._subclasses.setdefault(base.path, []).append(candidate)
         return self._subclasses.get(cls.path, [])
 
-    def class_kind(self, cls: ClassSummary) -> Kind:
+    def class_kind(self, cls: ClassSummary) -> Type:
         """The kind of an instance of a class of the project."""
         known = self._class_kinds.get(cls.path)
         if known is None:
-            tag = Tag.INSTANCE
+            tag = TypeTag.INSTANCE
             for base in self.ancestry(cls):
                 if isinstance(base, str):
                     made = models.callable_fact(base)
@@ -200,12 +204,12 @@ class Definitions:
                     if found in _TAGS_OF_BASES:
                         tag = found
                         break
-            known = self._class_kinds[cls.path] = Kind(tag, of=cls.path)
+            known = self._class_kinds[cls.path] = Type(tag, of=cls.path)
         return known
 
-    def class_of(self, kind: Kind) -> ClassSummary | None:
+    def class_of(self, kind: Type) -> ClassSummary | None:
         """The class of the project that a kind is an instance of."""
-        symbol = self.symbol(kind.of, "") if kind.of and kind.tag is not Tag.UNKNOWN else None
+        symbol = self.symbol(kind.of, "") if kind.of and kind.tag is not TypeTag.UNKNOWN else None
         return symbol if isinstance(symbol, ClassSummary) else None
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
@@ -219,7 +223,7 @@ class Definitions:
         """Does any class of the project define a method of this name?"""
         return any(name in cls.methods for module in self.modules.values() for cls in module.classes.values())
 
-    def may_override(self, kind: Kind, methods: tuple[str, ...]) -> bool:
+    def may_override(self, kind: Type, methods: tuple[str, ...]) -> bool:
         """Whether an object of this kind may be of a class of the project that has one of these methods as
         its own, or a base that is not known.
         """

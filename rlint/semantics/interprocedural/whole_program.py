@@ -5,38 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from rlint.semantics.dataflow.sum_tree import Descents
+from rlint.semantics.dataflow.sum_tree import SumTreeDescents
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.call_graph import CallGraph
-from rlint.semantics.interprocedural.program_symbols import Words
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.nn.autograd import Guesses
-from rlint.semantics.threads.contexts import Concurrency
+from rlint.semantics.nn.autograd import AutogradGuesses
+from rlint.semantics.threads.contexts import WorkerGraph
 from rlint.semantics.threads.queues import Channels
 
 
-class Linked:
+class WholeProgram:
     """A program, or several that know of one another: what its files tell, linked. Whatever is known of a
     file beside its own text is asked of one of these parts.
     """
 
     def __init__(self, summaries: Iterable[ModuleSummary]) -> None:
-        self.index = Index(summaries)
+        self.index = ProjectIndex(summaries)
         self.graph = CallGraph(self.index)
         self.heat = HeatMap(self.index, self.graph)
-        self.words = Words(self.graph)
-        self.descents = Descents(self.index)
+        self.words = ProgramSymbols(self.graph)
+        self.descents = SumTreeDescents(self.index)
 
     @cached_property
-    def guesses(self) -> Guesses:
+    def guesses(self) -> AutogradGuesses:
         """What can be guessed of autograd where nobody knows who calls a function."""
-        return Guesses(self.graph)
+        return AutogradGuesses(self.graph)
 
     @cached_property
-    def concurrency(self) -> Concurrency:
+    def concurrency(self) -> WorkerGraph:
         """Who starts threads and processes, and what these run."""
-        return Concurrency(self.graph)
+        return WorkerGraph(self.graph)
 
     @cached_property
     def channels(self) -> Channels:

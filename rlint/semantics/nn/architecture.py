@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, TRIES
 from rlint.syntax.walk import is_in_block
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
 
 _DEPTH = 12
 CONTAINERS = frozenset(
@@ -38,8 +38,8 @@ _SAME_NETWORK = frozenset(
 """Methods that give the network itself, or the items of a container."""
 GROWS = {"append": 0, "extend": 0, "insert": 1, "add_module": 1, "register_module": 1, "update": 0}
 _MAY_HOLD_NETWORKS = frozenset(
-    {Tag.UNKNOWN, Tag.NONE, Tag.MODULE, Tag.FUNCTION, Tag.CLASS, Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.ITERATOR,
-     Tag.INSTANCE}
+    {TypeTag.UNKNOWN, TypeTag.NONE, TypeTag.MODULE, TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR,
+     TypeTag.INSTANCE}
 )  # fmt: skip
 _DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transformer": 5,
                "TransformerDecoderLayer": 3, "TransformerEncoderLayer": 3}  # fmt: skip
@@ -48,7 +48,7 @@ _DROPS_BY_DEFAULT = frozenset({"Transformer", "TransformerDecoderLayer", "Transf
 
 
 @frozen
-class Part:
+class NetworkPart:
     """One thing that a network is built of.
 
     `what` is "layer" (the class or function `name` of torch), "made" (what `name`, a function, class or
@@ -61,7 +61,7 @@ class Part:
     what: str
     name: str = ""
     sure: bool = True
-    arguments: tuple[tuple[str, tuple[Part, ...]], ...] = ()
+    arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...] = ()
     width: int = 0
     _hash: int | None = field(default=None, init=False, compare=False, repr=False)
     """Parts lie in one another, the same in several: each is looked through once."""
@@ -73,32 +73,32 @@ class Part:
         return self._hash  # type: ignore[return-value]
 
     def __reduce__(self) -> tuple[Any, ...]:  # another process hashes text in another way
-        return Part, (self.what, self.name, self.sure, self.arguments, self.width)
+        return NetworkPart, (self.what, self.name, self.sure, self.arguments, self.width)
 
-    def given(self, arguments: tuple[tuple[str, tuple[Part, ...]], ...]) -> Part:
+    def given(self, arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...]) -> NetworkPart:
         """The same for other arguments."""
-        return Part(self.what, self.name, self.sure, arguments, self.width)
+        return NetworkPart(self.what, self.name, self.sure, arguments, self.width)
 
-    def unsure(self) -> Part:
+    def unsure(self) -> NetworkPart:
         """The same, where something decides whether it is there."""
-        return Part(self.what, self.name, sure=False, arguments=self.arguments, width=self.width)
+        return NetworkPart(self.what, self.name, sure=False, arguments=self.arguments, width=self.width)
 
 
-UNKNOWN = Part("unknown")
+UNKNOWN = NetworkPart("unknown")
 DROPOUT = "torch.nn.Dropout"
 
 
-class Parts:
+class NetworkParts:
     """Reads the expressions of one file that build networks."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
         self.tree = knowledge.tree
         self._grown: dict[object, list[ast.expr]] | None = None
         self._open: set[object] = set()
-        self._known: dict[ast.expr, tuple[Part, ...]] = {}
+        self._known: dict[ast.expr, tuple[NetworkPart, ...]] = {}
 
-    def of(self, expression: ast.expr) -> tuple[Part, ...]:
+    def of(self, expression: ast.expr) -> tuple[NetworkPart, ...]:
         """What a network (or a list of layers, or what makes one) is built of; empty for other values."""
         known = self._known.get(expression)
         if known is None:
@@ -110,44 +110,44 @@ class Parts:
             known = self._known[expression] = known if len(known) < 2 else tuple(dict.fromkeys(known))
         return known
 
-    def _of_display(self, node: ast.Tuple | ast.List | ast.Set) -> Iterator[Part]:
+    def _of_display(self, node: ast.Tuple | ast.List | ast.Set) -> Iterator[NetworkPart]:
         return self._each(node.elts)
 
-    def _of_dict(self, node: ast.Dict) -> Iterator[Part]:
+    def _of_dict(self, node: ast.Dict) -> Iterator[NetworkPart]:
         return self._each(node.values)
 
-    def _of_value(self, node: ast.Starred | ast.NamedExpr | ast.DictComp) -> Iterator[Part]:
+    def _of_value(self, node: ast.Starred | ast.NamedExpr | ast.DictComp) -> Iterator[NetworkPart]:
         return iter(self.of(node.value))
 
-    def _of_lambda(self, node: ast.Lambda) -> Iterator[Part]:
+    def _of_lambda(self, node: ast.Lambda) -> Iterator[NetworkPart]:
         return iter(self.of(node.body))
 
-    def _of_choice(self, node: ast.IfExp) -> Iterator[Part]:
+    def _of_choice(self, node: ast.IfExp) -> Iterator[NetworkPart]:
         return unsure(self._each([node.body, node.orelse]))
 
-    def _of_alternatives(self, node: ast.BoolOp) -> Iterator[Part]:
+    def _of_alternatives(self, node: ast.BoolOp) -> Iterator[NetworkPart]:
         return unsure(self._each(node.values))
 
-    def _of_operation(self, node: ast.BinOp) -> Iterator[Part]:
+    def _of_operation(self, node: ast.BinOp) -> Iterator[NetworkPart]:
         joins = isinstance(node.op, (ast.Add, ast.Mult))
         return self._each([node.left, node.right]) if joins else iter(())
 
-    def _of_comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Iterator[Part]:
+    def _of_comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Iterator[NetworkPart]:
         return iter(self.of(node.elt))
 
-    def _of_item(self, node: ast.Subscript) -> Iterator[Part]:
+    def _of_item(self, node: ast.Subscript) -> Iterator[NetworkPart]:
         return unsure(self.of(node.value))
 
-    def _of_suspension(self, _: ast.Await | ast.Yield | ast.YieldFrom) -> Iterator[Part]:
+    def _of_suspension(self, _: ast.Await | ast.Yield | ast.YieldFrom) -> Iterator[NetworkPart]:
         return iter((UNKNOWN,))
 
-    def _each(self, nodes: Iterable[ast.expr]) -> Iterator[Part]:
+    def _each(self, nodes: Iterable[ast.expr]) -> Iterator[NetworkPart]:
         for node in nodes:
             yield from self.of(node)
 
     # -- references ----------------------------------------------------------------------------
 
-    def _of_reference(self, node: ast.Name | ast.Attribute) -> Iterator[Part]:
+    def _of_reference(self, node: ast.Name | ast.Attribute) -> Iterator[NetworkPart]:
         qualified = self.knowledge.names.qualified(node)
         if qualified is not None:
             yield from _mentioned(qualified)
@@ -157,11 +157,11 @@ class Parts:
             return
         if isinstance(node, ast.Attribute):
             if self.is_self(node.value):
-                yield Part("attribute", node.attr)
+                yield NetworkPart("attribute", node.attr)
             elif node.attr == "module":  # of a network that is wrapped for several devices
                 yield from self.of(node.value)
             else:
-                yield Part("attribute", node.attr, arguments=(("", self.of(node.value)),))
+                yield NetworkPart("attribute", node.attr, arguments=(("", self.of(node.value)),))
             return
         bindings = self.knowledge.flow.reaching(node)
         if not bindings or len(bindings) > MOST_VALUES:
@@ -185,20 +185,23 @@ class Parts:
         self._open.add(what)
         return True
 
-    def _of_binding(self, binding: Binding, node: ast.Name, *, alone: bool) -> Iterator[Part]:
+    def _of_binding(self, binding: Binding, node: ast.Name, *, alone: bool) -> Iterator[NetworkPart]:
         kind = self.knowledge.kinds.binding_kind(binding)
-        if binding.how in (How.ASSIGN, How.WALRUS, How.AUGMENT) and binding.value is not None:
+        if (
+            binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS, BindingKind.AUGMENT)
+            and binding.value is not None
+        ):
             found = self.of(binding.value)
             conditional = self.is_conditional(binding.statement, seen_from=node if alone else None)
             yield from unsure(found) if binding.path or conditional else found
-        elif binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None:
+        elif binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
             yield from unsure(self.of(binding.value))
         elif isinstance(binding.statement, ast.Lambda):
             return  # what the caller hands over is read where it is called
-        elif kind.tag is Tag.MODULE and kind.of and not kind.of.startswith("torch."):
-            yield Part("instance", kind.of)
-        elif binding.how is How.PARAMETER and binding.statement is self.tree.function(node):
-            yield Part("parameter", binding.name)
+        elif kind.tag is TypeTag.MODULE and kind.of and not kind.of.startswith("torch."):
+            yield NetworkPart("instance", kind.of)
+        elif binding.how is BindingKind.PARAMETER and binding.statement is self.tree.function(node):
+            yield NetworkPart("parameter", binding.name)
         else:
             yield UNKNOWN
 
@@ -249,7 +252,7 @@ class Parts:
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def _of_call(self, call: ast.Call) -> Iterator[Part]:
+    def _of_call(self, call: ast.Call) -> Iterator[NetworkPart]:
         qualified = self.knowledge.names.qualified(call.func)
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         if qualified is not None:
@@ -259,22 +262,22 @@ class Parts:
                 yield from self._looked_up(call)
             elif is_layer(qualified):
                 if not _is_off(call, qualified):
-                    yield Part("layer", qualified, width=self._width(call, qualified))
+                    yield NetworkPart("layer", qualified, width=self._width(call, qualified))
                 yield from self._inner_dropout(call, qualified)
             elif qualified.startswith("builtins."):
                 return
             else:
                 fact = models.callable_fact(qualified)
                 if fact is None:
-                    yield Part("made", qualified, arguments=self.arguments(call))
-                elif fact.result.tag is Tag.MODULE:
+                    yield NetworkPart("made", qualified, arguments=self.arguments(call))
+                elif fact.result.tag is TypeTag.MODULE:
                     yield UNKNOWN
             return
         if isinstance(call.func, ast.Attribute) and not self._is_stored_callable(call.func):
             if call.func.attr in _SAME_NETWORK:
                 yield from self._each([call.func.value, *call.args[1:]])
             elif self.is_self(call.func.value):
-                yield Part("method", call.func.attr, arguments=self.arguments(call))
+                yield NetworkPart("method", call.func.attr, arguments=self.arguments(call))
             elif self.knowledge.kinds.kind_of(call).tag in _MAY_HOLD_NETWORKS:
                 yield UNKNOWN
             return
@@ -287,12 +290,12 @@ class Parts:
 
     def _is_stored_callable(self, func: ast.Attribute) -> bool:
         """`self.activation()`: never so sure as a method."""
-        return False if self.is_self(func.value) else self.knowledge.kinds.kind_of(func).tag is Tag.CLASS
+        return False if self.is_self(func.value) else self.knowledge.kinds.kind_of(func).tag is TypeTag.CLASS
 
     def _is_local_lambda(self, name: ast.Name) -> bool:
         return any(isinstance(binding.value, ast.Lambda) for binding in self.knowledge.flow.reaching(name))
 
-    def _looked_up(self, call: ast.Call) -> Iterator[Part]:
+    def _looked_up(self, call: ast.Call) -> Iterator[NetworkPart]:
         """`getattr(nn, "ReLU")`."""
         match call.args:
             case [owner, ast.Constant(value=str(name)), *_]:
@@ -312,12 +315,12 @@ class Parts:
     def _number(self, size: ast.expr) -> int:
         if isinstance(size, ast.Name):
             bindings = self.knowledge.flow.reaching(size)
-            plain = len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path
+            plain = len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path
             value = bindings[0].value if plain else None
             return self._number(value) if isinstance(value, ast.Constant) else 0
         return size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 0
 
-    def _inner_dropout(self, call: ast.Call, qualified: str) -> Iterator[Part]:
+    def _inner_dropout(self, call: ast.Call, qualified: str) -> Iterator[NetworkPart]:
         """The dropout that a recurrent layer or a transformer has inside, or that is written `p=0`."""
         name = qualified.rpartition(".")[2]
         place = _DROPOUT_OF.get(name)
@@ -328,13 +331,13 @@ class Parts:
             rate = call.args[place]
         if rate is None:
             if name in _DROPS_BY_DEFAULT:
-                yield Part("layer", DROPOUT)
+                yield NetworkPart("layer", DROPOUT)
         elif not (isinstance(rate, ast.Constant) and rate.value == 0):
-            yield Part("layer", DROPOUT, sure=isinstance(rate, ast.Constant))
+            yield NetworkPart("layer", DROPOUT, sure=isinstance(rate, ast.Constant))
 
-    def arguments(self, call: ast.Call) -> tuple[tuple[str, tuple[Part, ...]], ...]:
+    def arguments(self, call: ast.Call) -> tuple[tuple[str, tuple[NetworkPart, ...]], ...]:
         """The arguments of a call by position or name, as far as they may be networks or make them."""
-        found: list[tuple[str, tuple[Part, ...]]] = []
+        found: list[tuple[str, tuple[NetworkPart, ...]]] = []
         for position, value in enumerate(call.args):
             if isinstance(value, ast.Starred):
                 found.append(("*", (UNKNOWN,)))
@@ -346,7 +349,7 @@ class Parts:
         ]
         return tuple(found)
 
-    _LOOKS: ClassVar[dict[type[ast.AST], Callable[..., Iterator[Part]]]] = {
+    _LOOKS: ClassVar[dict[type[ast.AST], Callable[..., Iterator[NetworkPart]]]] = {
         ast.Attribute: _of_reference,
         ast.Await: _of_suspension,
         ast.BinOp: _of_operation,
@@ -389,17 +392,17 @@ _NO_LAYERS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential", "Par
                         "ParameterList", "ParameterDict", "UninitializedParameter"})  # fmt: skip
 
 
-def _mentioned(qualified: str) -> Iterator[Part]:
+def _mentioned(qualified: str) -> Iterator[NetworkPart]:
     """What a thing is that is named and not called: `activation=nn.ReLU`, `F.relu`."""
     if is_layer(qualified):
-        yield Part("layer", qualified)
+        yield NetworkPart("layer", qualified)
     elif qualified.startswith(("torch.", "builtins.", "numpy.", "math.")):
         if "dropout" in qualified:
-            yield Part("layer", DROPOUT)
+            yield NetworkPart("layer", DROPOUT)
     elif models.callable_fact(qualified) is None:
-        yield Part("made", qualified)
+        yield NetworkPart("made", qualified)
 
 
-def unsure(parts: Iterable[Part]) -> Iterator[Part]:
+def unsure(parts: Iterable[NetworkPart]) -> Iterator[NetworkPart]:
     """The same parts, where something decides whether they are there."""
     return (part.unsure() for part in parts)

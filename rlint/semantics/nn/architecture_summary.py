@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
-from rlint.semantics.file_analysis import Knowledge
-from rlint.semantics.nn.architecture import GROWS, UNKNOWN, Part, Parts, unsure
-from rlint.syntax.scopes import How
-from rlint.syntax.syntax_index import FUNCTIONS, Tree
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.nn.architecture import GROWS, UNKNOWN, NetworkPart, NetworkParts, unsure
+from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import place_in_order
 
 _ADDS = frozenset({*GROWS, "setattr", "__init__"})
 
-PartsByName = dict[str, tuple[Part, ...]]
+PartsByName = dict[str, tuple[NetworkPart, ...]]
 
 
-def parts_of_file(knowledge: Knowledge, parts: Parts) -> PartsByName:
+def parts_of_file(knowledge: FileAnalysis, parts: NetworkParts) -> PartsByName:
     """What the file's functions return, its classes keep and its constants hold, as parts of networks.
 
     The keys: `mlp()` what a function returns, `mlp@activation` the default of a parameter,
@@ -37,10 +37,10 @@ def parts_of_file(knowledge: Knowledge, parts: Parts) -> PartsByName:
     return {key: made for key, made in found.items() if made != (UNKNOWN,)}
 
 
-Found = Iterator[tuple[str, tuple[Part, ...]]]
+Found = Iterator[tuple[str, tuple[NetworkPart, ...]]]
 
 
-def _defaults(knowledge: Knowledge, parts: Parts) -> Found:
+def _defaults(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
     tree = knowledge.tree
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
@@ -58,7 +58,7 @@ def _defaults(knowledge: Knowledge, parts: Parts) -> Found:
                 yield f"{tree.qualname(node)}@{parameter.arg}", parts.of(default)
 
 
-def _returned(knowledge: Knowledge, parts: Parts) -> Found:
+def _returned(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
     tree = knowledge.tree
     for statement in tree.of_type(ast.Return):
         function = tree.function(statement)
@@ -66,7 +66,7 @@ def _returned(knowledge: Knowledge, parts: Parts) -> Found:
             yield f"{tree.qualname(function)}()", parts.of(statement.value)
 
 
-def _stored(knowledge: Knowledge, parts: Parts) -> Found:
+def _stored(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
     """`self.net = ...`, `self.net[0] = ...`, and attributes in the body of a class."""
     tree = knowledge.tree
     for target, place in _places_of_attributes(tree):
@@ -76,11 +76,11 @@ def _stored(knowledge: Knowledge, parts: Parts) -> Found:
     for node in tree.of_type(ast.ClassDef):
         for name, bindings in tree.scopes[node].bindings.items():
             for binding in bindings:
-                if binding.how is How.ASSIGN and binding.value is not None and not binding.path:
+                if binding.how is BindingKind.ASSIGN and binding.value is not None and not binding.path:
                     yield f"{tree.qualname(node)}.{name}", parts.of(binding.value)
 
 
-def _places_of_attributes(tree: Tree) -> list[tuple[ast.Attribute, ast.expr]]:
+def _places_of_attributes(tree: SyntaxIndex) -> list[tuple[ast.Attribute, ast.expr]]:
     """The attributes that are stored in, or in whose items something is stored, each with that place."""
     found: list[tuple[ast.Attribute, ast.expr]] = [(node, node) for node in tree.written.attribute_stores]
     found += [
@@ -100,7 +100,7 @@ def _value_for(statement: ast.AST) -> ast.expr | None:
     return None
 
 
-def _added(knowledge: Knowledge, parts: Parts) -> Found:
+def _added(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
     """`self.layers.append(...)`, `self.add_module(name, ...)`, `setattr(self, name, ...)`."""
     for call in knowledge.tree.written.calls_of(_ADDS):
         match call.func:
@@ -117,24 +117,24 @@ def _added(knowledge: Knowledge, parts: Parts) -> Found:
                 yield _key(call, "*", knowledge), _as_attribute(call.args[2], call, parts)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
                 if knowledge.tree.class_of(call) is not None:
-                    made = (Part("made", arguments=parts.arguments(call)),)
+                    made = (NetworkPart("made", arguments=parts.arguments(call)),)
                     yield _key(call, "super()", knowledge), made
 
 
-def _constants(knowledge: Knowledge, parts: Parts) -> Found:
+def _constants(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
     for name, bindings in knowledge.tree.scopes[knowledge.tree.module].bindings.items():
         for binding in bindings:
-            plain = binding.how is How.ASSIGN and not binding.path
+            plain = binding.how is BindingKind.ASSIGN and not binding.path
             if plain and isinstance(binding.value, (ast.Dict, ast.List, ast.Tuple, ast.Call, ast.Lambda)):
                 yield name, parts.of(binding.value)
 
 
-def _key(node: ast.AST, attribute: str, knowledge: Knowledge) -> str:
+def _key(node: ast.AST, attribute: str, knowledge: FileAnalysis) -> str:
     owner = knowledge.tree.class_of(node)
     return f"{knowledge.tree.qualname(owner)}.{attribute}" if owner is not None else ""
 
 
-def _as_attribute(value: ast.expr, node: ast.AST, parts: Parts) -> tuple[Part, ...]:
+def _as_attribute(value: ast.expr, node: ast.AST, parts: NetworkParts) -> tuple[NetworkPart, ...]:
     """The parts of what is stored; only what the constructor was handed can be told from how an instance
     is made.
     """
@@ -147,7 +147,7 @@ def _as_attribute(value: ast.expr, node: ast.AST, parts: Parts) -> tuple[Part, .
     return tuple(map(_without_parameters, made))
 
 
-def _without_parameters(part: Part) -> Part:
+def _without_parameters(part: NetworkPart) -> NetworkPart:
     if part.what == "parameter":
         return UNKNOWN
     arguments = tuple((name, tuple(map(_without_parameters, given))) for name, given in part.arguments)

@@ -11,14 +11,14 @@ from rlint.enums import Enum
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.trampoline import Step, run
-from rlint.syntax.scopes import How
-from rlint.syntax.syntax_index import FUNCTIONS, Function, Tree
+from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 
 if TYPE_CHECKING:
-    from rlint.semantics.dataflow.reaching_definitions import Flow
+    from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
     from rlint.semantics.frequency.heat import HeatMap
     from rlint.semantics.interprocedural.call_graph import CallGraph
-    from rlint.semantics.interprocedural.qualified_names import Names
+    from rlint.semantics.interprocedural.qualified_names import QualifiedNames
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
 
@@ -45,10 +45,10 @@ _MOST_CALLERS = 24
 _DEPTH = 4
 
 
-class AutogradHere:
+class LocalAutograd:
     """What one file says about autograd."""
 
-    def __init__(self, tree: Tree, names: Names, flow: Flow) -> None:
+    def __init__(self, tree: SyntaxIndex, names: QualifiedNames, flow: ReachingDefinitions) -> None:
         self.tree = tree
         self.names = names
         self.flow = flow
@@ -146,7 +146,7 @@ class AutogradHere:
         if isinstance(entered, ast.Call):
             return self._entered_call(entered)
         if isinstance(entered, ast.Name):
-            made = [b.value for b in self.flow.reaching(entered) if b.how is How.ASSIGN]
+            made = [b.value for b in self.flow.reaching(entered) if b.how is BindingKind.ASSIGN]
             said = {self._context(value, depth - 1) for value in made if value is not None}
             if said:
                 return said.pop() if len(said) == 1 else Autograd.UNKNOWN
@@ -196,10 +196,10 @@ class AutogradHere:
         return found
 
 
-class Callers:
+class AutogradCallers:
     """What those who call a function say about autograd, across files."""
 
-    def __init__(self, heat: HeatMap, guesses: Guesses) -> None:
+    def __init__(self, heat: HeatMap, guesses: AutogradGuesses) -> None:
         self._heat = heat
         self._guesses = guesses
         self._known: dict[str, Autograd] = {}
@@ -239,7 +239,7 @@ class Callers:
         return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))
 
 
-class Guesses:
+class AutogradGuesses:
     """What can be guessed of autograd where nobody knows who calls a function."""
 
     def __init__(self, graph: CallGraph) -> None:

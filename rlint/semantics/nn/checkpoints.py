@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.frequency.path_conditions import GuardKind
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
     from rlint.semantics.interprocedural.call_graph import CallGraph
 
 _WEIGHTS = frozenset({"torch.save", "torch.jit.save", "safetensors.torch.save_file"})
@@ -26,13 +26,15 @@ _LEARNED = regex(
     r"agent|model|policy|(^|_)(q_?)?net(work)?s?($|_)|actor|critic|q_table|replay|memory|buffer|state_dict|weights"
     r"|params|checkpoint|ckpt|learner|optim|trainer"
 )
-_DATA = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.BYTES})
+_DATA = frozenset(
+    {TypeTag.TENSOR, TypeTag.NDARRAY, TypeTag.STR, TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL, TypeTag.BYTES}
+)
 _DEPTH = 4
 _MOST_ARGUMENTS = 2
 """That saving is given: where to, and what with it."""
 
 
-def writes_checkpoint(call: ast.Call, knowledge: Knowledge) -> bool:
+def writes_checkpoint(call: ast.Call, knowledge: FileAnalysis) -> bool:
     """Does a call of a library write what was learned to a file? Data that is stored in parts is none."""
     if isinstance(call.func, ast.Attribute) and call.func.attr not in _NAMES:
         return False
@@ -52,7 +54,7 @@ def writes_checkpoint(call: ast.Call, knowledge: Knowledge) -> bool:
     )
 
 
-def functions_that_save(knowledge: Knowledge) -> set[str]:
+def functions_that_save(knowledge: FileAnalysis) -> set[str]:
     """The qualified names of the functions of a file that write a checkpoint themselves, in each call."""
     tree, conditions = knowledge.tree, knowledge.loops.conditions
     found = set()
@@ -60,7 +62,7 @@ def functions_that_save(knowledge: Knowledge) -> set[str]:
         if not writes_checkpoint(call, knowledge):
             continue
         function = tree.function(call)
-        if function is not None and all(guard.sort is Sort.RANK for guard in conditions.of(call)):
+        if function is not None and all(guard.sort is GuardKind.RANK for guard in conditions.of(call)):
             found.add(tree.qualname(function))
     return found
 
@@ -77,7 +79,7 @@ def savers(graph: CallGraph) -> frozenset[str]:
             edge.caller.path
             for path in newest
             for edge in graph.callers(path)
-            if all(guard.sort is Sort.RANK for guard in edge.site.guards)
+            if all(guard.sort is GuardKind.RANK for guard in edge.site.guards)
         }
         newest = callers - found
         found |= newest

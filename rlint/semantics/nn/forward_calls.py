@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rlint.models.gradient_rules import WITHOUT_PARAMETERS
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _DEPTH = 12
 
 
-class Forwards:
+class ForwardCalls:
     """The networks of a project, and the functions that return what networks computed."""
 
     def __init__(self, heat: HeatMap) -> None:
@@ -19,9 +19,9 @@ class Forwards:
         self._functions: dict[str, bool] = {}
         self._depth = 0
 
-    def runs_network(self, called: Kind) -> bool:
+    def runs_network(self, called: Type) -> bool:
         """Does calling a value of this kind run a network with weights, with autograd left as it is?"""
-        if called.tag is not Tag.MODULE or called.of in WITHOUT_PARAMETERS:
+        if called.tag is not TypeTag.MODULE or called.of in WITHOUT_PARAMETERS:
             return False
         cls = self.index.class_of(called)
         if cls is None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from rlint import models
 from rlint.frozen import mutable
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
-from rlint.semantics.nn.architecture import DROPOUT, Parts
-from rlint.syntax.scopes import How
+from rlint.models.kind import TypeTag
+from rlint.semantics.nn.architecture import DROPOUT, NetworkParts
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
 
 _DRAWING_METHODS = frozenset(
     """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ rsample
@@ -35,7 +35,7 @@ _BATCH_NORMS = frozenset({"torch.nn.functional.batch_norm", "torch.nn.functional
 
 
 @mutable
-class Doings:
+class ForwardSummary:
     """What a function does that matters where it belongs to a network.
 
     `uses` are the attributes of `self` that it calls, each with the method ("" for a plain call);
@@ -56,7 +56,9 @@ class Doings:
     opaque: bool = False
 
 
-def doings(knowledge: Knowledge, parts: Parts, *, has_tests: bool = False) -> dict[str, Doings]:
+def doings(
+    knowledge: FileAnalysis, parts: NetworkParts, *, has_tests: bool = False
+) -> dict[str, ForwardSummary]:
     """What the functions of a file do, by their qualified names; functions without anything are left out.
     Functions that a runner of tests calls are not looked into: no network calls them, or is told the worst.
     """
@@ -64,16 +66,16 @@ def doings(knowledge: Knowledge, parts: Parts, *, has_tests: bool = False) -> di
 
 
 class _Reader:
-    def __init__(self, knowledge: Knowledge, parts: Parts, *, has_tests: bool) -> None:
+    def __init__(self, knowledge: FileAnalysis, parts: NetworkParts, *, has_tests: bool) -> None:
         self.knowledge = knowledge
         self._has_tests = has_tests
         self.tree = knowledge.tree
         self.parts = parts
-        self.found: dict[str, Doings] = {}
-        self._of_function: dict[ast.AST, Doings] = {}
+        self.found: dict[str, ForwardSummary] = {}
+        self._of_function: dict[ast.AST, ForwardSummary] = {}
         self._homes: dict[Function | None, Function | None] = {}
 
-    def read(self) -> dict[str, Doings]:
+    def read(self) -> dict[str, ForwardSummary]:
         for call in self.tree.of_type(ast.Call):
             function = self._home(call)
             if function is not None:
@@ -112,10 +114,10 @@ class _Reader:
             self._homes[function] = outermost
         return self._homes[function]
 
-    def _doings(self, function: Function) -> Doings:
+    def _doings(self, function: Function) -> ForwardSummary:
         known = self._of_function.get(function)
         if known is None:
-            known = self._of_function[function] = Doings()
+            known = self._of_function[function] = ForwardSummary()
             self.found[self.tree.qualname(function)] = known
         return known
 
@@ -165,7 +167,7 @@ class _Reader:
             if name[0] == "m" or _constant(_keyword(call, "dropout_p", 4)) not in (None, 0):
                 done.layers.setdefault(DROPOUT, False)
         elif fact is not None:
-            draws = bool(fact.effect.kind & EffectKind.DRAWS) and fact.result.tag is not Tag.MODULE
+            draws = bool(fact.effect.kind & EffectKind.DRAWS) and fact.result.tag is not TypeTag.MODULE
             if draws and not qualified.startswith("torch.nn.init."):
                 self._doings(function).draws = True
         elif not qualified.startswith(("torch.", "numpy.", "math.", "einops.")):
@@ -193,7 +195,7 @@ class _Reader:
         known = models.method_fact(kind.tag, method) if kind else None
         if method in _DRAWING_METHODS and (known is None or known.effect.kind & EffectKind.DRAWS):
             self._doings(function).draws = True
-        mutates, may_be_network = method in _MUTATES, known is None or kind.tag is Tag.MODULE
+        mutates, may_be_network = method in _MUTATES, known is None or kind.tag is TypeTag.MODULE
         roots = self._roots(owner) if mutates or may_be_network else None
         if roots and mutates:
             self._doings(function).keeps.update(roots)
@@ -207,12 +209,12 @@ class _Reader:
         else:
             self._doings(function).uses.update((root, "") for root in roots)
 
-    def _uses_in_arguments(self, call: ast.Call, done: Doings) -> None:
+    def _uses_in_arguments(self, call: ast.Call, done: ForwardSummary) -> None:
         """`checkpoint(self.block, x)`: what is handed on may be called."""
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):
             if not (isinstance(value, ast.Attribute) and self.parts.is_self(value.value)):
                 continue
-            if self.knowledge.kinds.kind_of(value).tag in (Tag.UNKNOWN, Tag.MODULE):
+            if self.knowledge.kinds.kind_of(value).tag in (TypeTag.UNKNOWN, TypeTag.MODULE):
                 done.uses.add((value.attr, "?"))
 
     def _roots(self, expression: ast.expr) -> set[str] | None:
@@ -248,9 +250,9 @@ class _Reader:
             return set()
         found: set[str] = set()
         for binding in self.knowledge.flow.reaching(name):
-            if binding.how is How.FUNCTION:
+            if binding.how is BindingKind.FUNCTION:
                 continue
-            if binding.how is How.PARAMETER or binding.value is None:
+            if binding.how is BindingKind.PARAMETER or binding.value is None:
                 return None
             inner = self._roots_of(binding.value, depth - 1)
             if inner is None:

@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import Protocol
 
 from rlint.models import gradient_rules as facts
-from rlint.models.kind import Kind, Tag
-from rlint.semantics.dataflow.def_use import Readers
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import Type, TypeTag
+from rlint.semantics.dataflow.def_use import DefUse
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
-from rlint.semantics.nn.autograd import AutogradHere
-from rlint.semantics.nn.gradient_sinks import ENDS, Left, Outlet, Trace
-from rlint.semantics.nn.gradient_sources import Origins, Sources
-from rlint.syntax.scopes import Binding, How, Scope
+from rlint.semantics.nn.autograd import LocalAutograd
+from rlint.semantics.nn.gradient_sinks import ENDS, GradientSink, GradientTrace, SinkKind
+from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
+from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
@@ -25,7 +25,7 @@ class Project(Protocol):
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
         """The functions that calling what stands at an access path may run."""
 
-    def class_of(self, kind: Kind) -> ClassSummary | None:
+    def class_of(self, kind: Type) -> ClassSummary | None:
         """The class of the project that a kind is an instance of."""
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
@@ -35,53 +35,53 @@ class Project(Protocol):
         """The class and its bases; those outside the project as dotted names."""
 
 
-class Gradients:
+class GradientFlow:
     """The ways of gradients in one file. Without a project, calls into other files may do anything."""
 
-    def __init__(self, knowledge: Knowledge, here: AutogradHere, project: Project | None = None) -> None:
+    def __init__(self, knowledge: FileAnalysis, here: LocalAutograd, project: Project | None = None) -> None:
         self.knowledge = knowledge
         self.tree = knowledge.tree
         self.here = here
         self.project = project
-        self._readers: dict[tuple[str, Scope], Readers] = {}
+        self._readers: dict[tuple[str, Scope], DefUse] = {}
         self._put_into: dict[tuple[str, Scope | None], list[ast.expr]] = {}
-        self._parameters: dict[tuple[Function, str], tuple[Left, ...]] = {}
-        self._sources: dict[ast.expr, Sources] = {}
+        self._parameters: dict[tuple[Function, str], tuple[GradientSink, ...]] = {}
+        self._sources: dict[ast.expr, GradientSources] = {}
 
     # -- forwards: what becomes of a value -----------------------------------------------------
 
-    def outlets(self, expression: ast.expr) -> tuple[Left, ...]:
+    def outlets(self, expression: ast.expr) -> tuple[GradientSink, ...]:
         """Everything that becomes of the gradient that an expression's value carries."""
         return tuple(dict.fromkeys(self.each_outlet(expression)))
 
-    def ends(self, expression: ast.expr) -> tuple[Left, ...]:
+    def ends(self, expression: ast.expr) -> tuple[GradientSink, ...]:
         """The same where no gradient gets out; empty as soon as one is found to do so."""
-        found: dict[Left, None] = {}
+        found: dict[GradientSink, None] = {}
         for left in self.each_outlet(expression):
             if left.outlet not in ENDS:
                 return ()
             found[left] = None
         return tuple(found)
 
-    def each_outlet(self, expression: ast.expr) -> Iterator[Left]:
+    def each_outlet(self, expression: ast.expr) -> Iterator[GradientSink]:
         """The same, one after the other as the walk finds it: for who looks for one alone."""
-        return Trace(self).of(expression)
+        return GradientTrace(self).of(expression)
 
-    def variable_outlets(self, name: ast.Name) -> tuple[Left, ...]:
+    def variable_outlets(self, name: ast.Name) -> tuple[GradientSink, ...]:
         """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
         scope = self.tree.scope(name).lookup(name.id)
         if scope is None:
-            return (Left(name, Outlet.HANDED),)
+            return (GradientSink(name, SinkKind.HANDED),)
         if isinstance(name.ctx, ast.Load):
             bindings = self.knowledge.flow.reaching(name)
         else:
             bindings = [binding for binding in scope.bindings[name.id] if binding.node is name]
-        found: dict[Left, None] = {}
+        found: dict[GradientSink, None] = {}
         for binding in bindings:
-            found.update(dict.fromkeys(Trace(self).of_binding(binding, scope)))
+            found.update(dict.fromkeys(GradientTrace(self).of_binding(binding, scope)))
         return tuple(found)
 
-    def parameter_outlets(self, function: Function, parameter: str) -> tuple[Left, ...]:
+    def parameter_outlets(self, function: Function, parameter: str) -> tuple[GradientSink, ...]:
         """What a function does with the gradient of a value that is handed to a parameter."""
         known = self._parameters.get((function, parameter))
         if known is None:
@@ -99,10 +99,10 @@ class Gradients:
             ends = True
         return ends
 
-    def _of_parameter(self, function: Function, parameter: str) -> Iterator[Left]:
+    def _of_parameter(self, function: Function, parameter: str) -> Iterator[GradientSink]:
         scope = self.tree.scopes[function]
-        binding = next(b for b in scope.bindings[parameter] if b.how is How.PARAMETER)
-        return Trace(self).of_binding(binding, scope)
+        binding = next(b for b in scope.bindings[parameter] if b.how is BindingKind.PARAMETER)
+        return GradientTrace(self).of_binding(binding, scope)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
         """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
@@ -110,7 +110,7 @@ class Gradients:
         """
         known = self._readers.get((binding.name, scope))
         if known is None:
-            known = self._readers[binding.name, scope] = Readers(binding.name, scope, self.knowledge)
+            known = self._readers[binding.name, scope] = DefUse(binding.name, scope, self.knowledge)
         return known.of(binding)
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
@@ -157,7 +157,7 @@ class Gradients:
         kind = self.knowledge.kinds.kind_of(expression)
         cls = self.project.class_of(kind) if self.project is not None else None
         if cls is None or self.project is None:
-            return kind.tag is Tag.DISTRIBUTION
+            return kind.tag is TypeTag.DISTRIBUTION
         bases = [base for base in self.project.ancestry(cls) if isinstance(base, str)]
         inherits = any(base.startswith("torch.distributions.") for base in bases)
         return inherits and self.project.method(cls, "sample") is None
@@ -188,19 +188,21 @@ class Gradients:
                 return ""
             return f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}"
         called = self.knowledge.kinds.kind_of(call.func)
-        return f"{called.of}()" if called.of and called.tag in (Tag.MODULE, Tag.INSTANCE) else called.of
+        return (
+            f"{called.of}()" if called.of and called.tag in (TypeTag.MODULE, TypeTag.INSTANCE) else called.of
+        )
 
     # -- backwards: whose value is it ----------------------------------------------------------
 
-    def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> Sources:
+    def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> GradientSources:
         """Where the gradient of an expression's value can come from, besides from what is computed by way
         of the expressions `without`; nothing where it carries none.
         """
         if without:
-            return Origins(self, without).of(expression)
+            return GradientOrigins(self, without).of(expression)
         known = self._sources.get(expression)
         if known is None:
-            known = self._sources[expression] = Origins(self).of(expression)
+            known = self._sources[expression] = GradientOrigins(self).of(expression)
         return known
 
 

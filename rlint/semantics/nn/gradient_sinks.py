@@ -10,14 +10,14 @@ from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.dataflow.def_use import is_captured
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
-from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.scopes import Binding, BindingKind, Scope
 
 if TYPE_CHECKING:
-    from rlint.semantics.nn.gradient_flow import Gradients
+    from rlint.semantics.nn.gradient_flow import GradientFlow
 
 _MOST = 400  # places that are looked at for one value
 _MOST_READS = 10 * _MOST  # by which they are met, each perhaps from many bindings
@@ -25,11 +25,11 @@ LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward
 """Methods that take a gradient, or wait for one."""
 TAKES = ("torch.autograd.", "torch.func.")
 """Modules whose functions take one."""
-_CONTAINERS = (Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT)
+_CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
 _ENDS_AS_NUMBER = facts.GIVES_NUMBER | facts.COMPARES
 
 
-class Outlet(Enum):
+class SinkKind(Enum):
     """What can become of a value that carries a gradient."""
 
     NUMBER = "number"
@@ -52,41 +52,41 @@ class Outlet(Enum):
     """It becomes a numpy array just so, which fails where a gradient is recorded: so none is."""
 
 
-ENDS = frozenset({Outlet.NUMBER, Outlet.SHOWN, Outlet.CONVERTED, Outlet.INDEX, Outlet.DETACHED})
+ENDS = frozenset({SinkKind.NUMBER, SinkKind.SHOWN, SinkKind.CONVERTED, SinkKind.INDEX, SinkKind.DETACHED})
 """The outlets through which no gradient gets out."""
 
 
 @frozen
-class Left:
+class GradientSink:
     """One place where a value that carries a gradient goes."""
 
     node: ast.AST
-    outlet: Outlet
+    outlet: SinkKind
 
 
-class Trace:
+class GradientTrace:
     """One walk from a value to all that is made of it."""
 
-    def __init__(self, gradients: Gradients) -> None:
+    def __init__(self, gradients: GradientFlow) -> None:
         self.gradients = gradients
         self.tree = gradients.tree
         self.knowledge = gradients.knowledge
-        self._left: list[Left] = []
+        self._left: list[GradientSink] = []
         self._pending: list[tuple[ast.AST, int | None]] = []
         self._seen: set[object] = set()
         self._reads = 0
 
-    def of(self, expression: ast.expr) -> Iterator[Left]:
+    def of(self, expression: ast.expr) -> Iterator[GradientSink]:
         """Walk from the value of an expression."""
         self._go_on(expression)
         return self._walk()
 
-    def of_binding(self, binding: Binding, scope: Scope) -> Iterator[Left]:
+    def of_binding(self, binding: Binding, scope: Scope) -> Iterator[GradientSink]:
         """Walk from what a binding gives its variable."""
         self._variable(binding, scope)
         return self._walk()
 
-    def _walk(self) -> Iterator[Left]:
+    def _walk(self) -> Iterator[GradientSink]:
         yield from self._new_ones()
         while self._pending:
             node, item = self._pending.pop()
@@ -94,13 +94,13 @@ class Trace:
                 continue
             self._seen.add((node, item))
             if len(self._seen) > _MOST:
-                self._leave(node, Outlet.HANDED)
+                self._leave(node, SinkKind.HANDED)
                 self._pending.clear()
             else:
                 self._used(node, item)
             yield from self._new_ones()
 
-    def _new_ones(self) -> list[Left]:
+    def _new_ones(self) -> list[GradientSink]:
         found, self._left = self._left, []
         return found
 
@@ -108,13 +108,13 @@ class Trace:
         """Follow the value of a node; `item` is the part of a pair that carries the gradient."""
         self._pending.append((node, item))
 
-    def _leave(self, node: ast.AST, outlet: Outlet) -> None:
-        self._left.append(Left(node, outlet))
+    def _leave(self, node: ast.AST, outlet: SinkKind) -> None:
+        self._left.append(GradientSink(node, outlet))
 
     def _compute(self, node: ast.AST, item: int | None = None) -> None:
         """Follow what is computed of the value, if torch records it there."""
         if self.gradients.here.at(node) is Autograd.OFF:
-            self._leave(node, Outlet.DETACHED)
+            self._leave(node, SinkKind.DETACHED)
         else:
             self._go_on(node, item)
 
@@ -135,23 +135,23 @@ class Trace:
             case ast.Subscript():
                 self._subscript(node, parent, item)
             case ast.Return():
-                self._leave(parent, Outlet.RETURNED)
+                self._leave(parent, SinkKind.RETURNED)
             case ast.Starred() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
                 self._go_on(parent)
             case ast.Compare() | ast.Assert() | ast.Slice() | ast.Raise():
-                self._leave(parent, Outlet.NUMBER)
+                self._leave(parent, SinkKind.NUMBER)
             case ast.AugAssign(target=target):
                 self._bound(target, None, parent)
             case ast.UnaryOp(op=op):
-                self._leave(parent, Outlet.NUMBER) if isinstance(op, ast.Not) else self._compute(parent)
+                self._leave(parent, SinkKind.NUMBER) if isinstance(op, ast.Not) else self._compute(parent)
             case ast.FormattedValue():
-                self._leave(parent, Outlet.SHOWN)
+                self._leave(parent, SinkKind.SHOWN)
             case ast.Expr() | ast.Delete():
                 pass  # thrown away
             case ast.If(test=test) | ast.While(test=test) if test is node:
-                self._leave(node, Outlet.NUMBER)
+                self._leave(node, SinkKind.NUMBER)
             case ast.IfExp(test=test) if test is node:
-                self._leave(node, Outlet.NUMBER)
+                self._leave(node, SinkKind.NUMBER)
             case ast.IfExp() | ast.BoolOp():
                 self._go_on(parent, item)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -159,7 +159,7 @@ class Trace:
             case ast.comprehension(target=target, iter=iterable) if iterable is node:
                 self._bound(target, None, self.tree.parents[parent])
             case ast.comprehension():
-                self._leave(node, Outlet.NUMBER)
+                self._leave(node, SinkKind.NUMBER)
             case ast.For(target=target, iter=iterable) if iterable is node:
                 self._bound(target, None, parent)
             case ast.AnnAssign(target=target):
@@ -168,7 +168,7 @@ class Trace:
                 self._bound(target, item, parent)
                 self._go_on(parent, item)
             case _:
-                self._leave(parent, Outlet.HANDED)
+                self._leave(parent, SinkKind.HANDED)
 
     def _attribute(self, attribute: ast.Attribute) -> None:
         call = self.tree.parents[attribute]
@@ -176,27 +176,27 @@ class Trace:
         if isinstance(call, ast.Call) and call.func is attribute:
             self._method(call, name)
         elif name in facts.ENDING_ATTRIBUTES:
-            self._leave(attribute, Outlet.INDEX if name == "indices" else Outlet.DETACHED)
+            self._leave(attribute, SinkKind.INDEX if name == "indices" else SinkKind.DETACHED)
         elif name in facts.SHOWING_ATTRIBUTES:
-            self._leave(attribute, Outlet.SHOWN)
+            self._leave(attribute, SinkKind.SHOWN)
         elif name in LEARNS or not isinstance(attribute.ctx, ast.Load):
-            self._leave(attribute, Outlet.HANDED)
+            self._leave(attribute, SinkKind.HANDED)
         else:
             self._compute(attribute)
 
     def _method(self, call: ast.Call, name: str) -> None:
         if name in _ENDS_AS_NUMBER:
-            self._leave(call, Outlet.NUMBER)
+            self._leave(call, SinkKind.NUMBER)
         elif name in facts.GIVES_INDEX:
-            self._leave(call, Outlet.INDEX)
+            self._leave(call, SinkKind.INDEX)
         elif name == "sample":
             self._drawn(call)
         elif name in facts.DETACHES:
-            self._leave(call, Outlet.DETACHED)
+            self._leave(call, SinkKind.DETACHED)
         elif name in facts.NEEDS_NO_GRADIENT:
-            self._leave(call, Outlet.ARRAY)
+            self._leave(call, SinkKind.ARRAY)
         elif name in LEARNS:
-            self._leave(call, Outlet.LEARNED)
+            self._leave(call, SinkKind.LEARNED)
         elif name in facts.INDICES_SECOND:
             self._compute(call, 0)
         else:
@@ -208,26 +208,26 @@ class Trace:
         """
         assert isinstance(call.func, ast.Attribute)
         if self.gradients.is_torch_distribution(call.func.value):
-            self._leave(call, Outlet.DETACHED)
+            self._leave(call, SinkKind.DETACHED)
         else:
             self._compute(call)
 
     def _subscript(self, node: ast.AST, subscript: ast.Subscript, item: int | None) -> None:
         if node is subscript.slice:
-            self._leave(node, Outlet.INDEX)
+            self._leave(node, SinkKind.INDEX)
         elif not isinstance(subscript.ctx, ast.Load):
             self._go_on(node) if isinstance(subscript.ctx, ast.Del) else None
         elif item is not None and isinstance(subscript.slice, ast.Constant):
             if subscript.slice.value == item:
                 self._compute(subscript)
             else:
-                self._leave(subscript, Outlet.INDEX)
+                self._leave(subscript, SinkKind.INDEX)
         else:
             self._compute(subscript)
 
     def _argument(self, argument: ast.AST, call: ast.AST) -> None:
         if not isinstance(call, ast.Call):
-            self._leave(call, Outlet.HANDED)
+            self._leave(call, SinkKind.HANDED)
             return
         if argument is call.func:
             self._compute(call)  # a value that is called: a network that was made of it, at most
@@ -235,17 +235,17 @@ class Trace:
         qualified = self.knowledge.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT_BY_BUILTINS:
-            shown = Outlet.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else Outlet.NUMBER
-            self._leave(call, Outlet.CONVERTED if qualified in facts.CONVERTS else shown)
+            shown = SinkKind.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else SinkKind.NUMBER
+            self._leave(call, SinkKind.CONVERTED if qualified in facts.CONVERTS else shown)
         elif qualified in facts.CARRIED_BY_BUILTINS:
             if qualified != "builtins.zip" or not self._zipped(argument, call):
                 self._compute(call)
         elif qualified.startswith("math."):
-            self._leave(call, Outlet.CONVERTED)
+            self._leave(call, SinkKind.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
-            self._leave(call, Outlet.ARRAY)
+            self._leave(call, SinkKind.ARRAY)
         elif qualified.startswith(TAKES):
-            self._leave(call, Outlet.LEARNED)
+            self._leave(call, SinkKind.LEARNED)
         elif qualified.startswith("torch.") and not qualified.startswith(
             ("torch.utils.", "torch.distributed.")
         ):
@@ -278,15 +278,15 @@ class Trace:
 
     def _torch_function(self, call: ast.Call, name: str) -> None:
         if any(keyword.arg == "out" for keyword in call.keywords):
-            self._leave(call, Outlet.HANDED)
+            self._leave(call, SinkKind.HANDED)
         elif name in facts.COMPARES or name in ("is_tensor", "numel", "is_floating_point"):
-            self._leave(call, Outlet.NUMBER)
+            self._leave(call, SinkKind.NUMBER)
         elif name in facts.GIVES_INDEX:
-            self._leave(call, Outlet.INDEX)
+            self._leave(call, SinkKind.INDEX)
         elif name in facts.DETACHES or name == "tensor":
-            self._leave(call, Outlet.DETACHED)
+            self._leave(call, SinkKind.DETACHED)
         elif name in ("save", "from_numpy"):
-            self._leave(call, Outlet.HANDED)
+            self._leave(call, SinkKind.HANDED)
         elif name in facts.INDICES_SECOND and len(call.args) + len(call.keywords) > 1:
             self._compute(call, 0)
         else:
@@ -295,7 +295,7 @@ class Trace:
     def _called(self, argument: ast.AST, call: ast.Call) -> None:
         """Handed to a network, a method, a function of the project or to nobody knows what."""
         tag = self.knowledge.kinds.kind_of(call.func).tag
-        if tag is Tag.MODULE:
+        if tag is TypeTag.MODULE:
             self._compute(call)
             return
         targets = self.gradients.handed_to(call, argument)
@@ -306,28 +306,28 @@ class Trace:
         effect = self.knowledge.effects.call_effect(call)
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method in LEARNS:
-            self._leave(call, Outlet.LEARNED)  # `accelerator.backward(loss)`
+            self._leave(call, SinkKind.LEARNED)  # `accelerator.backward(loss)`
         elif method == "scale":
             self._compute(call)  # `scaler.scale(loss)`
         elif effect.acts and effect.does_only(EffectKind.TELLS):
-            self._leave(call, Outlet.SHOWN)
+            self._leave(call, SinkKind.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self._compute(call)
         else:
-            self._leave(call, Outlet.HANDED)
+            self._leave(call, SinkKind.HANDED)
 
     def _is_tensor(self, expression: ast.expr) -> bool:
         """Is it a tensor or a distribution, whose methods only compute?"""
-        return self.knowledge.kinds.kind_of(expression).tag in (Tag.TENSOR, Tag.DISTRIBUTION)
+        return self.knowledge.kinds.kind_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 
     def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
         function = self.gradients.definition(target)
         if function is None:
-            outlet = Outlet.DETACHED if parameter in target.releases else Outlet.HANDED
+            outlet = SinkKind.DETACHED if parameter in target.releases else SinkKind.HANDED
             self._leave(call, outlet)
             return
         for left in self.gradients.parameter_outlets(function, parameter):
-            if left.outlet is Outlet.RETURNED:
+            if left.outlet is SinkKind.RETURNED:
                 self._compute(call)
             else:
                 self._leave(left.node, left.outlet)
@@ -338,11 +338,11 @@ class Trace:
             scope = self.tree.scope(container).lookup(container.id)
             bindings = self.knowledge.flow.reaching(container)
             here = not is_captured(container, scope, self.tree) if scope is not None else False
-            if scope is not None and here and all(b.how is How.ASSIGN for b in bindings):
+            if scope is not None and here and all(b.how is BindingKind.ASSIGN for b in bindings):
                 for binding in bindings:
                     self._variable(binding, scope)
                 return
-        self._leave(node, Outlet.STORED)
+        self._leave(node, SinkKind.STORED)
 
     def _bound(self, target: ast.expr, item: int | None, statement: ast.AST) -> None:
         match target:
@@ -351,20 +351,20 @@ class Trace:
                     if item is None or index == item or isinstance(element, ast.Starred):
                         self._bound(element, None, statement)
                     else:
-                        self._leave(element, Outlet.INDEX)
+                        self._leave(element, SinkKind.INDEX)
             case ast.Starred(value=value):
                 self._bound(value, None, statement)
             case ast.Name():
                 scope = self.tree.scope(target).lookup(target.id)
                 binding = self.tree.variables.bound_at(target)
                 if scope is None or binding is None:
-                    self._leave(target, Outlet.HANDED)
+                    self._leave(target, SinkKind.HANDED)
                 else:
                     self._variable(binding, scope, item)
             case ast.Subscript(value=ast.Name() as container):
                 self._put_into(container, target)
             case _:
-                self._leave(target, Outlet.STORED)
+                self._leave(target, SinkKind.STORED)
 
     def _variable(self, binding: Binding, scope: Scope, item: int | None = None) -> None:
         """Follow a variable to all places that may read what a binding gave it."""
@@ -372,18 +372,18 @@ class Trace:
             return
         self._seen.add((binding, item))
         if scope.is_class:
-            self._leave(binding.node, Outlet.STORED)
+            self._leave(binding.node, SinkKind.STORED)
             return
         readers = self.gradients.readers(binding, scope)
         self._reads += len(readers)
         if self._reads > _MOST_READS:
-            self._leave(binding.node, Outlet.HANDED)
+            self._leave(binding.node, SinkKind.HANDED)
             self._pending.clear()
             return
         for read in readers:
             if not isinstance(read.ctx, ast.Load):
                 self._go_on(read)  # of `x += y`
             elif is_captured(read, scope, self.tree):
-                self._leave(read, Outlet.HANDED)
+                self._leave(read, SinkKind.HANDED)
             else:
                 self._go_on(read, item)

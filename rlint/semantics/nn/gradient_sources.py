@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.nn.autograd import Autograd
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS
 
 if TYPE_CHECKING:
-    from rlint.semantics.nn.gradient_flow import Gradients
+    from rlint.semantics.nn.gradient_flow import GradientFlow
 
 _MOST = 400  # places that are looked at for one value
 _PLAIN = frozenset(
-    {Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.DEVICE, Tag.DTYPE}
+    {
+        TypeTag.BOOL,
+        TypeTag.INT,
+        TypeTag.FLOAT,
+        TypeTag.STR,
+        TypeTag.NONE,
+        TypeTag.NDARRAY,
+        TypeTag.NUMPY_SCALAR,
+        TypeTag.DEVICE,
+        TypeTag.DTYPE,
+    }
 )
 _ENDING_ATTRIBUTES = facts.ENDING_ATTRIBUTES | facts.SHOWING_ATTRIBUTES
 _ENDING_METHODS = facts.GIVES_NUMBER | facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES
@@ -28,11 +38,11 @@ _ENDING_FUNCTIONS = (
     | facts.DETACHES
     | {"tensor", "as_tensor", "from_numpy", "arange", "full"}
 )
-_ASKED = frozenset({Tag.MODULE, Tag.INSTANCE, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT})
+_ASKED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 
 
 @frozen
-class Sources:
+class GradientSources:
     """Where the gradient of a value can come from: `calls` of networks or of functions of the project,
     the `parameters` of the function around it, attributes and items that were `kept` from elsewhere.
     """
@@ -42,10 +52,10 @@ class Sources:
     kept: tuple[ast.expr, ...] = ()
 
 
-class Origins:
+class GradientOrigins:
     """One walk back."""
 
-    def __init__(self, gradients: Gradients, without: Collection[ast.expr] = ()) -> None:
+    def __init__(self, gradients: GradientFlow, without: Collection[ast.expr] = ()) -> None:
         self.gradients = gradients
         self.without = frozenset(without)
         self.tree = gradients.tree
@@ -55,7 +65,7 @@ class Origins:
         self.kept: dict[ast.expr, None] = {}
         self._seen: set[object] = set()
 
-    def of(self, expression: ast.expr) -> Sources:
+    def of(self, expression: ast.expr) -> GradientSources:
         """Walk back from an expression."""
         pending: list[ast.expr] = [expression]
         while pending and len(self._seen) <= _MOST:
@@ -63,7 +73,7 @@ class Origins:
             if node not in self._seen:
                 self._seen.add(node)
                 pending.extend(self._made_of(node))
-        return Sources(tuple(self.calls), tuple(self.parameters), tuple(self.kept))
+        return GradientSources(tuple(self.calls), tuple(self.parameters), tuple(self.kept))
 
     def _made_of(self, node: ast.expr) -> Iterator[ast.expr]:
         if node in self.without:
@@ -106,11 +116,11 @@ class Origins:
                 continue
             self._seen.add(binding)
             value = binding.value
-            if binding.how is How.PARAMETER:
+            if binding.how is BindingKind.PARAMETER:
                 self.parameters[name] = None
             elif value is None:
                 continue
-            elif binding.how is How.AUGMENT:
+            elif binding.how is BindingKind.AUGMENT:
                 yield value
                 yield from self._augmented(binding)
             elif self._is_index(value, binding.path):
@@ -130,7 +140,7 @@ class Origins:
                     yield value
             elif earlier not in self._seen:
                 self._seen.add(earlier)
-                if earlier.how is How.AUGMENT:
+                if earlier.how is BindingKind.AUGMENT:
                     walks.append((self._before(earlier), earlier.value))
                 elif earlier.value is not None:
                     yield earlier.value
@@ -194,7 +204,7 @@ class Origins:
             if (name in _ENDING_METHODS and not drawn) or name in facts.NEEDS_NO_GRADIENT:
                 return
             owner = self.knowledge.kinds.kind_of(call.func.value)
-            if owner.tag in (Tag.TENSOR, Tag.DISTRIBUTION) or self._made_of_gradient(call.func.value):
+            if owner.tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) or self._made_of_gradient(call.func.value):
                 yield call.func.value
                 yield from arguments
                 return
@@ -213,7 +223,7 @@ class Origins:
                     return False
                 bindings = self.knowledge.flow.reaching(expression)
                 return bool(bindings) and all(
-                    isinstance(b.value, (ast.Call, ast.BinOp, ast.Subscript)) and b.how is not How.FOR
+                    isinstance(b.value, (ast.Call, ast.BinOp, ast.Subscript)) and b.how is not BindingKind.FOR
                     for b in bindings
                 )
         return False

@@ -9,13 +9,13 @@ from functools import cached_property
 
 from rlint import models as library
 from rlint.models import gradient_rules as facts
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import calls_named, last_name
 from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.nn.gradient_flow import Gradients
-from rlint.semantics.nn.gradient_sinks import LEARNS, TAKES, Outlet
-from rlint.semantics.nn.optimizer_params import Optimized
-from rlint.syntax.scopes import How
+from rlint.semantics.nn.gradient_flow import GradientFlow
+from rlint.semantics.nn.gradient_sinks import LEARNS, TAKES, SinkKind
+from rlint.semantics.nn.optimizer_params import OptimizerParams
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below, end_in_order, place_in_order
 
@@ -37,10 +37,10 @@ _ENDING = (
 class GradientSummaries:
     """Fills in what the functions of one file do with gradients."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
         self.here = knowledge.autograd
-        self.gradients = Gradients(knowledge, self.here)
+        self.gradients = GradientFlow(knowledge, self.here)
 
     @cached_property
     def concerned(self) -> bool:
@@ -53,7 +53,7 @@ class GradientSummaries:
 
     def frozen(self) -> frozenset[str]:
         """The last names of the networks whose weights the file may turn off."""
-        return Optimized(self.knowledge).frozen if "grad" in self.knowledge.tree.text else frozenset()
+        return OptimizerParams(self.knowledge).frozen if "grad" in self.knowledge.tree.text else frozenset()
 
     def describe(self, node: Function, summary: FunctionSummary) -> None:
         """Note what a function does to autograd, and to the gradients of its arguments and results."""
@@ -109,10 +109,10 @@ class GradientSummaries:
     def _is_kept(self, call: ast.Call) -> bool:
         """Is the gradient of what a call gives taken, or kept for later?"""
         for left in self.gradients.each_outlet(call):
-            if left.outlet in (Outlet.STORED, Outlet.LEARNED):
+            if left.outlet in (SinkKind.STORED, SinkKind.LEARNED):
                 return True
             stores = isinstance(left.node, ast.Call) and last_name(left.node.func) in _STORES
-            if left.outlet is Outlet.HANDED and stores:
+            if left.outlet is SinkKind.HANDED and stores:
                 return True
         return False
 
@@ -121,7 +121,9 @@ class GradientSummaries:
         return tuple(
             name
             for name, bindings in self.knowledge.tree.scopes[node].bindings.items()
-            if name in handed and bindings[0].how is How.PARAMETER and self.gradients.releases(node, name)
+            if name in handed
+            and bindings[0].how is BindingKind.PARAMETER
+            and self.gradients.releases(node, name)
         )
 
 

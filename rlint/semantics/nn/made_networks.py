@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
@@ -34,13 +34,24 @@ _STATES = frozenset({"grad", "requires_grad", "training"})
 """Attributes of parameters and modules that may be set without changing what a network consists of."""
 _OF_LAYERS = frozenset({"data", "weight", "bias"})
 """Attributes of parameters and layers that hold tensors."""
-_PLAIN = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.DEVICE, Tag.DTYPE})
+_PLAIN = frozenset(
+    {
+        TypeTag.INT,
+        TypeTag.FLOAT,
+        TypeTag.BOOL,
+        TypeTag.STR,
+        TypeTag.NONE,
+        TypeTag.NDARRAY,
+        TypeTag.DEVICE,
+        TypeTag.DTYPE,
+    }
+)
 _READ = (ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Subscript)
 _DEPTH = 6
 
 
 @frozen
-class Built:
+class MadeNetwork:
     """How a network was built: by `call`, a constructor or `copy.deepcopy(copied)`, and the calls after it
     that move it, as texts.
     """
@@ -82,7 +93,7 @@ def are_alike(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     return _is_loaded_from(first, second, one, model) or _is_loaded_from(second, first, other, model)
 
 
-def _is_loaded_from(target: ast.expr, source: ast.expr, made: Built, model: SemanticModel) -> bool:
+def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model: SemanticModel) -> bool:
     """Whether a network surely takes over the state of another where it is built, which raises unless all
     shapes are the same.
     """
@@ -125,7 +136,7 @@ def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> s
     None where there is nothing.
     """
     name, other = model.source.text(target), model.source.text(source)
-    if model.types.type_of(target).tag is not Tag.MODULE:
+    if model.types.type_of(target).tag is not TypeTag.MODULE:
         return f"`{name}` must be a `torch.nn.Module`: objects of other classes may keep what they load"
     if model.types.may_override(target, "load_state_dict") or model.types.may_override(source, "state_dict"):
         return (
@@ -139,7 +150,7 @@ def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> s
     return None
 
 
-def built(network: ast.expr, model: SemanticModel) -> Built | None:
+def built(network: ast.expr, model: SemanticModel) -> MadeNetwork | None:
     """Find the one call that builds what a variable or an attribute of `self` holds."""
     value = _only_value(network, model)
     moves = []
@@ -157,7 +168,7 @@ def built(network: ast.expr, model: SemanticModel) -> Built | None:
         if len(value.args) != 1 or value.keywords:
             return None
         copied = value.args[0]
-    return Built(value, copied, tuple(reversed(moves)))
+    return MadeNetwork(value, copied, tuple(reversed(moves)))
 
 
 def _only_value(network: ast.expr, model: SemanticModel) -> ast.expr | None:
@@ -166,7 +177,7 @@ def _only_value(network: ast.expr, model: SemanticModel) -> ast.expr | None:
     match network:
         case ast.Name():
             bindings = model.names.bindings(network)
-            if len(bindings) == 1 and bindings[0].how is How.ASSIGN:
+            if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN:
                 store = bindings[0].node
         case ast.Attribute(attr=name) if model.names.is_self(network.value):
             stores = [use for use in model.names.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]
@@ -196,7 +207,7 @@ def _is_bound_once(network: ast.expr, model: SemanticModel) -> bool:
     return _only_value(network, model) is not None
 
 
-def _is_apart(made: Built | None, model: SemanticModel) -> bool:
+def _is_apart(made: MadeNetwork | None, model: SemanticModel) -> bool:
     return made is not None and (made.copied is not None or _is_new(made.call, model))
 
 
@@ -205,7 +216,7 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     if not isinstance(call, ast.Call) or depth <= 0:
         return False
     path = model.names.qualified(call.func)
-    if path is None or model.types.type_of(call).tag is not Tag.MODULE:
+    if path is None or model.types.type_of(call).tag is not TypeTag.MODULE:
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     if model.types.class_of_value(call) is None:
@@ -237,16 +248,17 @@ def _may_change_a_network(store: ast.Attribute, model: SemanticModel) -> bool:
         return False
     if store.attr in _OF_LAYERS or _names_network(store.value, model):
         return True
-    tag = model.types.type_of(value).tag if isinstance(value, ast.expr) else Tag.UNKNOWN
-    return model.types.type_of(store.value).tag is Tag.UNKNOWN and (
-        tag in (Tag.MODULE, Tag.TENSOR) or (isinstance(value, ast.expr) and _names_network(value, model))
+    tag = model.types.type_of(value).tag if isinstance(value, ast.expr) else TypeTag.UNKNOWN
+    return model.types.type_of(store.value).tag is TypeTag.UNKNOWN and (
+        tag in (TypeTag.MODULE, TypeTag.TENSOR)
+        or (isinstance(value, ast.expr) and _names_network(value, model))
     )
 
 
 def _names_network(expression: ast.expr, model: SemanticModel) -> bool:
     return any(
         isinstance(part, (ast.Name, ast.Attribute))
-        and model.types.type_of(part).tag in (Tag.MODULE, Tag.PARAMETERS, Tag.TENSOR)
+        and model.types.type_of(part).tag in (TypeTag.MODULE, TypeTag.PARAMETERS, TypeTag.TENSOR)
         for part in below(expression)
     )
 
@@ -266,10 +278,10 @@ def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
         return False
     part = expression
     while isinstance(part, ast.Attribute):
-        if model.types.type_of(part).tag is Tag.MODULE:
+        if model.types.type_of(part).tag is TypeTag.MODULE:
             return True
         part = part.value
-    return model.types.type_of(part).tag is Tag.MODULE and not model.names.is_self(part)
+    return model.types.type_of(part).tag is TypeTag.MODULE and not model.names.is_self(part)
 
 
 def _is_changed_later(model: SemanticModel) -> bool:
@@ -285,7 +297,7 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
         if store.attr not in _STATES and not is_own and _may_change_a_network(store, model):
             return True
     for item in written.item_stores:  # `net[0] = other[0]`, `net._modules["head"] = other.head`
-        if model.types.type_of(item.value).tag is Tag.MODULE or _is_registry(item.value):
+        if model.types.type_of(item.value).tag is TypeTag.MODULE or _is_registry(item.value):
             return True
     for call in written.calls_of(_GROWS):
         if isinstance(call.func, ast.Attribute) and (

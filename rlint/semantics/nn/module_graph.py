@@ -7,11 +7,11 @@ from dataclasses import field
 
 from rlint import models
 from rlint.frozen import frozen, mutable
-from rlint.models.kind import Kind, Tag
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.models.kind import Type, TypeTag
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
-from rlint.semantics.nn.architecture import UNKNOWN, Part, is_layer
-from rlint.semantics.nn.forward_summary import Doings
+from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, is_layer
+from rlint.semantics.nn.forward_summary import ForwardSummary
 
 _DEPTH = 16
 _STEPS = 600
@@ -33,7 +33,7 @@ OF_EVERY_MODULE = frozenset(
 
 
 @mutable
-class Anatomy:
+class Architecture:
     """What a network consists of, and what running it does.
 
     `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
@@ -116,20 +116,20 @@ class _Place:
     function: str = ""
     cls: ClassSummary | None = None
     inner: _Place | None = None  # the constructor's, of the instance that `self` is
-    given: tuple[tuple[str, tuple[Part, ...]], ...] | None = None
+    given: tuple[tuple[str, tuple[NetworkPart, ...]], ...] | None = None
     outer: _Place | None = None  # where the given arguments were read
 
 
-class Modules:
+class ModuleGraph:
     """Puts the networks of a project together from the summaries of its files."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self._index = index
-        self._known: dict[tuple[object, ...], Anatomy] = {}
+        self._known: dict[tuple[object, ...], Architecture] = {}
 
     def built_of(
-        self, parts: tuple[Part, ...], module: str, cls: ClassSummary | None, method: str | None
-    ) -> Anatomy:
+        self, parts: tuple[NetworkPart, ...], module: str, cls: ClassSummary | None, method: str | None
+    ) -> Architecture:
         """The network that parts read in a module (in a class) make up, as far as `method` runs it; all
         of it for None.
         """
@@ -147,9 +147,9 @@ class Modules:
 class _Reading:
     """One network that is being put together."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ProjectIndex) -> None:
         self.index = index
-        self.found = Anatomy()
+        self.found = Architecture()
         self._open: set[object] = set()
         self._depth = 0
         self._left = _STEPS
@@ -159,7 +159,7 @@ class _Reading:
 
     # -- parts ---------------------------------------------------------------------------------
 
-    def add(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+    def add(self, part: NetworkPart, place: _Place, method: str | None, *, sure: bool) -> None:
         """Add one part, of which `method` is called ("forward" for a plain call)."""
         if self._depth > _DEPTH or self._left <= 0:
             self.unknown()
@@ -171,7 +171,7 @@ class _Reading:
         finally:
             self._depth -= 1
 
-    def _add(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+    def _add(self, part: NetworkPart, place: _Place, method: str | None, *, sure: bool) -> None:
         match part.what:
             case "layer":
                 self._add_layer(part.name, sure=sure)
@@ -189,7 +189,7 @@ class _Reading:
             case "attribute":
                 self._add_attribute(part, place, method, sure=sure)
             case "instance":
-                cls = self.index.class_of(Kind(Tag.INSTANCE, part.name))
+                cls = self.index.class_of(Type(TypeTag.INSTANCE, part.name))
                 if cls is None:
                     self.unknown()
                 else:
@@ -201,11 +201,13 @@ class _Reading:
     def _add_layer(self, name: str, *, sure: bool) -> None:
         self.found.layers[name] = sure or self.found.layers.get(name, False)
 
-    def _add_all(self, parts: Iterable[Part], place: _Place, method: str | None, *, sure: bool) -> None:
+    def _add_all(
+        self, parts: Iterable[NetworkPart], place: _Place, method: str | None, *, sure: bool
+    ) -> None:
         for part in parts:
             self.add(part, place, method, sure=sure)
 
-    def _add_made(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+    def _add_made(self, part: NetworkPart, place: _Place, method: str | None, *, sure: bool) -> None:
         symbol = self.index.symbol(part.name, place.module)
         if isinstance(symbol, FunctionSummary):
             self._add_returned(symbol, part, place, method, sure=sure)
@@ -228,7 +230,7 @@ class _Reading:
             self.unknown()
 
     def _add_returned(
-        self, target: FunctionSummary, part: Part, place: _Place, method: str | None, *, sure: bool
+        self, target: FunctionSummary, part: NetworkPart, place: _Place, method: str | None, *, sure: bool
     ) -> None:
         """What a function of the project gives for the arguments of a call."""
         self.found.lent |= target.remembers
@@ -238,7 +240,7 @@ class _Reading:
             return
         if parts is None:
             returned = self.index.returned(target)
-            if not returned or returned.tag in (Tag.MODULE, Tag.INSTANCE):
+            if not returned or returned.tag in (TypeTag.MODULE, TypeTag.INSTANCE):
                 self.unknown()
             return
         cls = place.cls if target.is_method and part.what == "method" else None
@@ -267,16 +269,16 @@ class _Reading:
         self.found.lent = True
         passed = self.index.resolve(f"{function.path}@{name}", place.module)
         if not passed or passed.tag in (
-            Tag.MODULE,
-            Tag.CLASS,
-            Tag.FUNCTION,
-            Tag.INSTANCE,
-            Tag.LIST,
-            Tag.DICT,
+            TypeTag.MODULE,
+            TypeTag.CLASS,
+            TypeTag.FUNCTION,
+            TypeTag.INSTANCE,
+            TypeTag.LIST,
+            TypeTag.DICT,
         ):
             self._add_passed(passed, method, sure=sure)
 
-    def _argument(self, name: str, place: _Place) -> tuple[tuple[Part, ...], bool] | None:
+    def _argument(self, name: str, place: _Place) -> tuple[tuple[NetworkPart, ...], bool] | None:
         """What a function is given for a parameter by the call that is known, and whether that is the
         default; None where the call does not tell.
         """
@@ -295,7 +297,7 @@ class _Reading:
                 return parts, False
         return self.index.modules[place.module].parts.get(f"{place.function}@{name}", ()), True
 
-    def _add_passed(self, passed: Kind, method: str | None, *, sure: bool) -> None:
+    def _add_passed(self, passed: Type, method: str | None, *, sure: bool) -> None:
         cls = self.index.class_of(passed)
         if cls is not None:
             self.add_instance(cls, _Place(cls.module, cls=cls), method, sure=sure)
@@ -304,7 +306,7 @@ class _Reading:
         else:
             self.unknown()
 
-    def _add_attribute(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+    def _add_attribute(self, part: NetworkPart, place: _Place, method: str | None, *, sure: bool) -> None:
         self.found.lent |= bool(part.arguments)
         owners = [(place.cls, place)] if not part.arguments and place.cls is not None else []
         for _, given in part.arguments:
@@ -315,7 +317,7 @@ class _Reading:
                     symbol = self.index.symbol(owner.name, place.module)
                     inner = _Place("", given=owner.arguments, outer=place)
                 elif owner.what == "instance":
-                    symbol = self.index.class_of(Kind(Tag.INSTANCE, owner.name))
+                    symbol = self.index.class_of(Type(TypeTag.INSTANCE, owner.name))
                     inner = _Place("")
                 if isinstance(symbol, ClassSummary):
                     inner = _Place(symbol.module, "", symbol, None, inner.given, inner.outer)
@@ -341,7 +343,7 @@ class _Reading:
                 self._add_all(made, place, method, sure=sure)
         if not known:
             kind = self.index.attribute(cls, name)
-            if not kind or kind.tag in (Tag.MODULE, Tag.INSTANCE, Tag.CLASS, Tag.FUNCTION):
+            if not kind or kind.tag in (TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.CLASS, TypeTag.FUNCTION):
                 self.unknown()
 
     def _owners(self, cls: ClassSummary, instance: _Place) -> list[tuple[ClassSummary, _Place]]:
@@ -442,7 +444,9 @@ class _Reading:
                 if done is None or name not in done.own:
                     break  # bases' methods of this name run only where it hands on to them
 
-    def _used(self, cls: ClassSummary, done: Doings, instance: _Place, *, sure: bool) -> Iterable[str]:
+    def _used(
+        self, cls: ClassSummary, done: ForwardSummary, instance: _Place, *, sure: bool
+    ) -> Iterable[str]:
         """Add the attributes that a method calls; gives the other methods that it calls."""
         found = set(done.own)
         for attribute, method in sorted(done.uses):
@@ -452,7 +456,7 @@ class _Reading:
                 self.add_attribute(cls, attribute, instance, _entry(method), sure=sure)
         return found
 
-    def _note(self, done: Doings, module: str, *, running: bool) -> None:
+    def _note(self, done: ForwardSummary, module: str, *, running: bool) -> None:
         found = self.found
         for layer, sure in done.layers.items():
             self._add_layer(layer, sure=sure and running)

@@ -7,28 +7,36 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import GRADIENT_STEP
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import below, children
 
 _STEPS = frozenset({"step", "optimizer_step", "minimize"})
-_NO_STEPS = frozenset({Tag.SCHEDULER, Tag.ENVIRONMENT, Tag.WRITER, Tag.LOGGER})
+_NO_STEPS = frozenset({TypeTag.SCHEDULER, TypeTag.ENVIRONMENT, TypeTag.WRITER, TypeTag.LOGGER})
 _GRADIENT = regex(r"grad|backward|^unscale_$", re.IGNORECASE)
 """Names of functions that change gradients, and of values that hang on them."""
 _MAY_BE_WEIGHTS = frozenset(
-    {Tag.UNKNOWN, Tag.TENSOR, Tag.MODULE, Tag.INSTANCE, Tag.NDARRAY, Tag.PARAMETERS, Tag.STATE_DICT}
+    {
+        TypeTag.UNKNOWN,
+        TypeTag.TENSOR,
+        TypeTag.MODULE,
+        TypeTag.INSTANCE,
+        TypeTag.NDARRAY,
+        TypeTag.PARAMETERS,
+        TypeTag.STATE_DICT,
+    }
 )
 _LEAF_MAKERS = frozenset({"Parameter", "ParameterList", "ParameterDict", "requires_grad_", "parameters"})
 
 
-class Training:
+class OptimizerEffects:
     """The weights of one file, and the calls in it that train them."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
 
     def changes(self, expression: ast.expr, call: ast.Call) -> bool:
@@ -66,7 +74,7 @@ class Training:
             return index is None or not index.callables(qualified, self.knowledge.name)
         if isinstance(call.func, ast.Attribute):
             kind = self.knowledge.kinds.kind_of(call.func.value)
-            return bool(kind) and kind.tag not in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT)
+            return bool(kind) and kind.tag not in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT)
         return False
 
     def _names_weights(self, expression: ast.expr) -> bool:
@@ -98,7 +106,7 @@ class Training:
         if scope is None or scope.node is not self.knowledge.tree.function(name):
             return False
         return all(
-            binding.how is How.ASSIGN and not binding.path and self._is_computed(binding.value)
+            binding.how is BindingKind.ASSIGN and not binding.path and self._is_computed(binding.value)
             for binding in bindings
         )
 
@@ -152,14 +160,16 @@ class Training:
             if stored or node.attr == "requires_grad_":
                 found.update(filter(None, [last_name(node.value)]))
         for call in tree.of_type(ast.Call):
-            if call.args and kinds.kind_of(call).tag is Tag.OPTIMIZER:
+            if call.args and kinds.kind_of(call).tag is TypeTag.OPTIMIZER:
                 found.update(_places(call.args[0]))
         return frozenset(found - {"self", "parameters"})
 
 
 def _is_alias(binding: Binding) -> bool:
     """Is a variable bound to a value that may be another's, or a view of it?"""
-    return binding.how in (How.ASSIGN, How.FOR) and not isinstance(binding.value, (ast.BinOp, ast.Compare))
+    return binding.how in (BindingKind.ASSIGN, BindingKind.FOR) and not isinstance(
+        binding.value, (ast.BinOp, ast.Compare)
+    )
 
 
 def _makes_leaf(value: ast.expr) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import calls_like, last_name
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
@@ -30,7 +30,7 @@ _DEPTH = 8
 
 
 @frozen
-class Stepped:
+class SteppedParams:
     """The networks whose parameters the optimizers of a file or class were given, as access texts
     (`self.actor`); `complete` says that nothing else can be among them.
     """
@@ -45,16 +45,16 @@ class Stepped:
         return False if self.complete and self.networks else None
 
 
-class Optimized:
+class OptimizerParams:
     """The optimizers of one file, and what the file does to the gradients of networks."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
         self.tree = knowledge.tree
-        self._stepped: dict[ast.ClassDef | None, Stepped] = {}
+        self._stepped: dict[ast.ClassDef | None, SteppedParams] = {}
         self._optimizers: dict[ast.ClassDef | None, dict[str, frozenset[str] | None]] = {}
 
-    def stepped_near(self, node: ast.AST) -> Stepped:
+    def stepped_near(self, node: ast.AST) -> SteppedParams:
         """What is stepped by the optimizers made in the class around a node; outside of classes, by those
         made in functions or at module level.
         """
@@ -111,7 +111,7 @@ class Optimized:
                 if text == near and isinstance(value, ast.Call):
                     values = (*value.args, *(keyword.value for keyword in value.keywords))
                     held = [part for part in values if isinstance(part, (ast.Name, ast.Attribute))]
-                    if any(self.knowledge.kinds.kind_of(part).tag is Tag.MODULE for part in held):
+                    if any(self.knowledge.kinds.kind_of(part).tag is TypeTag.MODULE for part in held):
                         return True
                 if text.startswith(f"{near}.") and (_access(_same(value)) or "").startswith((far, near)):
                     return True
@@ -161,7 +161,7 @@ class Optimized:
         yield from self._network_names(owner)
         if isinstance(owner, ast.Name):
             for binding in self.knowledge.flow.reaching(owner):
-                if binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None:
+                if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
                     for part in below(binding.value):
                         if isinstance(part, (ast.Name, ast.Attribute)):
                             yield from self._network_names(part)
@@ -209,7 +209,7 @@ class Optimized:
                     found.append((text, node.value))
         return found
 
-    def _stepped_in(self, cls: ast.ClassDef | None) -> Stepped:
+    def _stepped_in(self, cls: ast.ClassDef | None) -> SteppedParams:
         networks: set[str] = set()
         complete = True
         for call in self._calls_in.get(cls, ()):
@@ -223,7 +223,7 @@ class Optimized:
         for use in self.tree.written.attributes.get("add_param_group", ()):
             if self.tree.class_of(use) is cls:
                 complete = False
-        return Stepped(frozenset(networks), complete)
+        return SteppedParams(frozenset(networks), complete)
 
     @cached_property
     def _calls_in(self) -> dict[ast.ClassDef | None, list[ast.Call]]:
@@ -244,8 +244,8 @@ class Optimized:
         if "lr_scheduler" in qualified:
             return False
         if _MAKES_OPTIMIZER.match(qualified):
-            return self.knowledge.kinds.kind_of(call).tag is not Tag.SCHEDULER
-        if self.knowledge.kinds.kind_of(call).tag is Tag.OPTIMIZER:
+            return self.knowledge.kinds.kind_of(call).tag is not TypeTag.SCHEDULER
+        if self.knowledge.kinds.kind_of(call).tag is TypeTag.OPTIMIZER:
             return not isinstance(call.func, ast.Attribute) or call.func.attr not in _SAME_OBJECT
         # `optimizer_class(net.parameters())`
         return _is_optimizer_name(last_name(call.func) or "") and any(
@@ -300,7 +300,11 @@ class Optimized:
     def _named(self, name: ast.Name, depth: int) -> set[str] | None:
         found: set[str] = set()
         for binding in self.knowledge.flow.reaching(name):
-            if binding.how not in (How.ASSIGN, How.AUGMENT) or binding.value is None or binding.path:
+            if (
+                binding.how not in (BindingKind.ASSIGN, BindingKind.AUGMENT)
+                or binding.value is None
+                or binding.path
+            ):
                 return None
             networks = self._networks(binding.value, depth - 1)
             if networks is None:

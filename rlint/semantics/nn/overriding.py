@@ -6,26 +6,26 @@ import sys
 from typing import TYPE_CHECKING
 
 from rlint import models
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ClassSummary
-    from rlint.semantics.interprocedural.symbols import Definitions
+    from rlint.semantics.interprocedural.symbols import SymbolTable
 
 _NEUTRAL = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases without methods of their own that a program relies on."""
-_BASES = {Tag.TENSOR: "torch.Tensor", Tag.NDARRAY: "numpy.ndarray"}
+_BASES = {TypeTag.TENSOR: "torch.Tensor", TypeTag.NDARRAY: "numpy.ndarray"}
 """The classes that values of these kinds have, whose kinds name none."""
 
 
 class Overriding:
     """What the classes of a project make of the methods that they inherit from libraries."""
 
-    def __init__(self, definitions: Definitions) -> None:
+    def __init__(self, definitions: SymbolTable) -> None:
         self._definitions = definitions
-        self._known: dict[tuple[Kind, tuple[str, ...]], bool] = {}
+        self._known: dict[tuple[Type, tuple[str, ...]], bool] = {}
 
-    def may_override(self, kind: Kind, methods: tuple[str, ...]) -> bool:
+    def may_override(self, kind: Type, methods: tuple[str, ...]) -> bool:
         """Whether an object of this kind may be of a class of the project with one of these methods as its
         own, or with a base that is not known, which may have it.
         """
@@ -35,7 +35,7 @@ class Overriding:
             known = self._known[key] = self._find(kind, frozenset(methods))
         return known
 
-    def _find(self, kind: Kind, methods: frozenset[str]) -> bool:
+    def _find(self, kind: Type, methods: frozenset[str]) -> bool:
         cls = self._definitions.class_of(kind)
         if cls is not None:
             concerned = [cls, *self._definitions.subclasses(cls)]
@@ -50,7 +50,7 @@ class Overriding:
             for each in self._definitions.ancestry(cls)
         )
 
-    def _may_be(self, cls: ClassSummary, kind: Kind) -> bool:
+    def _may_be(self, cls: ClassSummary, kind: Type) -> bool:
         """Whether objects of a class of the project may stand where a kind of a library is expected."""
         if not kind or self._definitions.class_kind(cls).tag is kind.tag:
             return True

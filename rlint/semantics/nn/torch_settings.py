@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rlint.regex import regex
-from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.file_analysis import FileAnalysis
 
 PRECISION = "precision"
 """Mixed or lower precision, or a library that sees to it."""
@@ -51,7 +51,7 @@ _LONGEST_NAME = 39
 """What is longer is no name, but text."""
 
 
-def speedups_of(knowledge: Knowledge) -> frozenset[str]:
+def speedups_of(knowledge: FileAnalysis) -> frozenset[str]:
     """The words above that hold for a file; configuration by name (`args.use_amp`, `"--fp16"`) counts."""
     tree = knowledge.tree
     found: set[str] = set()
@@ -76,7 +76,7 @@ def speedups_of(knowledge: Knowledge) -> frozenset[str]:
     return frozenset(found)
 
 
-def _told_by_attributes(name: str, attributes: list[ast.Attribute], knowledge: Knowledge) -> Iterator[str]:
+def _told_by_attributes(name: str, attributes: list[ast.Attribute], knowledge: FileAnalysis) -> Iterator[str]:
     """What the attributes of one name say."""
     if name == "compile":
         qualified = (knowledge.names.qualified(attribute) or "" for attribute in attributes)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import calls_like, last_name
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr
     if scope is None or len(bindings) != 1 or model.names.is_captured(argument.id, scope):
         return argument
     binding = bindings[0]
-    if binding.how is not How.ASSIGN or binding.value is None or binding.path:
+    if binding.how is not BindingKind.ASSIGN or binding.value is None or binding.path:
         return argument
     single = isinstance(binding.statement, ast.Assign) and len(binding.statement.targets) == 1
     if not single or len(model.names.reads(argument.id, scope)) != 1:
@@ -146,7 +146,7 @@ def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
             return owner if may_be_network(owner, model) else None
         case ast.Name():
             bindings = model.dataflow.definitions(state)
-            if len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path:
+            if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path:
                 value = bindings[0].value
                 return state_owner(value, model) if isinstance(value, ast.Call) else None
     return None
@@ -235,14 +235,14 @@ def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr,
 def may_be_network(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value a network, or unknown and not called anything else?"""
     tag = model.types.type_of(expression).tag
-    return tag is Tag.MODULE or (tag is Tag.UNKNOWN and not words_of(expression, model) & _NO_NETWORK)
+    return tag is TypeTag.MODULE or (tag is TypeTag.UNKNOWN and not words_of(expression, model) & _NO_NETWORK)
 
 
 def is_network(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value surely a network: by its kind, or because the file asks it for its parameters?"""
     kind = model.types.type_of(expression)
-    if kind.tag is not Tag.UNKNOWN:
-        return kind.tag is Tag.MODULE and not kind.optional
+    if kind.tag is not TypeTag.UNKNOWN:
+        return kind.tag is TypeTag.MODULE and not kind.optional
     return model.nn.is_asked_for_weights(expression)
 
 
@@ -362,7 +362,7 @@ def _names_in(expression: ast.expr, model: SemanticModel) -> Iterator[str]:
         case ast.Name(id=name):
             yield name
             for binding in model.dataflow.definitions(expression):
-                if binding.how is How.FOR and binding.value is not None:
+                if binding.how is BindingKind.FOR and binding.value is not None:
                     yield from _iterated_names(binding.value, binding.path, model)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
 from rlint.semantics.threads.spawn import PROCESS, THREAD
 
 _DEPTH = 4
-_SORTS = {Tag.PROCESS: PROCESS, Tag.THREAD: THREAD}
+_SORTS = {TypeTag.PROCESS: PROCESS, TypeTag.THREAD: THREAD}
 
 
 @frozen
-class Start:
+class WorkerStart:
     """A line of `launcher` that starts workers, each of which runs `target`.
 
     `sort` is "process" or "thread"; `many` says that several of them may run at once.
@@ -34,7 +34,7 @@ class Runners:
     the main program. What nobody calls counts for neither.
     """
 
-    starts: tuple[Start, ...] = ()
+    starts: tuple[WorkerStart, ...] = ()
     elsewhere: bool = True
 
     @property
@@ -43,7 +43,7 @@ class Runners:
         return any(start.many for start in self.starts) or len(self.starts) + self.elsewhere > 1
 
 
-class Concurrency:
+class WorkerGraph:
     """The workers of a project: who starts them, and what they run."""
 
     def __init__(self, graph: CallGraph) -> None:
@@ -51,18 +51,18 @@ class Concurrency:
         self.index = graph.index
         self._runners: dict[str, Runners] = {}
 
-    def starts_of(self, launcher: FunctionSummary | None) -> list[Start]:
+    def starts_of(self, launcher: FunctionSummary | None) -> list[WorkerStart]:
         """The lines of a function that start workers whose function is known."""
         return [start for start in self._starts if start.launcher is launcher]
 
-    def starts_in(self, module: str) -> tuple[Start, ...]:
+    def starts_in(self, module: str) -> tuple[WorkerStart, ...]:
         """The lines that do so in the program of a module; those of tests are left out."""
         program = self.graph.program
         here = program(module)
         return tuple(start for start in self._starts if program(start.launcher.module) == here)
 
     @cached_property
-    def _starts(self) -> tuple[Start, ...]:
+    def _starts(self) -> tuple[WorkerStart, ...]:
         found = []
         workers = self._worker_classes
         for module in self.index.modules.values():
@@ -91,9 +91,11 @@ class Concurrency:
                     found[cls.path] = sort
         return found
 
-    def _start(self, launcher: FunctionSummary, site: CallSite, target: FunctionSummary, sort: str) -> Start:
+    def _start(
+        self, launcher: FunctionSummary, site: CallSite, target: FunctionSummary, sort: str
+    ) -> WorkerStart:
         many = site.many or site.loop >= 0 or self._repeated(launcher, _DEPTH)
-        return Start(launcher, site.line, target, sort, many)
+        return WorkerStart(launcher, site.line, target, sort, many)
 
     def _repeated(self, function: FunctionSummary, depth: int) -> bool:
         """Does a loop call a function, directly or by way of others?"""
@@ -110,13 +112,13 @@ class Concurrency:
         return known
 
     def _find_runners(self, function: FunctionSummary) -> Runners:
-        targets: dict[str, list[Start]] = {}
+        targets: dict[str, list[WorkerStart]] = {}
         for start in self._starts:
             targets.setdefault(start.target.path, []).append(start)
         if not targets:
             return Runners()
         launchers = {start.launcher.path for start in self._starts}
-        found: list[Start] = []
+        found: list[WorkerStart] = []
         elsewhere = False
         seen = {function.path}
         open_functions = [function]

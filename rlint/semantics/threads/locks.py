@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import RUN_LATER, below
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
 
-_TAGS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE})
+_TAGS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE})
 _WORDS = frozenset({"lock", "rlock", "mutex", "semaphore", "cond", "condition", "synchronized", "locked"})
 _RECEIVERS = frozenset({"self", "cls", "super"})
 
@@ -41,7 +41,7 @@ class Section:
 class Locks:
     """The sections of one file."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self.knowledge = knowledge
         self.tree = knowledge.tree
         self._guarded: dict[tuple[ast.AST | None, str], frozenset[str]] = {}

@@ -9,17 +9,17 @@ import re
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import calls_like, last_name
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
     from rlint.semantics.interprocedural.call_graph import CallGraph
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
-_MADE = frozenset({Tag.QUEUE, Tag.SHARED_VALUE, Tag.EVENT})
+_MADE = frozenset({TypeTag.QUEUE, TypeTag.SHARED_VALUE, TypeTag.EVENT})
 _UNBOUNDED = frozenset({"queue.SimpleQueue", "multiprocessing.SimpleQueue"})
 METRICS = "metrics"
 DATA = "data"
@@ -43,7 +43,7 @@ _DATA_NAME = regex(
 
 
 @frozen
-class Made:
+class ChannelMaker:
     """A queue, event or shared value of the name `name` is made: by `of`, with `arguments` by position or
     keyword, as texts. `many` says that several of them bear the name, as items or one after the other.
     """
@@ -90,9 +90,9 @@ class Signal:
 _SIGNALS = {"set": "set", "clear": "clear", "wait": "wait", "is_set": "look", "isSet": "look"}
 
 
-def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
+def made_in(knowledge: FileAnalysis) -> tuple[ChannelMaker, ...]:
     """The queues, events and shared values that a file makes and names."""
-    found: dict[Made, None] = {}
+    found: dict[ChannelMaker, None] = {}
     for call in calls_like(_may_make, knowledge.tree):
         kind = knowledge.kinds.kind_of(call)
         if kind.tag not in _MADE or not kind.fresh:
@@ -100,7 +100,7 @@ def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
         arguments = [(str(position), _text(value)) for position, value in enumerate(call.args)]
         arguments += [(keyword.arg or "**", _text(keyword.value)) for keyword in call.keywords]
         for name in _names_of(call, knowledge):
-            found[Made(name, kind.of, tuple(arguments), _are_many(call, knowledge))] = None
+            found[ChannelMaker(name, kind.of, tuple(arguments), _are_many(call, knowledge))] = None
     return tuple(found)
 
 
@@ -108,13 +108,13 @@ def _may_make(name: str) -> bool:
     return name.endswith(("Queue", "Value", "Event", "Array"))
 
 
-def _are_many(call: ast.Call, knowledge: Knowledge) -> bool:
+def _are_many(call: ast.Call, knowledge: FileAnalysis) -> bool:
     parent = knowledge.tree.parents.get(call)
     listed = isinstance(parent, (ast.List, ast.Tuple)) and _unpacked(parent, call, knowledge) is None
     return listed or bool(knowledge.loops.around(call))
 
 
-def _unpacked(display: ast.AST, item: ast.AST, knowledge: Knowledge) -> ast.expr | None:
+def _unpacked(display: ast.AST, item: ast.AST, knowledge: FileAnalysis) -> ast.expr | None:
     """What an item of a display is bound to: `first, second = Queue(), Queue()`."""
     match display, knowledge.tree.parents.get(display):
         case ast.Tuple(elts=values), ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(values) == len(
@@ -130,7 +130,7 @@ def _text(value: ast.expr) -> str:
     return ast.unparse(value)
 
 
-def _names_of(call: ast.Call, knowledge: Knowledge) -> list[str]:
+def _names_of(call: ast.Call, knowledge: FileAnalysis) -> list[str]:
     """What a new object is bound to, alone or as an item of a list or dict."""
     node: ast.AST = call
     parent = knowledge.tree.parents.get(call)
@@ -168,7 +168,7 @@ def _bound_name(target: ast.expr) -> str | None:
 # -- what queues carry -------------------------------------------------------------------------
 
 
-def carried_in(knowledge: Knowledge) -> tuple[tuple[str, str], ...]:
+def carried_in(knowledge: FileAnalysis) -> tuple[tuple[str, str], ...]:
     """What a file puts into queues: the queue's last name, and METRICS, DATA or UNSURE."""
     found: dict[tuple[str, str], None] = {}
     for call in knowledge.tree.written.calls_of(("put", "put_nowait")):
@@ -176,12 +176,12 @@ def carried_in(knowledge: Knowledge) -> tuple[tuple[str, str], ...]:
             case ast.Attribute(value=owner) if call.args or call.keywords:
                 tag = knowledge.kinds.kind_of(owner).tag
                 name = last_name(owner)
-                if name and tag in (Tag.QUEUE, Tag.UNKNOWN):
+                if name and tag in (TypeTag.QUEUE, TypeTag.UNKNOWN):
                     found[name, cargo_of(call, knowledge)] = None
     return tuple(found)
 
 
-def cargo_of(put: ast.Call, knowledge: Knowledge) -> str:
+def cargo_of(put: ast.Call, knowledge: FileAnalysis) -> str:
     """What a call of `put` hands over: metrics for a log, data to compute with, or nobody knows what."""
     item = (
         put.args[0] if put.args else next((k.value for k in put.keywords if k.arg in ("item", "obj")), None)
@@ -191,9 +191,9 @@ def cargo_of(put: ast.Call, knowledge: Knowledge) -> str:
     return _cargo(item, knowledge, 3)
 
 
-def _cargo(item: ast.expr, knowledge: Knowledge, depth: int) -> str:
+def _cargo(item: ast.expr, knowledge: FileAnalysis, depth: int) -> str:
     kind = knowledge.kinds.kind_of(item)
-    if kind.tag in (Tag.NDARRAY, Tag.TENSOR, Tag.BATCH, Tag.STATE_DICT, Tag.MODULE):
+    if kind.tag in (TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.BATCH, TypeTag.STATE_DICT, TypeTag.MODULE):
         return DATA
     match item:
         case ast.Constant(value=None | bool()):
@@ -213,7 +213,7 @@ def _cargo(item: ast.expr, knowledge: Knowledge, depth: int) -> str:
             }
             return DATA if DATA in judged else METRICS if judged <= {METRICS} and parts else UNSURE
         case ast.Name() if depth > 0 and knowledge.names.qualified(item) is None:
-            bound = [b for b in knowledge.flow.reaching(item) if b.how is How.ASSIGN and not b.path]
+            bound = [b for b in knowledge.flow.reaching(item) if b.how is BindingKind.ASSIGN and not b.path]
             judged = {_cargo(b.value, knowledge, depth - 1) for b in bound if b.value is not None} - {UNSURE}
             if judged:
                 return DATA if DATA in judged else METRICS
@@ -231,7 +231,7 @@ def is_named_for_metrics(name: str) -> bool:
 # -- events ------------------------------------------------------------------------------------
 
 
-def signals_in(knowledge: Knowledge) -> tuple[Signal, ...]:
+def signals_in(knowledge: FileAnalysis) -> tuple[Signal, ...]:
     """What the functions of a file do with events."""
     found: dict[Signal, None] = {}
     for call in knowledge.tree.written.calls_of(_SIGNALS):
@@ -239,7 +239,7 @@ def signals_in(knowledge: Knowledge) -> tuple[Signal, ...]:
             case ast.Attribute(attr=method, value=owner):
                 tag = knowledge.kinds.kind_of(owner).tag
                 # the name is what is asked for later, so that a `wait` on something else does no harm
-                if tag is Tag.EVENT or (tag is Tag.UNKNOWN and last_name(owner)):
+                if tag is TypeTag.EVENT or (tag is TypeTag.UNKNOWN and last_name(owner)):
                     function = knowledge.tree.function(call)
                     name = knowledge.tree.qualname(function) if function is not None else ""
                     found[Signal(last_name(owner) or "", _SIGNALS[method], name)] = None
@@ -274,7 +274,7 @@ class Channels:
                             open_names.append((passed, edge.caller))
         return found
 
-    def made(self, names: set[str], module: str) -> tuple[Made, ...]:
+    def made(self, names: set[str], module: str) -> tuple[ChannelMaker, ...]:
         """How the objects of these names are made in the program of a module."""
         program = self.graph.program(module)
         return tuple(

@@ -6,14 +6,14 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.file_analysis import FileAnalysis
 
 PROCESS = "process"
 THREAD = "thread"
@@ -28,7 +28,7 @@ _TARGET_PLACE = {"Process": 1, "Thread": 1, "Timer": 1, "spawn": 0, "start_proce
 """Where the target stands among the positional arguments."""
 
 
-def handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
+def handed_over(call: ast.Call, knowledge: FileAnalysis) -> list[CallSite]:
     """Functions that a call runs for its caller, as calls of their own: thread and process targets,
     submitted and mapped work.
     """
@@ -69,15 +69,17 @@ def handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
     return found
 
 
-def makes_worker(call: ast.Call, knowledge: Knowledge) -> bool:
+def makes_worker(call: ast.Call, knowledge: FileAnalysis) -> bool:
     """Is this the call that makes a worker (or hands work to a pool), not one around it or inside of it?"""
     if any(site.starts for site in handed_over(call, knowledge)):
         return True
     kind = knowledge.kinds.kind_of(call)
-    return kind.tag in (Tag.PROCESS, Tag.THREAD) and last_name(call.func) == kind.of.rpartition(".")[2]
+    return (
+        kind.tag in (TypeTag.PROCESS, TypeTag.THREAD) and last_name(call.func) == kind.of.rpartition(".")[2]
+    )
 
 
-def _starts(call: ast.Call, name: str, knowledge: Knowledge) -> str:
+def _starts(call: ast.Call, name: str, knowledge: FileAnalysis) -> str:
     """The sort of worker that a call makes, "" for none. Classes that derive from a thread or a process, and
     those of contexts (`ctx.Process`), are told by their names.
     """
@@ -85,7 +87,7 @@ def _starts(call: ast.Call, name: str, knowledge: Knowledge) -> str:
         qualified = knowledge.names.qualified(call.func) or ""
         named = any(keyword.arg in _RUNS_LATER for keyword in call.keywords)
         return PROCESS if named or qualified.startswith("torch.multiprocessing.") else ""
-    if knowledge.kinds.kind_of(call).tag is Tag.PROCESS or name.endswith("Process"):
+    if knowledge.kinds.kind_of(call).tag is TypeTag.PROCESS or name.endswith("Process"):
         return PROCESS
     return THREAD if name.endswith(("Thread", "Timer")) else ""
 
@@ -100,15 +102,15 @@ def _targets(call: ast.Call, name: str) -> list[ast.expr]:
     return named or call.args[place : place + 1]
 
 
-def _pool_of(pool: ast.expr, knowledge: Knowledge) -> str:
+def _pool_of(pool: ast.expr, knowledge: FileAnalysis) -> str:
     """The sort of worker that a pool has; "" for what is not known to be one."""
     kind = knowledge.kinds.kind_of(pool)
-    if kind.tag is not Tag.POOL:
+    if kind.tag is not TypeTag.POOL:
         return ""
     return THREAD if kind.of in _THREAD_POOLS else PROCESS
 
 
-def starts_many(call: ast.Call, knowledge: Knowledge) -> bool:
+def starts_many(call: ast.Call, knowledge: FileAnalysis) -> bool:
     """May the worker that a call makes run beside others made by the same call? Not so where a loop joins
     each before it makes the next.
     """
@@ -130,7 +132,7 @@ def starts_many(call: ast.Call, knowledge: Knowledge) -> bool:
     return not (joined & _names_of(call, knowledge))
 
 
-def _names_of(call: ast.Call, knowledge: Knowledge) -> set[str]:
+def _names_of(call: ast.Call, knowledge: FileAnalysis) -> set[str]:
     """What the value of a call is bound to right away."""
     parent = knowledge.tree.parents.get(call)
     match parent:
@@ -139,7 +141,7 @@ def _names_of(call: ast.Call, knowledge: Knowledge) -> set[str]:
     return set()
 
 
-def _handed_arguments(call: ast.Call, name: str, knowledge: Knowledge) -> list[tuple[str, ast.expr]]:
+def _handed_arguments(call: ast.Call, name: str, knowledge: FileAnalysis) -> list[tuple[str, ast.expr]]:
     """What a function that runs later will be called with: `args=(queue, stop)`, `submit(fn, queue)`."""
     given: list[ast.expr] = []
     named: list[tuple[str, ast.expr]] = []
@@ -162,7 +164,7 @@ def _handed_arguments(call: ast.Call, name: str, knowledge: Knowledge) -> list[t
     return [*((str(place), value) for place, value in enumerate(given)), *named]
 
 
-def _display(value: ast.expr, knowledge: Knowledge) -> ast.expr:
+def _display(value: ast.expr, knowledge: FileAnalysis) -> ast.expr:
     """What a name is bound to that stands for the arguments: `args = (queue, stop)`."""
     if isinstance(value, ast.Name):
         bindings = knowledge.flow.reaching(value)

@@ -5,56 +5,56 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from rlint.models.kind import UNKNOWN, Device, Kind, Tag, deferred
+from rlint.models.kind import UNKNOWN, Device, Type, TypeTag, deferred
 from rlint.semantics.types import batches
 from rlint.semantics.types.dtypes import OBJECT
 
 _IMMUTABLE = frozenset(
-    Tag[name]
+    TypeTag[name]
     for name in "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE PATTERN FUNCTION CLASS".split()
 )
-NUMBERS = (Tag.BOOL, Tag.INT, Tag.FLOAT)
+NUMBERS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 """The kinds of Python's numbers."""
 
 
-def is_immutable(kind: Kind) -> bool:
+def is_immutable(kind: Type) -> bool:
     """True where a value of this kind cannot change while a name is bound to it."""
     return kind.tag in _IMMUTABLE
 
 
-def each_of(kind: Kind) -> Kind:
+def each_of(kind: Type) -> Type:
     """The kind of what a value of this kind gives when it is iterated over: of a dictionary, its keys."""
-    if kind.tag is Tag.STATE_DICT:
-        return Kind(Tag.STR)
-    return UNKNOWN if kind.tag is Tag.DICT else item_of(kind)
+    if kind.tag is TypeTag.STATE_DICT:
+        return Type(TypeTag.STR)
+    return UNKNOWN if kind.tag is TypeTag.DICT else item_of(kind)
 
 
-def item_of(kind: Kind) -> Kind:
+def item_of(kind: Type) -> Type:
     """The kind of what a value of this kind holds: its items, or the values of a dictionary."""
-    if kind.tag is Tag.LOADER:
+    if kind.tag is TypeTag.LOADER:
         return kind.item or batches.BATCH_ON_HOST
-    if kind.tag is Tag.BATCH:
+    if kind.tag is TypeTag.BATCH:
         return batches.part_of(kind)
-    if kind.tag is Tag.TENSOR:
+    if kind.tag is TypeTag.TENSOR:
         rank = kind.rank - 1 if kind.rank else None
-        return Kind(Tag.TENSOR, of=kind.of, device=kind.device, dtype=kind.dtype, rank=rank)
-    if kind.tag is Tag.NDARRAY and kind.rank == 1 and kind.dtype == OBJECT:
+        return Type(TypeTag.TENSOR, of=kind.of, device=kind.device, dtype=kind.dtype, rank=rank)
+    if kind.tag is TypeTag.NDARRAY and kind.rank == 1 and kind.dtype == OBJECT:
         return UNKNOWN
-    if kind.tag is Tag.NDARRAY and kind.rank:
-        tag = Tag.NDARRAY if kind.rank > 1 else Tag.NUMPY_SCALAR
-        return Kind(tag, dtype=kind.dtype, rank=kind.rank - 1)
-    if kind.tag in (Tag.PARAMETERS, Tag.STATE_DICT):
-        return Kind(Tag.TENSOR)
-    if kind.tag is Tag.RANGE:
-        return Kind(Tag.INT)
-    if kind.tag is Tag.STR:
-        return Kind(Tag.STR)
+    if kind.tag is TypeTag.NDARRAY and kind.rank:
+        tag = TypeTag.NDARRAY if kind.rank > 1 else TypeTag.NUMPY_SCALAR
+        return Type(tag, dtype=kind.dtype, rank=kind.rank - 1)
+    if kind.tag in (TypeTag.PARAMETERS, TypeTag.STATE_DICT):
+        return Type(TypeTag.TENSOR)
+    if kind.tag is TypeTag.RANGE:
+        return Type(TypeTag.INT)
+    if kind.tag is TypeTag.STR:
+        return Type(TypeTag.STR)
     if kind.item is not None:
         return kind.item
-    return deferred(f"{kind.of}[]") if kind.of and kind.tag is Tag.UNKNOWN else UNKNOWN
+    return deferred(f"{kind.of}[]") if kind.of and kind.tag is TypeTag.UNKNOWN else UNKNOWN
 
 
-def refines(found: Kind, promised: Kind) -> bool:
+def refines(found: Type, promised: Type) -> bool:
     """Does what was found say the same as an annotation, and perhaps more?"""
     if found.tag is not promised.tag or found.optional is not promised.optional:
         return False
@@ -67,77 +67,86 @@ def refines(found: Kind, promised: Kind) -> bool:
     return found.item is not None and refines(found.item, promised.item)
 
 
-def with_default(promised: Kind, default: Kind) -> Kind:
+def with_default(promised: Type, default: Type) -> Type:
     """What is left of an annotation's promise where a default may contradict it: `text: str = None`."""
     if not default or not (promised or promised.of) or promised.tag is default.tag:
         return promised
     if promised.tag in NUMBERS and default.tag in NUMBERS:
-        return promised if promised.tag is Tag.FLOAT else Kind(default.tag, optional=promised.optional)
-    if promised.tag is Tag.DEVICE and default.tag in (Tag.STR, Tag.INT):
+        return promised if promised.tag is TypeTag.FLOAT else Type(default.tag, optional=promised.optional)
+    if promised.tag is TypeTag.DEVICE and default.tag in (TypeTag.STR, TypeTag.INT):
         return promised
     return promised.joined(default)
 
 
-def indexed(owner: Kind, step: str) -> Kind:
+def indexed(owner: Type, step: str) -> Type:
     """The kind of `owner[index]`; `step` is "[]" for one item, "[:]" for a part, "[?]" where unknown."""
-    if owner.tag in (Tag.STR, Tag.BYTES):
-        return Kind(owner.tag) if owner.tag is Tag.STR or step == "[:]" else UNKNOWN
-    if owner.tag is Tag.TENSOR:
-        return Kind(Tag.TENSOR, device=owner.device, dtype=owner.dtype)
-    if owner.tag is Tag.BATCH:
+    if owner.tag in (TypeTag.STR, TypeTag.BYTES):
+        return Type(owner.tag) if owner.tag is TypeTag.STR or step == "[:]" else UNKNOWN
+    if owner.tag is TypeTag.TENSOR:
+        return Type(TypeTag.TENSOR, device=owner.device, dtype=owner.dtype)
+    if owner.tag is TypeTag.BATCH:
         return batches.part_of(owner)
-    if owner.tag in (Tag.DICT, Tag.STATE_DICT):
+    if owner.tag in (TypeTag.DICT, TypeTag.STATE_DICT):
         return item_of(owner)
     if step == "[:]":
-        if owner.tag in (Tag.LIST, Tag.TUPLE):
+        if owner.tag in (TypeTag.LIST, TypeTag.TUPLE):
             return owner._replace(fresh=True, parts=())
-        is_array = owner.tag is Tag.NDARRAY
-        return Kind(Tag.NDARRAY, dtype=owner.dtype) if is_array else _deferred(owner, step)
-    if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE, Tag.ITERATOR, Tag.LOADER, Tag.PARAMETERS):
+        is_array = owner.tag is TypeTag.NDARRAY
+        return Type(TypeTag.NDARRAY, dtype=owner.dtype) if is_array else _deferred(owner, step)
+    if owner.tag in (
+        TypeTag.LIST,
+        TypeTag.TUPLE,
+        TypeTag.DEQUE,
+        TypeTag.ITERATOR,
+        TypeTag.LOADER,
+        TypeTag.PARAMETERS,
+    ):
         return item_of(owner)
     return _deferred(owner, step)
 
 
-def _deferred(owner: Kind, step: str) -> Kind:
-    return deferred(f"{owner.of}{step}") if owner.of and owner.tag is Tag.UNKNOWN else UNKNOWN
+def _deferred(owner: Type, step: str) -> Type:
+    return deferred(f"{owner.of}{step}") if owner.of and owner.tag is TypeTag.UNKNOWN else UNKNOWN
 
 
-def along(kind: Kind, path: tuple[int, ...]) -> Kind:
+def along(kind: Type, path: tuple[int, ...]) -> Type:
     """The kind at a path through tuple targets: of the item of the item …"""
     for index in path:
         kind = part_of(kind, index) if index >= 0 else item_of(kind)  # below 0: nobody knows which
     return kind
 
 
-def part_of(kind: Kind, index: int) -> Kind:
+def part_of(kind: Type, index: int) -> Type:
     """The kind of the element that stands at a place (from the end, if below 0) of what has several."""
     if -len(kind.parts) <= index < len(kind.parts):
         return kind.parts[index]
     return item_of(kind)
 
 
-def arithmetic(left: Kind, right: Kind, operator: ast.operator) -> Kind:
+def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
     """The kind of the result of a binary operator."""
-    for tag in (Tag.TENSOR, Tag.NDARRAY):
+    for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
         if left.tag is tag or right.tag is tag:
             devices = {side.device for side in (left, right) if side.tag is tag}
-            return Kind(tag, device=devices.pop() if len(devices) == 1 else Device.UNKNOWN, fresh=True)
-    if left.tag is Tag.STR and isinstance(operator, (ast.Add, ast.Mod)):
-        return Kind(Tag.STR)
+            return Type(tag, device=devices.pop() if len(devices) == 1 else Device.UNKNOWN, fresh=True)
+    if left.tag is TypeTag.STR and isinstance(operator, (ast.Add, ast.Mod)):
+        return Type(TypeTag.STR)
     if left.tag in NUMBERS and right.tag in NUMBERS:
-        if isinstance(operator, ast.Div) or Tag.FLOAT in (left.tag, right.tag):
-            return Kind(Tag.FLOAT)
-        return Kind(Tag.INT) if not isinstance(operator, ast.Pow) else UNKNOWN
-    if left.tag is right.tag and left.tag in (Tag.LIST, Tag.TUPLE) and isinstance(operator, ast.Add):
+        if isinstance(operator, ast.Div) or TypeTag.FLOAT in (left.tag, right.tag):
+            return Type(TypeTag.FLOAT)
+        return Type(TypeTag.INT) if not isinstance(operator, ast.Pow) else UNKNOWN
+    if left.tag is right.tag and left.tag in (TypeTag.LIST, TypeTag.TUPLE) and isinstance(operator, ast.Add):
         return left.joined(right)._replace(
             fresh=True,
             parts=left.parts + right.parts if left.parts and right.parts else (),
         )
-    if left.tag is right.tag is Tag.DICT and isinstance(operator, (ast.BitAnd, ast.BitOr, ast.Add, ast.Sub)):
+    if left.tag is right.tag is TypeTag.DICT and isinstance(
+        operator, (ast.BitAnd, ast.BitOr, ast.Add, ast.Sub)
+    ):
         return left.joined(right)._replace(fresh=True)  # of dicts, or of counters
-    if left.tag is Tag.LIST and isinstance(operator, ast.Mult):
+    if left.tag is TypeTag.LIST and isinstance(operator, ast.Mult):
         return left._replace(fresh=True)
-    if left.tag is Tag.PATH and isinstance(operator, ast.Div):
+    if left.tag is TypeTag.PATH and isinstance(operator, ast.Div):
         return left
     return UNKNOWN
 
@@ -159,19 +168,19 @@ _TORCH_DTYPES = frozenset(
 
 
 @lru_cache(maxsize=4096)
-def library_value(qualified: str) -> Kind:
+def library_value(qualified: str) -> Type:
     """The kind of a constant of a library: a dtype, a number."""
     if qualified.startswith("torch.") and qualified[6:] in _TORCH_DTYPES:
-        return Kind(Tag.DTYPE, of=qualified)
+        return Type(TypeTag.DTYPE, of=qualified)
     if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in (
         "float",
         "int",
         "uint",
         "bool",
     ):
-        return Kind(Tag.CLASS, of=qualified)
+        return Type(TypeTag.CLASS, of=qualified)
     if qualified in ("math.pi", "math.e", "math.inf", "numpy.pi", "numpy.e", "numpy.inf", "numpy.nan"):
-        return Kind(Tag.FLOAT)
+        return Type(TypeTag.FLOAT)
     if qualified in ("torch.pi", "torch.inf", "math.nan"):
-        return Kind(Tag.FLOAT)
+        return Type(TypeTag.FLOAT)
     return UNKNOWN

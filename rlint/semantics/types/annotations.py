@@ -6,15 +6,15 @@ import ast
 from functools import lru_cache
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Kind, Tag, deferred
-from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.models.kind import UNKNOWN, Type, TypeTag, deferred
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.dtypes import library_dtype, tensor_class_dtype
 from rlint.syntax.walk import children
 
 
-def _kinds(**names: str) -> dict[str, Tag]:
+def _kinds(**names: str) -> dict[str, TypeTag]:
     """From tags, by the names of their members, to the qualified names that have them, turned round."""
-    return {name: Tag[tag] for tag, several in names.items() for name in several.split()}
+    return {name: TypeTag[tag] for tag, several in names.items() for name in several.split()}
 
 
 _PLAIN = _kinds(
@@ -56,10 +56,17 @@ _CONTAINERS = _kinds(
     DEQUE="collections.deque typing.Deque",
 )
 
-_OF_SEVERAL_CLASSES = (Tag.EVENT, Tag.THREAD, Tag.PROCESS, Tag.QUEUE, Tag.MODULE, Tag.RANDOM_GENERATOR)
+_OF_SEVERAL_CLASSES = (
+    TypeTag.EVENT,
+    TypeTag.THREAD,
+    TypeTag.PROCESS,
+    TypeTag.QUEUE,
+    TypeTag.MODULE,
+    TypeTag.RANDOM_GENERATOR,
+)
 
 
-def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
+def annotation_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
     """The kind that an annotation promises; UNKNOWN (perhaps with a path to a class) where it does not."""
     known = names.annotated.get(annotation)
     if known is None:
@@ -67,12 +74,12 @@ def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
     return known
 
 
-def _promised(annotation: ast.expr, names: Names) -> Kind:
+def _promised(annotation: ast.expr, names: QualifiedNames) -> Type:
     match annotation:
         case ast.Name() | ast.Attribute():
             return _named(names.qualified(annotation))
         case ast.Constant(value=None):
-            return Kind(Tag.NONE)
+            return Type(TypeTag.NONE)
         case ast.Constant(value=str(text)):
             return _quoted(text, annotation, names)
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
@@ -83,14 +90,14 @@ def _promised(annotation: ast.expr, names: Names) -> Kind:
 
 
 @lru_cache(maxsize=4096)
-def _named(qualified: str | None) -> Kind:
+def _named(qualified: str | None) -> Type:
     if qualified is None:
         return UNKNOWN
     tag = _PLAIN.get(qualified) or _CONTAINERS.get(qualified)
-    if tag is not None and tag is not Tag.UNKNOWN:
+    if tag is not None and tag is not TypeTag.UNKNOWN:
         concrete = qualified if tag in _OF_SEVERAL_CLASSES else ""
         dtype = tensor_class_dtype(qualified[6:]) if qualified in _OF_ONE_TYPE else ""
-        return Kind(tag, of="" if qualified == "torch.nn.Module" else concrete, dtype=dtype)
+        return Type(tag, of="" if qualified == "torch.nn.Module" else concrete, dtype=dtype)
     if qualified.startswith(("builtins.", "typing.", "collections.abc.")):
         return UNKNOWN
     made = models.callable_fact(qualified)
@@ -99,7 +106,7 @@ def _named(qualified: str | None) -> Kind:
     return deferred(f"{qualified}()")
 
 
-def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
+def _generic(qualified: str | None, argument: ast.expr, names: QualifiedNames) -> Type:
     if qualified == "typing.Optional":
         inner = annotation_kind(argument, names)
         return inner._replace(optional=True) if inner else inner
@@ -109,23 +116,23 @@ def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
         first = argument.elts[0] if isinstance(argument, ast.Tuple) and argument.elts else argument
         return annotation_kind(first, names)
     if qualified == "numpy.typing.NDArray":
-        return Kind(Tag.NDARRAY, dtype=library_dtype(names.qualified(argument) or ""))
+        return Type(TypeTag.NDARRAY, dtype=library_dtype(names.qualified(argument) or ""))
     if qualified == "numpy.ndarray":
-        return Kind(Tag.NDARRAY, dtype=_array_dtype(argument, names))
+        return Type(TypeTag.NDARRAY, dtype=_array_dtype(argument, names))
     tag = _CONTAINERS.get(qualified or "")
-    if tag is None or tag is Tag.UNKNOWN:
+    if tag is None or tag is TypeTag.UNKNOWN:
         return UNKNOWN if qualified is None or tag is not None else _named(qualified)
     arguments = [
         part for part in _listed(argument) if not (isinstance(part, ast.Constant) and part.value is Ellipsis)
     ]
-    if tag is Tag.DICT:
+    if tag is TypeTag.DICT:
         arguments = arguments[1:]
     kinds = [annotation_kind(part, names) for part in arguments]
     item = kinds[0] if kinds else UNKNOWN
     for kind in kinds[1:]:
         item = item.joined(kind)
-    parts = tuple(kinds) if tag is Tag.TUPLE and len(kinds) == len(_listed(argument)) else ()
-    return Kind(tag, item=item or None, parts=parts)
+    parts = tuple(kinds) if tag is TypeTag.TUPLE and len(kinds) == len(_listed(argument)) else ()
+    return Type(tag, item=item or None, parts=parts)
 
 
 def _listed(argument: ast.expr) -> list[ast.expr]:
@@ -143,18 +150,18 @@ def _alternatives(*parts: ast.expr) -> list[ast.expr]:
     return found
 
 
-def _either(kinds: list[Kind]) -> Kind:
+def _either(kinds: list[Type]) -> Type:
     """What is known of a value that is of one of these kinds."""
-    if any(kind.tag is Tag.DEVICE for kind in kinds):  # a device, or what one can be made from
-        named = [kind for kind in kinds if kind.tag not in (Tag.STR, Tag.INT)]
-        kinds = named if all(kind.tag in (Tag.DEVICE, Tag.NONE) for kind in named) else kinds
+    if any(kind.tag is TypeTag.DEVICE for kind in kinds):  # a device, or what one can be made from
+        named = [kind for kind in kinds if kind.tag not in (TypeTag.STR, TypeTag.INT)]
+        kinds = named if all(kind.tag in (TypeTag.DEVICE, TypeTag.NONE) for kind in named) else kinds
     joined = kinds[0] if kinds else UNKNOWN
     for kind in kinds[1:]:
         joined = joined.joined(kind)
     return joined
 
 
-def _array_dtype(argument: ast.expr, names: Names) -> str:
+def _array_dtype(argument: ast.expr, names: QualifiedNames) -> str:
     match argument:  # np.ndarray[Any, np.dtype[np.float32]]
         case ast.Tuple(elts=[_, ast.Subscript(value=generic, slice=named)]):
             if names.qualified(generic) == "numpy.dtype":
@@ -162,7 +169,7 @@ def _array_dtype(argument: ast.expr, names: Names) -> str:
     return ""
 
 
-def _quoted(text: str, at: ast.expr, names: Names) -> Kind:
+def _quoted(text: str, at: ast.expr, names: QualifiedNames) -> Type:
     try:
         parsed = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Device, Kind, Tag
+from rlint.models.kind import UNKNOWN, Device, Type, TypeTag
 
 COLLATED = "torch.utils.data.default_collate"
 """Stacked anew by the loader, in memory that is not pinned."""
@@ -23,7 +23,7 @@ FROM_NUMPY = "torch.from_numpy"
 LOADED = "torch.load"
 """Read with `weights_only=True`."""
 
-BATCH_ON_HOST = Kind(Tag.BATCH, device=Device.HOST)
+BATCH_ON_HOST = Type(TypeTag.BATCH, device=Device.HOST)
 
 _MOST_POSITIONAL = 6  # DataLoader(dataset, batch_size, shuffle, sampler, batch_sampler, num_workers, …)
 _KEYS = frozenset({"items", "keys"})
@@ -34,20 +34,20 @@ _OWN = frozenset({"device", "dtype", "ndim", "shape"})
 _NONE = ast.Constant(value=None)
 _FALSE = ast.Constant(value=False)
 
-KindOf = Callable[[ast.expr], Kind]
+KindOf = Callable[[ast.expr], Type]
 
 
-def is_pinned(kind: Kind) -> bool:
+def is_pinned(kind: Type) -> bool:
     """Does a tensor or batch lie in pinned memory?"""
     return kind.of in (PINNED, COLLATED_AND_PINNED)
 
 
-def is_plain(kind: Kind) -> bool:
+def is_plain(kind: Type) -> bool:
     """Is this batch a tensor, or a list, tuple or dict of such, and no object of another class?"""
     return kind.of in (COLLATED, COLLATED_AND_PINNED, LOADED)
 
 
-def batch_of_loader(call: ast.Call, kind_of: KindOf) -> Kind:
+def batch_of_loader(call: ast.Call, kind_of: KindOf) -> Type:
     """The kind of the batches that `DataLoader(...)` gives."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or len(call.args) > _MOST_POSITIONAL:
@@ -59,23 +59,23 @@ def batch_of_loader(call: ast.Call, kind_of: KindOf) -> Kind:
     return _where_dataset_lies(call, given, BATCH_ON_HOST._replace(of=of), kind_of)
 
 
-def loaded(call: ast.Call, kind_of: KindOf, device_of: Callable[[ast.expr], Device]) -> Kind:
+def loaded(call: ast.Call, kind_of: KindOf, device_of: Callable[[ast.expr], Device]) -> Type:
     """What `torch.load(...)` gives: of a message in memory, tensors; of a file, anything."""
     if not call.args or kind_of(call.args[0]).of != "io.BytesIO":
         return UNKNOWN
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     device = device_of(given["map_location"]) if "map_location" in given else Device.HOST
     plain = _constant(given.get("weights_only", _NONE)) is True
-    return Kind(Tag.BATCH, of=LOADED if plain else "", device=device)
+    return Type(TypeTag.BATCH, of=LOADED if plain else "", device=device)
 
 
 def _where_dataset_lies(
-    call: ast.Call, given: dict[str | None, ast.expr], batch: Kind, kind_of: KindOf
-) -> Kind:
+    call: ast.Call, given: dict[str | None, ast.expr], batch: Type, kind_of: KindOf
+) -> Type:
     dataset = call.args[0] if call.args else given.get("dataset")
     item = kind_of(dataset).item if dataset is not None else None
-    if item is not None and item.tag is Tag.TENSOR and item.device is not Device.HOST:
-        return Kind(Tag.BATCH, device=item.device)
+    if item is not None and item.tag is TypeTag.TENSOR and item.device is not Device.HOST:
+        return Type(TypeTag.BATCH, device=item.device)
     return batch
 
 
@@ -83,59 +83,59 @@ def _constant(value: ast.expr) -> object:
     return value.value if isinstance(value, ast.Constant) else value
 
 
-def collated(item: Kind) -> Kind:
+def collated(item: Type) -> Type:
     """The kind of what `default_collate` makes of such items."""
-    if item.tag is Tag.TENSOR and item.device is not Device.HOST:
-        return Kind(Tag.BATCH, device=item.device)
+    if item.tag is TypeTag.TENSOR and item.device is not Device.HOST:
+        return Type(TypeTag.BATCH, device=item.device)
     return BATCH_ON_HOST._replace(of=COLLATED)
 
 
-def item_of_tensors(arguments: list[Kind]) -> Kind | None:
+def item_of_tensors(arguments: list[Type]) -> Type | None:
     """The kind of the rows of a `TensorDataset` of such arguments."""
-    tensors = [kind for kind in arguments if kind.tag is Tag.TENSOR]
+    tensors = [kind for kind in arguments if kind.tag is TypeTag.TENSOR]
     if not tensors:
         return None
     joined = tensors[0]
     for kind in tensors[1:]:
         joined = joined.joined(kind)
-    return Kind(Tag.TENSOR, device=joined.device)
+    return Type(TypeTag.TENSOR, device=joined.device)
 
 
-def part_of(batch: Kind) -> Kind:
+def part_of(batch: Type) -> Type:
     """The kind of an item of a batch."""
-    return Kind(Tag.TENSOR, of=batch.of, device=batch.device)
+    return Type(TypeTag.TENSOR, of=batch.of, device=batch.device)
 
 
-def joined(first: Kind, second: Kind) -> Kind:
+def joined(first: Type, second: Type) -> Type:
     """What is known of a value that is either of the two; a batch may itself be one tensor."""
-    if {first.tag, second.tag} == {Tag.BATCH, Tag.TENSOR} and first.device is second.device:
+    if {first.tag, second.tag} == {TypeTag.BATCH, TypeTag.TENSOR} and first.device is second.device:
         of = first.of if first.of == second.of else ""
-        return Kind(Tag.BATCH, of=of, device=first.device, optional=first.optional or second.optional)
+        return Type(TypeTag.BATCH, of=of, device=first.device, optional=first.optional or second.optional)
     return first.joined(second)
 
 
-def attribute_of(batch: Kind, name: str) -> Kind:
+def attribute_of(batch: Type, name: str) -> Type:
     """The kind of an attribute of a batch: a part of it, unless every tensor has such an attribute."""
     if name in _OWN:
-        return models.attribute_kind(Tag.TENSOR, name)
+        return models.attribute_kind(TypeTag.TENSOR, name)
     return part_of(batch)
 
 
-def method_result(batch: Kind, name: str, arguments: int | None) -> Kind:
+def method_result(batch: Type, name: str, arguments: int | None) -> Type:
     """What a method of a batch gives, be it a dict's or a tensor's."""
     if name in _KEYS:
         return UNKNOWN
     if name == "values":
-        return Kind(Tag.ITERATOR, item=part_of(batch))
+        return Type(TypeTag.ITERATOR, item=part_of(batch))
     if name in _ITEMS:
         return part_of(batch)
-    known = models.method_fact(Tag.TENSOR, name, arguments)
-    if known is None or known.result.tag is not Tag.TENSOR:
+    known = models.method_fact(TypeTag.TENSOR, name, arguments)
+    if known is None or known.result.tag is not TypeTag.TENSOR:
         return known.result if known is not None else UNKNOWN
     return kept(part_of(batch), known.result)
 
 
-def kept(owner: Kind, result: Kind) -> Kind:
+def kept(owner: Type, result: Type) -> Type:
     """The result of a method that stays on its tensor's device, with what is known of its memory."""
     same_memory = not result.fresh or owner.of == COLLATED
     return result._replace(device=owner.device, of=owner.of if same_memory else "")

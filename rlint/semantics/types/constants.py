@@ -6,10 +6,10 @@ import ast
 from collections.abc import Mapping
 
 from rlint.frozen import frozen
-from rlint.semantics.dataflow.reaching_definitions import Flow
-from rlint.semantics.interprocedural.qualified_names import Names
-from rlint.syntax.scopes import Binding, How
-from rlint.syntax.syntax_index import Tree
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.scopes import Binding, BindingKind
+from rlint.syntax.syntax_index import SyntaxIndex
 
 Value = str | bytes | int
 _DEPTH = 8
@@ -17,7 +17,7 @@ _NO_CONVERSION = -1
 
 
 @frozen
-class Written:
+class Constant:
     """A constant expression.
 
     `text` spells it for use at module level: names of local constants are replaced by what they
@@ -34,12 +34,12 @@ class Written:
 class Constants:
     """The constants of one file: literals, joined literals, names bound to such."""
 
-    def __init__(self, tree: Tree, names: Names, flow: Flow) -> None:
+    def __init__(self, tree: SyntaxIndex, names: QualifiedNames, flow: ReachingDefinitions) -> None:
         self.tree = tree
         self.names = names
         self.flow = flow
 
-    def written(self, expression: ast.expr, known: Mapping[str, int], depth: int = _DEPTH) -> Written | None:
+    def written(self, expression: ast.expr, known: Mapping[str, int], depth: int = _DEPTH) -> Constant | None:
         """The constant that an expression is, or None. `known` gives the values of library constants
         by their qualified names (`re.DOTALL`).
         """
@@ -47,7 +47,7 @@ class Constants:
             return None
         match expression:
             case ast.Constant(value=str() | bytes() | int() as value) if not isinstance(value, bool):
-                return Written(value, self._text(expression))
+                return Constant(value, self._text(expression))
             case ast.Name() | ast.Attribute() if (
                 library := known.get(self.names.qualified(expression) or "")
             ) is not None:
@@ -65,37 +65,37 @@ class Constants:
     def _text(self, expression: ast.expr) -> str:
         return self.tree.text[slice(*self.tree.positions.span(expression))]
 
-    def _library(self, expression: ast.Name | ast.Attribute, value: int) -> Written:
+    def _library(self, expression: ast.Name | ast.Attribute, value: int) -> Constant:
         root: ast.expr = expression
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name):
-            return Written(value, None)
+            return Constant(value, None)
         scope, bindings = self.names.bindings(root)
         if scope is None or scope.parent is not None or len(bindings) != 1:
             # bound inside a function: the module may not know the name
-            return Written(value, None)
-        return Written(value, self._text(expression), _statements(bindings))
+            return Constant(value, None)
+        return Constant(value, self._text(expression), _statements(bindings))
 
-    def _name(self, name: ast.Name, known: Mapping[str, int], depth: int) -> Written | None:
+    def _name(self, name: ast.Name, known: Mapping[str, int], depth: int) -> Constant | None:
         scope, _ = self.names.bindings(name)
         reaching = self.flow.reaching(name)
         if scope is None or scope.is_class or scope.is_comprehension or len(reaching) != 1:
             return None
         (binding,) = reaching
-        if binding.how is not How.ASSIGN or binding.path or binding.value is None:
+        if binding.how is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return None
         found = self.written(binding.value, known, depth - 1)
         if found is None:
             return None
         if scope.parent is None:
             bound_once = len(scope.bindings[name.id]) == 1
-            return Written(found.value, name.id if bound_once else None, _statements([binding]))
-        return Written(found.value, found.text, found.needs, (binding, *found.local))
+            return Constant(found.value, name.id if bound_once else None, _statements([binding]))
+        return Constant(found.value, found.text, found.needs, (binding, *found.local))
 
     def _joined(
-        self, whole: ast.BinOp, operator: ast.operator, left: Written | None, right: Written | None
-    ) -> Written | None:
+        self, whole: ast.BinOp, operator: ast.operator, left: Constant | None, right: Constant | None
+    ) -> Constant | None:
         if left is None or right is None:
             return None
         value: Value
@@ -110,15 +110,15 @@ class Constants:
                 return None
         needs, local = left.needs + right.needs, left.local + right.local
         if not local:
-            return Written(value, self._text(whole) if left.text and right.text else None, needs)
+            return Constant(value, self._text(whole) if left.text and right.text else None, needs)
         if left.text is None or right.text is None:
-            return Written(value, None, needs, local)
+            return Constant(value, None, needs, local)
         sign = "+" if isinstance(operator, ast.Add) else "|"
-        return Written(value, f"{_operand(left.text)} {sign} {_operand(right.text)}", needs, local)
+        return Constant(value, f"{_operand(left.text)} {sign} {_operand(right.text)}", needs, local)
 
     def _formatted(
         self, whole: ast.JoinedStr, parts: list[ast.expr], known: Mapping[str, int], depth: int
-    ) -> Written | None:
+    ) -> Constant | None:
         value = ""
         needs: tuple[ast.stmt, ...] = ()
         local: tuple[Binding, ...] = ()
@@ -135,7 +135,7 @@ class Constants:
                     needs, local = needs + found.needs, local + found.local
                 case _:
                     return None
-        return Written(value, None if local else self._text(whole), needs, local)
+        return Constant(value, None if local else self._text(whole), needs, local)
 
 
 def _operand(text: str) -> str:

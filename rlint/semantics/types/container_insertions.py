@@ -5,22 +5,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.models.kind import UNKNOWN, Type, TypeTag
 from rlint.semantics.types.algebra import each_of, item_of
-from rlint.syntax.scopes import Binding, How
-from rlint.syntax.syntax_index import Tree
+from rlint.syntax.scopes import Binding, BindingKind
+from rlint.syntax.syntax_index import SyntaxIndex
 
-_KindOf = Callable[[ast.expr], Kind]
+_KindOf = Callable[[ast.expr], Type]
 _TAKES = {"append": 0, "appendleft": 0, "insert": 1, "setdefault": 1, "add": 0}
 """Methods that put one argument into what they are called on, and where it stands."""
 _TAKES_ALL = frozenset({"extend", "extendleft", "update"})
 
 
-def with_items_added(kind: Kind, binding: Binding, tree: Tree, kind_of: _KindOf) -> Kind:
+def with_items_added(kind: Type, binding: Binding, tree: SyntaxIndex, kind_of: _KindOf) -> Type:
     """The kind of a list or dictionary that a variable is bound to, with all that this file puts into it by
     that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
     """
-    if kind.tag not in (Tag.LIST, Tag.DICT) or kind.item is None or binding.how is not How.ASSIGN:
+    if (
+        kind.tag not in (TypeTag.LIST, TypeTag.DICT)
+        or kind.item is None
+        or binding.how is not BindingKind.ASSIGN
+    ):
         return kind
     scope = tree.scope(binding.node).lookup(binding.name)
     item = kind.item
@@ -30,7 +34,7 @@ def with_items_added(kind: Kind, binding: Binding, tree: Tree, kind_of: _KindOf)
     return kind._replace(item=item or None) if item != kind.item else kind
 
 
-def put_in(use: ast.expr, tree: Tree, kind_of: _KindOf) -> Iterator[Kind]:
+def put_in(use: ast.expr, tree: SyntaxIndex, kind_of: _KindOf) -> Iterator[Type]:
     """The kinds of what is put into a container where it is named."""
     parent = tree.parents.get(use)
     around = tree.parents.get(parent) if parent is not None else None
@@ -49,7 +53,7 @@ def put_in(use: ast.expr, tree: Tree, kind_of: _KindOf) -> Iterator[Kind]:
 
 def _stored(
     target: ast.Subscript, index: ast.expr, statement: ast.AST | None, kind_of: _KindOf
-) -> Iterator[Kind]:
+) -> Iterator[Type]:
     match statement:
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
             yield _items(kind_of(value)) if isinstance(index, ast.Slice) else kind_of(value)
@@ -59,5 +63,5 @@ def _stored(
             yield UNKNOWN
 
 
-def _items(kind: Kind) -> Kind:
-    return item_of(kind) if kind.tag is Tag.DICT else each_of(kind)
+def _items(kind: Type) -> Type:
+    return item_of(kind) if kind.tag is TypeTag.DICT else each_of(kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -105,7 +105,7 @@ def _is_display(arguments: list[ast.expr]) -> bool:
 
 def _bound(binding: Binding) -> ast.expr | None:
     """The value of `a = []`, of `a: list = []` and of `a` in `a, b = [], []`."""
-    if binding.how is not How.ASSIGN or binding.value is None:
+    if binding.how is not BindingKind.ASSIGN or binding.value is None:
         return None
     value = binding.value
     for index in binding.path:

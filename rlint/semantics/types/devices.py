@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 
@@ -18,13 +18,13 @@ _USED = regex(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(available|enabled))?$|^is_cuda$")
 _WORD = regex(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|str))?$|device$")
 
 
-def is_device(expression: ast.expr, kind: Kind) -> bool:
+def is_device(expression: ast.expr, kind: Type) -> bool:
     """Does an expression of this kind name a device where a device may be meant (`tensor.to(…)`)?
 
     A string or a number does; so does what nothing is known of if it is called so: `args.device`,
     `config["device"]`, `local_rank`.
     """
-    if kind.tag in (Tag.DEVICE, Tag.STR, Tag.INT):
+    if kind.tag in (TypeTag.DEVICE, TypeTag.STR, TypeTag.INT):
         return True
     if kind or isinstance(expression, ast.Starred):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.models.kind import UNKNOWN, Type, TypeTag
 from rlint.models.parameters import PARAMETERS
 from rlint.semantics.types.devices import is_device
 from rlint.semantics.types.dtypes import (
@@ -19,11 +19,11 @@ from rlint.semantics.types.dtypes import (
     tensor_class_dtype,
     with_number,
 )
-from rlint.semantics.types.infer_base import KindsBase
+from rlint.semantics.types.infer_base import TypeInferenceBase
 
-_ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _NONE: ast.expr = ast.Constant(value=None)
-_NUMBERS = (Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR)
+_NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR)
 
 _FILLED = frozenset({"empty", "ones", "rand", "randn", "zeros"})
 _LIKE = frozenset(f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros"))
@@ -52,7 +52,7 @@ _NEW = frozenset({"new_empty", "new_full", "new_ones", "new_zeros"})
 _SAME_ATTRIBUTES = frozenset({"H", "T", "data", "mH", "mT"})
 
 
-class Elements(KindsBase):
+class DtypeInference(TypeInferenceBase):
     """The dtype and rank of what expressions give; unknown where anything about them is."""
 
     def dtype_of(self, expression: ast.expr) -> str:
@@ -70,7 +70,7 @@ class Elements(KindsBase):
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def with_elements(self, node: ast.Call, qualified: str, result: Kind) -> Kind:
+    def with_elements(self, node: ast.Call, qualified: str, result: Type) -> Type:
         """The result of a library's function, with what is known of its elements."""
         if result.tag not in _ARRAYS or result.optional:
             return result
@@ -78,18 +78,18 @@ class Elements(KindsBase):
         dtype, rank = "", None
         first = _argument(node, 0)
         if name in _FILLED:
-            dtype = "float64" if result.tag is Tag.NDARRAY else DEFAULT
+            dtype = "float64" if result.tag is TypeTag.NDARRAY else DEFAULT
             rank = self._shape_rank(node.args, node)
         elif name in ("full", "randint", "arange", "linspace", "eye", "randperm"):
             dtype, rank = self._by_numbers(node, name, result)
         elif name.endswith("Tensor") and first is not None:
             kind = self.kind_of(first)
             dtype = tensor_class_dtype(name)
-            is_size = kind.tag is Tag.INT or len(node.args) > 1
+            is_size = kind.tag is TypeTag.INT or len(node.args) > 1
             rank = self._shape_rank(node.args, node) if is_size else _data_rank(kind)
         elif name in _OF_DATA and first is not None:
             kind = self.kind_of(first)
-            in_numpy = result.tag is Tag.NDARRAY
+            in_numpy = result.tag is TypeTag.NDARRAY
             if isinstance(first, (ast.List, ast.Tuple)) and not first.elts:
                 return self._chosen(node, result, "float64" if in_numpy else DEFAULT, 1)
             dtype = _data_dtype(kind, scalars=in_numpy) or of_literal(
@@ -107,12 +107,12 @@ class Elements(KindsBase):
                 dtype, rank = self._changed(owner, name, node.args[1:], node)
         return self._chosen(node, result, dtype, rank)
 
-    def with_elements_of(self, node: ast.Call, method: str, owner: Kind, result: Kind) -> Kind:
+    def with_elements_of(self, node: ast.Call, method: str, owner: Type, result: Type) -> Type:
         """The result of a method of an array or tensor, with what is known of its elements."""
         if owner.tag not in _ARRAYS or result.tag not in _ARRAYS or owner.optional:
             return result
         dtype, rank = self._changed(owner, method, node.args, node)
-        if owner.tag is Tag.TENSOR and method in _CASTS:
+        if owner.tag is TypeTag.TENSOR and method in _CASTS:
             dtype, rank = _CASTS[method], owner.rank
         elif method == "astype":
             target = _argument(node, 0, "dtype")
@@ -130,7 +130,7 @@ class Elements(KindsBase):
             dtype, rank = "", None
         return self._chosen(node, result, dtype, rank)
 
-    def _chosen(self, node: ast.Call, result: Kind, dtype: str, rank: int | None) -> Kind:
+    def _chosen(self, node: ast.Call, result: Type, dtype: str, rank: int | None) -> Type:
         """The result with its elements, of the type that the call asks for, if it does."""
         wanted = _NONE
         for keyword in node.keywords:
@@ -138,7 +138,7 @@ class Elements(KindsBase):
                 return result._replace(dtype="", rank=rank)
             if keyword.arg == "dtype":
                 wanted = keyword.value
-        owner = "numpy.ndarray" if result.tag is Tag.NDARRAY else "torch.Tensor"
+        owner = "numpy.ndarray" if result.tag is TypeTag.NDARRAY else "torch.Tensor"
         path = self.names.qualified(node.func) or f"{owner}.{getattr(node.func, 'attr', '')}"
         named = PARAMETERS.get(path, ())
         for name, value in zip(named, node.args, strict=False):
@@ -154,24 +154,24 @@ class Elements(KindsBase):
             return result
         return result._replace(dtype=dtype, rank=rank)
 
-    def _by_numbers(self, node: ast.Call, name: str, result: Kind) -> tuple[str, int | None]:
+    def _by_numbers(self, node: ast.Call, name: str, result: Type) -> tuple[str, int | None]:
         """Of functions whose result follows from numbers that they are given."""
-        floats = "float64" if result.tag is Tag.NDARRAY else DEFAULT
+        floats = "float64" if result.tag is TypeTag.NDARRAY else DEFAULT
         if name == "full":
             fill = _argument(node, 1, "fill_value")
             dtype = of_literal(fill, floats) if fill is not None and len(node.args) < 3 else ""
             return dtype, self._shape_rank(node.args[:1], node)
         if name == "randint":
-            size = _argument(node, len(node.args) - 1, "size") if result.tag is Tag.TENSOR else None
+            size = _argument(node, len(node.args) - 1, "size") if result.tag is TypeTag.TENSOR else None
             return "int64", self._shape_rank([size], node) if size is not None else None
         if name == "arange":
-            whole = all(self.kind_of(argument).tag is Tag.INT for argument in node.args[:3])
+            whole = all(self.kind_of(argument).tag is TypeTag.INT for argument in node.args[:3])
             return "int64" if node.args and whole and len(node.args) < 4 else "", 1
         if name == "randperm":
             return "int64", 1
         return floats, 2 if name == "eye" else 1
 
-    def _joined(self, node: ast.Call, name: str, parts: Kind) -> tuple[str, int | None]:
+    def _joined(self, node: ast.Call, name: str, parts: Type) -> tuple[str, int | None]:
         dtype, rank = _data_dtype(parts), _data_rank(parts)
         if rank is not None and rank < 1:
             return "", None
@@ -186,7 +186,7 @@ class Elements(KindsBase):
         return dtype, 1 if axis is not None and _is_none(axis) else max(rank, 1)
 
     def _changed(
-        self, owner: Kind, name: str, arguments: list[ast.expr], node: ast.Call
+        self, owner: Type, name: str, arguments: list[ast.expr], node: ast.Call
     ) -> tuple[str, int | None]:
         """What a function that changes shape or values makes of the elements of `owner`."""
         dtype, rank = owner.dtype, owner.rank
@@ -194,10 +194,10 @@ class Elements(KindsBase):
             return dtype, rank if all(keyword.arg != "shape" for keyword in node.keywords) else None
         if name in _KEEP:
             return dtype, rank
-        if name == "cumsum" and owner.tag is Tag.NDARRAY:
+        if name == "cumsum" and owner.tag is TypeTag.NDARRAY:
             axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "axis")]
             of_all = not axes or _is_none(axes[0])
-            whole = bool(axes) and self.kind_of(axes[0]).tag is Tag.INT
+            whole = bool(axes) and self.kind_of(axes[0]).tag is TypeTag.INT
             return dtype if dtype in FLOATS else "", 1 if of_all else rank if whole else None
         if name in _KEEP_FLOATS:
             return (dtype, rank) if dtype in FLOATS else ("", rank)
@@ -206,8 +206,8 @@ class Elements(KindsBase):
             numbers = all(of_literal(bound, DEFAULT) for bound in bounds if not _is_none(bound))
             return (dtype, rank) if numbers and dtype in FLOATS else ("", None)
         if name in ("unsqueeze", "expand_dims"):
-            axis = self.kind_of(arguments[0]) if arguments else Kind(Tag.INT)
-            return dtype, rank + 1 if rank is not None and axis.tag is Tag.INT else None
+            axis = self.kind_of(arguments[0]) if arguments else Type(TypeTag.INT)
+            return dtype, rank + 1 if rank is not None and axis.tag is TypeTag.INT else None
         if name in ("flatten", "ravel"):
             return dtype, self._flat_rank(owner, arguments, node)
         if name in _SHAPED:
@@ -226,8 +226,8 @@ class Elements(KindsBase):
             return dtype if dtype in FLOATS else "", self._reduced_rank(rank, arguments, node)
         return "", None
 
-    def _flat_rank(self, owner: Kind, arguments: list[ast.expr], node: ast.Call) -> int | None:
-        if owner.tag is Tag.NDARRAY or not (arguments or node.keywords):
+    def _flat_rank(self, owner: Type, arguments: list[ast.expr], node: ast.Call) -> int | None:
+        if owner.tag is TypeTag.NDARRAY or not (arguments or node.keywords):
             return 1  # an array's `flatten` and `ravel` take an order, no dimension
         match arguments, node.keywords:
             case ([ast.Constant(value=int(start))], []) | (
@@ -244,26 +244,29 @@ class Elements(KindsBase):
         axes += arguments
         if not axes:
             return 0
-        single = len(axes) == 1 and self.kind_of(axes[0]).tag is Tag.INT
+        single = len(axes) == 1 and self.kind_of(axes[0]).tag is TypeTag.INT
         return rank - 1 if rank and single else None
 
-    def _converted(self, node: ast.Call, owner: Kind) -> str:
+    def _converted(self, node: ast.Call, owner: Type) -> str:
         """The data type behind `.to(…)` and `.type_as(…)`; a keyword `dtype` comes later."""
         for argument in node.args:
             kind = self.kind_of(argument)
-            if kind.tag is Tag.TENSOR:
+            if kind.tag is TypeTag.TENSOR:
                 return kind.dtype
-            if kind.tag is Tag.DTYPE or library_dtype(self.names.qualified(argument) or ""):
+            if kind.tag is TypeTag.DTYPE or library_dtype(self.names.qualified(argument) or ""):
                 return self.dtype_of(argument)
             if isinstance(argument, ast.Constant) or is_device(argument, kind):
                 continue
             return ""
         return owner.dtype
 
-    def _may_be_dtype(self, argument: ast.expr, owner: Kind) -> bool:
+    def _may_be_dtype(self, argument: ast.expr, owner: Type) -> bool:
         if isinstance(argument, (ast.Tuple, ast.List)):
             return False
-        return self.kind_of(argument).tag not in (Tag.INT, Tag.TUPLE, Tag.LIST) or owner.tag is Tag.NDARRAY
+        return (
+            self.kind_of(argument).tag not in (TypeTag.INT, TypeTag.TUPLE, TypeTag.LIST)
+            or owner.tag is TypeTag.NDARRAY
+        )
 
     def _shape_rank(self, arguments: list[ast.expr], node: ast.Call) -> int | None:
         """The number of dimensions of a shape given as one argument or as several."""
@@ -278,20 +281,20 @@ class Elements(KindsBase):
             case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
                 return None if any(isinstance(size, ast.Starred) for size in sizes) else len(sizes)
             case [size]:
-                return 1 if self.kind_of(size).tag is Tag.INT else None
+                return 1 if self.kind_of(size).tag is TypeTag.INT else None
         if self.names.qualified(node.func) in ("numpy.zeros", "numpy.ones", "numpy.empty"):
             return self._shape_rank(arguments[:1], node)  # behind the shape comes the type
         return len(arguments)
 
     # -- other expressions -----------------------------------------------------------------------
 
-    def same_elements(self, owner: Kind, attribute: str, result: Kind) -> Kind:
+    def same_elements(self, owner: Type, attribute: str, result: Type) -> Type:
         """An attribute of an array or tensor that is another view of its elements (`x.T`, `x.data`)."""
         if result.tag not in _ARRAYS or attribute not in _SAME_ATTRIBUTES or owner.optional:
             return result
         return result._replace(dtype=owner.dtype, rank=owner.rank)
 
-    def part_of_array(self, owner: Kind, index: ast.expr) -> Kind:
+    def part_of_array(self, owner: Type, index: ast.expr) -> Type:
         """What indexing an array or tensor gives: a part of it, or a number."""
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         rank: int | None = owner.rank
@@ -305,25 +308,27 @@ class Elements(KindsBase):
                 continue
             kind = self.kind_of(part)
             selected = _data_rank(kind)
-            if kind.tag in (Tag.LIST, *_ARRAYS):
+            if kind.tag in (TypeTag.LIST, *_ARRAYS):
                 copied = True
                 is_mask = _data_dtype(kind) in ("", "bool") and (selected or 0) > 1
                 rank = None if is_mask or selected is None or rank is None else rank - 1
                 widest = max(widest, selected or 0)
             else:
-                rank = rank - 1 if rank is not None and kind.tag is Tag.INT and not kind.optional else None
+                rank = (
+                    rank - 1 if rank is not None and kind.tag is TypeTag.INT and not kind.optional else None
+                )
         rank = rank + widest if rank is not None else None
-        if owner.tag is Tag.TENSOR:
-            return Kind(
-                Tag.TENSOR, device=owner.device, fresh=copied, dtype=owner.dtype,
+        if owner.tag is TypeTag.TENSOR:
+            return Type(
+                TypeTag.TENSOR, device=owner.device, fresh=copied, dtype=owner.dtype,
                 rank=rank if rank is None or rank >= 0 else None,
             )  # fmt: skip
         if rank is not None and rank <= 0:
-            return Kind(Tag.NUMPY_SCALAR, dtype=owner.dtype, rank=0) if rank == 0 else UNKNOWN
+            return Type(TypeTag.NUMPY_SCALAR, dtype=owner.dtype, rank=0) if rank == 0 else UNKNOWN
         is_part = rank is not None or copied or any(isinstance(part, ast.Slice) for part in parts)
-        return Kind(Tag.NDARRAY, fresh=copied, dtype=owner.dtype, rank=rank) if is_part else UNKNOWN
+        return Type(TypeTag.NDARRAY, fresh=copied, dtype=owner.dtype, rank=rank) if is_part else UNKNOWN
 
-    def computed(self, node: ast.BinOp, result: Kind) -> Kind:
+    def computed(self, node: ast.BinOp, result: Type) -> Type:
         """The result of an operator, with what is known of its elements."""
         if result.tag not in _ARRAYS or isinstance(node.op, ast.MatMult):
             return result
@@ -332,13 +337,13 @@ class Elements(KindsBase):
             dtype = of_arithmetic(left, right, node.op)
             return result._replace(dtype=dtype, rank=rank_of_two(left, right))
         array, number, value = (left, right, node.right) if left.tag in _ARRAYS else (right, left, node.left)
-        if number.tag not in (Tag.INT, Tag.FLOAT, Tag.BOOL) or array.optional:
+        if number.tag not in (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL) or array.optional:
             return result
         literal = bool(of_literal(value, DEFAULT))
         return result._replace(dtype=with_number(array, number, node.op, literal=literal), rank=array.rank)
 
 
-def rank_of_two(left: Kind, right: Kind) -> int | None:
+def rank_of_two(left: Type, right: Type) -> int | None:
     """The number of dimensions of what an operator makes of two arrays, or of an array and a number."""
     ranks = [None if side.optional else 0 if side.tag in _NUMBERS else side.rank for side in (left, right)]
     return max(rank for rank in ranks if rank is not None) if None not in ranks else None
@@ -358,24 +363,24 @@ def _is_none(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 
-def _data_rank(data: Kind) -> int | None:
+def _data_rank(data: Type) -> int | None:
     """The number of dimensions of an array made of such data."""
     if data.optional:
         return None
-    if data.tag in (Tag.LIST, Tag.TUPLE):
+    if data.tag in (TypeTag.LIST, TypeTag.TUPLE):
         rank = _data_rank(data.item) if data.item is not None else None
         return rank + 1 if rank is not None else None
-    return 0 if data.tag in _NUMBERS or data.tag in (Tag.DICT, Tag.SET) else data.rank
+    return 0 if data.tag in _NUMBERS or data.tag in (TypeTag.DICT, TypeTag.SET) else data.rank
 
 
-def _data_dtype(data: Kind, *, scalars: bool = False) -> str:
+def _data_dtype(data: Type, *, scalars: bool = False) -> str:
     """The type of the elements of an array made of such data; `scalars`: those of numpy keep theirs."""
     if data.optional:
         return ""
-    if data.tag in (Tag.LIST, Tag.TUPLE):
+    if data.tag in (TypeTag.LIST, TypeTag.TUPLE):
         return _data_dtype(data.item, scalars=scalars) if data.item is not None else ""
-    if data.tag is Tag.NUMPY_SCALAR and not scalars:
+    if data.tag is TypeTag.NUMPY_SCALAR and not scalars:
         return ""
-    if data.tag in (Tag.DICT, Tag.SET):
+    if data.tag in (TypeTag.DICT, TypeTag.SET):
         return OBJECT if scalars else ""
     return data.dtype if data.dtype in BITS or data.dtype == OBJECT else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 
 DEFAULT = "float"
 """The default floating-point type of torch: float32, unless the program sets another."""
@@ -88,28 +88,32 @@ def of_literal(data: ast.expr, floats: str) -> str:
     return ""
 
 
-def of_arithmetic(left: Kind, right: Kind, operator: ast.operator) -> str:
+def of_arithmetic(left: Type, right: Type, operator: ast.operator) -> str:
     """The data type of the result of an operator on two arrays, or on two tensors, where it is certain."""
     if left.tag is not right.tag or left.dtype != right.dtype or left.dtype in ("", "bool"):
         return ""
     return _divided(left) if isinstance(operator, ast.Div) else left.dtype
 
 
-def with_number(array: Kind, number: Kind, operator: ast.operator, *, literal: bool) -> str:
+def with_number(array: Type, number: Type, operator: ast.operator, *, literal: bool) -> str:
     """The data type of the result of an operator on an array or tensor and a Python number. To numpy, the
     scalar of an array is no Python number: only a `literal` certainly is one.
     """
-    if number.optional or (array.tag is Tag.NDARRAY and not literal):
+    if number.optional or (array.tag is TypeTag.NDARRAY and not literal):
         return ""
     if array.dtype in FLOATS:
         return array.dtype
-    if isinstance(operator, ast.Div) or number.tag is Tag.FLOAT:
+    if isinstance(operator, ast.Div) or number.tag is TypeTag.FLOAT:
         return _divided(array)
     # older versions of numpy look how large the number is
-    return array.dtype if array.dtype == "int64" or (array.tag is Tag.TENSOR and array.dtype in WHOLE) else ""
+    return (
+        array.dtype
+        if array.dtype == "int64" or (array.tag is TypeTag.TENSOR and array.dtype in WHOLE)
+        else ""
+    )
 
 
-def _divided(array: Kind) -> str:
+def _divided(array: Type) -> str:
     if array.dtype in WHOLE:
-        return DEFAULT if array.tag is Tag.TENSOR else "float64"
+        return DEFAULT if array.tag is TypeTag.TENSOR else "float64"
     return array.dtype if array.dtype in FLOATS else ""

@@ -6,11 +6,11 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loop_variables import Item, is_short, items_of
-from rlint.syntax.scopes import Binding, How
+from rlint.semantics.frequency.loop_variables import LoopItem, is_short, items_of
+from rlint.syntax.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -48,7 +48,7 @@ def stepped_in_turn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     return held if held is not None and (is_environment(owner, model) or _is_called_so(held)) else None
 
 
-def _held(owner: ast.expr, items: dict[str, Item], model: SemanticModel) -> ast.expr | None:
+def _held(owner: ast.expr, items: dict[str, LoopItem], model: SemanticModel) -> ast.expr | None:
     """What the passes of a loop take a value from, each its own."""
     match owner:
         case ast.Name(id=name) if name in items and all(
@@ -57,7 +57,9 @@ def _held(owner: ast.expr, items: dict[str, Item], model: SemanticModel) -> ast.
             return items[name].over
         case ast.Name():
             bindings = model.dataflow.definitions(owner)
-            value = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
+            value = (
+                bindings[0].value if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN else None
+            )
             if not isinstance(value, ast.Subscript):
                 return None
             owner = value  # `env = envs[i]`
@@ -72,15 +74,15 @@ def _is_called_so(expression: ast.expr) -> bool:
 
 
 def _is_item(binding: Binding) -> bool:
-    return binding.how in (How.FOR, How.COMPREHENSION)
+    return binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION)
 
 
 def has_steps(expression: ast.expr, model: SemanticModel) -> bool:
     """Is a value known to be an environment, of a library or of the project?"""
     kind = model.types.type_of(expression)
-    if kind.tag is Tag.ENVIRONMENT:
+    if kind.tag is TypeTag.ENVIRONMENT:
         return True
-    if kind.tag is not Tag.INSTANCE:
+    if kind.tag is not TypeTag.INSTANCE:
         return False
     cls = model.types.class_of_value(expression)
     return cls is not None and all(model.index.method(cls, name) is not None for name in _METHODS)
@@ -92,7 +94,7 @@ def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
     """
     if not has_steps(call, model):
         return False
-    if model.types.type_of(call.func).tag is Tag.CLASS:
+    if model.types.type_of(call.func).tag is TypeTag.CLASS:
         return True
     qualified = model.names.qualified(call.func)
     targets = model.types.call_targets(call)

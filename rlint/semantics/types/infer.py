@@ -7,34 +7,42 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Kind, Tag, deferred
+from rlint.models.kind import UNKNOWN, Type, TypeTag, deferred
 from rlint.regex import regex
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES, Flow
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES, ReachingDefinitions
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import along, arithmetic, each_of, item_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import with_items_added
-from rlint.semantics.types.infer_base import ITERATES, Handlers, Resolver
-from rlint.semantics.types.infer_calls import CallKinds
-from rlint.semantics.types.infer_literals import DisplayKinds
-from rlint.semantics.types.usage_inference import BOUND_ONCE, ByUse
+from rlint.semantics.types.infer_base import ITERATES, Handlers, TypeResolver
+from rlint.semantics.types.infer_calls import CallInference
+from rlint.semantics.types.infer_literals import LiteralInference
+from rlint.semantics.types.usage_inference import BOUND_ONCE, UsageInference
 from rlint.syntax.queries import defaults_of, is_classmethod
-from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.syntax_index import FUNCTIONS, Function, Tree
+from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 
 _SAME_ITEMS = ITERATES | {"builtins.sorted", "builtins.list", "tqdm.rich.tqdm", "rich.progress.track"}
 _WRAPS_ITERABLES = _SAME_ITEMS | {"builtins.enumerate", "builtins.zip"}
 _LOADER = regex(r"loader$|dataloader")
 _ENTER_AS_THEMSELVES = frozenset(
-    {Tag.FILE, Tag.POOL, Tag.LOCK, Tag.CONNECTION, Tag.WRITER, Tag.ITERATOR, Tag.PYTHON_MODULE}
+    {
+        TypeTag.FILE,
+        TypeTag.POOL,
+        TypeTag.LOCK,
+        TypeTag.CONNECTION,
+        TypeTag.WRITER,
+        TypeTag.ITERATOR,
+        TypeTag.PYTHON_MODULE,
+    }
 )
 _DEPTH = 40
 
 
-class Kinds(CallKinds, DisplayKinds):
+class TypeInference(CallInference, LiteralInference):
     """The kinds in one file.
 
     An unknown kind may carry in `of` the access path that leads to it (`buffers.Replay().storage`),
@@ -42,19 +50,24 @@ class Kinds(CallKinds, DisplayKinds):
     """
 
     def __init__(
-        self, tree: Tree, names: Names, flow: Flow, project: Resolver | None, by_use: ByUse | None = None
+        self,
+        tree: SyntaxIndex,
+        names: QualifiedNames,
+        flow: ReachingDefinitions,
+        project: TypeResolver | None,
+        by_use: UsageInference | None = None,
     ) -> None:
         super().__init__(tree, names, flow, project)
-        self._cache: dict[ast.AST, Kind] = {}
-        self._bindings: dict[Binding, Kind] = {}
+        self._cache: dict[ast.AST, Type] = {}
+        self._bindings: dict[Binding, Type] = {}
         self._depth = 0
-        self._by_use = by_use or ByUse(tree, names)
+        self._by_use = by_use or UsageInference(tree, names)
 
-    def linked(self, project: Resolver) -> Kinds:
+    def linked(self, project: TypeResolver) -> TypeInference:
         """The kinds in the same file, with what the project tells of them."""
-        return Kinds(self.tree, self.names, self.flow, project, self._by_use)
+        return TypeInference(self.tree, self.names, self.flow, project, self._by_use)
 
-    def kind_of(self, expression: ast.expr) -> Kind:
+    def kind_of(self, expression: ast.expr) -> Type:
         """What is known of the value of an expression where it stands."""
         known = self._cache.get(expression)
         if known is not None:
@@ -70,12 +83,12 @@ class Kinds(CallKinds, DisplayKinds):
             kind = handler(self, expression)
         finally:
             self._depth -= 1
-        if kind.of and kind.tag is Tag.UNKNOWN:
+        if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
         kind = self._cache[expression] = self._marked(kind, around=around)
         return kind
 
-    def _marked(self, kind: Kind, *, around: bool) -> Kind:
+    def _marked(self, kind: Type, *, around: bool) -> Type:
         """Return a kind, marked as doubtful where it was inferred from one that is. `around` is what was
         known of the expression that it is part of.
         """
@@ -83,7 +96,7 @@ class Kinds(CallKinds, DisplayKinds):
         self.doubted = around or doubtful
         return kind._replace(doubtful=True) if doubtful and not kind.doubtful else kind
 
-    def binding_kind(self, binding: Binding) -> Kind:
+    def binding_kind(self, binding: Binding) -> Type:
         """The kind of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
         if known is None:
@@ -91,22 +104,22 @@ class Kinds(CallKinds, DisplayKinds):
         self.doubted |= known.doubtful
         return known
 
-    def _binding_kind(self, binding: Binding) -> Step[Kind]:
+    def _binding_kind(self, binding: Binding) -> Step[Type]:
         known = self._bindings.get(binding)
         if known is not None:
             self.doubted |= known.doubtful
             return known
         self._bindings[binding] = UNKNOWN
         around, self.doubted = self.doubted, False
-        if binding.how is How.AUGMENT:  # one may follow the other thousands of times
+        if binding.how is BindingKind.AUGMENT:  # one may follow the other thousands of times
             kind = (yield self._augmented(binding)).aged()
         else:
             look = self._BOUND.get(binding.how)
             kind = look(self, binding).aged() if look is not None else UNKNOWN
-        if kind.of and kind.tag is Tag.UNKNOWN:
+        if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
         self._bindings[binding] = kind
-        if kind.tag is Tag.UNKNOWN:
+        if kind.tag is TypeTag.UNKNOWN:
             if binding.how in BOUND_ONCE:
                 kind = self._kind_by_use(binding) or kind
         elif kind.item is not None:
@@ -114,15 +127,15 @@ class Kinds(CallKinds, DisplayKinds):
         kind = self._bindings[binding] = self._marked(kind, around=around)
         return kind
 
-    def used_as(self, name: str, scope: Scope) -> Kind:
+    def used_as(self, name: str, scope: Scope) -> Type:
         """What the uses of a variable of `scope` tell about its values, or UNKNOWN."""
         bindings = scope.bindings.get(name)
         return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
 
-    def _kind_by_use(self, binding: Binding) -> Kind:
+    def _kind_by_use(self, binding: Binding) -> Type:
         return self._by_use.kind_of(binding, self._parameter_kind if self.project is not None else None)
 
-    def _parameter_kind(self, call: ast.Call, argument: str) -> Kind:
+    def _parameter_kind(self, call: ast.Call, argument: str) -> Type:
         assert self.project is not None
         path = self.names.qualified(call.func)
         if path is None and isinstance(call.func, ast.Attribute):
@@ -132,21 +145,21 @@ class Kinds(CallKinds, DisplayKinds):
 
     # -- names ---------------------------------------------------------------------------------
 
-    def _name(self, node: ast.Name) -> Kind:
+    def _name(self, node: ast.Name) -> Type:
         scope, bindings = self.names.bindings(node)
         if scope is None:
             qualified = self.names.qualified(node)
-            return Kind(Tag.FUNCTION, of=qualified) if qualified else UNKNOWN
+            return Type(TypeTag.FUNCTION, of=qualified) if qualified else UNKNOWN
         if scope.parent is None and self.names.is_set_by_text(node):
             return UNKNOWN
-        if len(bindings) > 1 or bindings[0].how is How.ANNOTATE:
+        if len(bindings) > 1 or bindings[0].how is BindingKind.ANNOTATE:
             bindings = self.flow.reaching(node)
             if not bindings or len(bindings) > MOST_VALUES:
                 return UNKNOWN
         kind = self.binding_kind(bindings[0])
         for binding in bindings[1:]:
             kind = kind.joined(self.binding_kind(binding))
-        if kind.tag is Tag.BATCH and self._is_tested_tensor(node):
+        if kind.tag is TypeTag.BATCH and self._is_tested_tensor(node):
             return batches.part_of(kind)
         return kind
 
@@ -165,17 +178,17 @@ class Kinds(CallKinds, DisplayKinds):
             child = parent
         return False
 
-    def _assigned(self, binding: Binding) -> Kind:
+    def _assigned(self, binding: Binding) -> Type:
         if binding.value is None:
             return UNKNOWN
         kind = self.kind_of(binding.value)
-        if kind.tag is Tag.UNKNOWN:
+        if kind.tag is TypeTag.UNKNOWN:
             annotation = getattr(binding.statement, "annotation", None)
             if annotation is not None:
                 kind = annotation_kind(annotation, self.names) or kind
         return along(kind, binding.path)
 
-    def _augmented(self, binding: Binding) -> Step[Kind]:
+    def _augmented(self, binding: Binding) -> Step[Type]:
         if binding.value is None or not isinstance(binding.statement, ast.AugAssign):
             return UNKNOWN
         scope = self.tree.scope(binding.statement)
@@ -184,27 +197,34 @@ class Kinds(CallKinds, DisplayKinds):
             if earlier is not binding:
                 kind = yield self._binding_kind(earlier)
                 prior = kind if index == 0 or not prior else prior.joined(kind)
-        if prior.tag in (Tag.TENSOR, Tag.NDARRAY, Tag.LIST, Tag.SET, Tag.DEQUE, Tag.DICT):
+        if prior.tag in (
+            TypeTag.TENSOR,
+            TypeTag.NDARRAY,
+            TypeTag.LIST,
+            TypeTag.SET,
+            TypeTag.DEQUE,
+            TypeTag.DICT,
+        ):
             return prior
         return arithmetic(prior, self.kind_of(binding.value), binding.statement.op)
 
-    def _looped(self, binding: Binding) -> Kind:
+    def _looped(self, binding: Binding) -> Type:
         return self.iterated(binding.value, binding.path) if binding.value is not None else UNKNOWN
 
-    def _entered(self, binding: Binding) -> Kind:
+    def _entered(self, binding: Binding) -> Type:
         kind = self.kind_of(binding.value) if binding.value is not None else UNKNOWN
         return kind if kind.tag in _ENTER_AS_THEMSELVES else UNKNOWN
 
-    def _imported(self, binding: Binding) -> Kind:
+    def _imported(self, binding: Binding) -> Type:
         return deferred(models.canonical(binding.target))
 
-    def _function(self, binding: Binding) -> Kind:
-        return Kind(Tag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+    def _function(self, binding: Binding) -> Type:
+        return Type(TypeTag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
 
-    def _class(self, binding: Binding) -> Kind:
-        return Kind(Tag.CLASS, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+    def _class(self, binding: Binding) -> Type:
+        return Type(TypeTag.CLASS, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
 
-    def _parameter(self, binding: Binding) -> Kind:
+    def _parameter(self, binding: Binding) -> Type:
         parameter = binding.node
         function = binding.statement
         if not isinstance(parameter, ast.arg) or not isinstance(function, FUNCTIONS):
@@ -214,19 +234,19 @@ class Kinds(CallKinds, DisplayKinds):
             path = f"{self.names.module}.{self.tree.qualname(owner)}"
             return deferred(f"{path}()" if not is_classmethod(function) else path)
         if function.args.vararg is parameter:
-            return Kind(Tag.TUPLE)
+            return Type(TypeTag.TUPLE)
         if function.args.kwarg is parameter:
-            return Kind(Tag.DICT)
+            return Type(TypeTag.DICT)
         if parameter.annotation is not None:
             kind = self.promised(parameter, function)
-            if kind.tag in (Tag.LOADER, Tag.TENSOR):
+            if kind.tag in (TypeTag.LOADER, TypeTag.TENSOR):
                 passed = self.resolved(self._passed(parameter, function))
                 return passed if refines(passed, kind) else kind
-            if kind.of or kind.tag is not Tag.UNKNOWN:
+            if kind.of or kind.tag is not TypeTag.UNKNOWN:
                 return kind
         return self._passed(parameter, function)
 
-    def promised(self, parameter: ast.arg, function: Function) -> Kind:
+    def promised(self, parameter: ast.arg, function: Function) -> Type:
         """The kind that the annotation of a parameter promises, as far as its default does not contradict."""
         if parameter.annotation is None:
             return UNKNOWN
@@ -234,15 +254,15 @@ class Kinds(CallKinds, DisplayKinds):
         default = defaults_of(function.args).get(parameter.arg) if kind or kind.of else None
         return kind if default is None else with_default(kind, self.kind_of(default))
 
-    def _passed(self, parameter: ast.arg, function: Function) -> Kind:
+    def _passed(self, parameter: ast.arg, function: Function) -> Type:
         return deferred(f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")
 
-    def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Kind:
+    def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
         """The kind of what a loop over `iterable` binds at a path through its target."""
         if isinstance(iterable, ast.Call):
             callee = self.names.qualified(iterable.func)
             if callee == "builtins.enumerate" and iterable.args and path:
-                return Kind(Tag.INT) if path[0] == 0 else self.iterated(iterable.args[0], path[1:])
+                return Type(TypeTag.INT) if path[0] == 0 else self.iterated(iterable.args[0], path[1:])
             if callee == "builtins.zip" and path and 0 <= path[0] < len(iterable.args):
                 return self.iterated(iterable.args[path[0]], path[1:])
             if callee in _SAME_ITEMS and iterable.args:
@@ -250,26 +270,26 @@ class Kinds(CallKinds, DisplayKinds):
             if isinstance(iterable.func, ast.Attribute) and iterable.func.attr in ("items", "values", "keys"):
                 owner = self.kind_of(iterable.func.value)
                 if iterable.func.attr == "keys" or (iterable.func.attr == "items" and path[:1] == (0,)):
-                    return Kind(Tag.STR) if owner.tag is Tag.STATE_DICT else UNKNOWN
+                    return Type(TypeTag.STR) if owner.tag is TypeTag.STATE_DICT else UNKNOWN
                 rest = path[1:] if iterable.func.attr == "items" else path
-                known = owner.tag in (Tag.DICT, Tag.STATE_DICT, Tag.BATCH)
+                known = owner.tag in (TypeTag.DICT, TypeTag.STATE_DICT, TypeTag.BATCH)
                 return along(item_of(owner), rest) if known else UNKNOWN
         if isinstance(iterable, ast.Name):
             # `bar = tqdm(enumerate(loader))`
             made = self.flow.reaching(iterable)
-            if len(made) == 1 and made[0].how in (How.ASSIGN, How.WITH) and not made[0].path:
+            if len(made) == 1 and made[0].how in (BindingKind.ASSIGN, BindingKind.WITH) and not made[0].path:
                 value = made[0].value
                 if isinstance(value, ast.Call) and self.names.qualified(value.func) in _WRAPS_ITERABLES:
                     return self.iterated(value, path)
         kind = self.kind_of(iterable)
         if self.project is not None and self._is_called_loader(iterable, kind):
             return along(batches.BATCH_ON_HOST, path)
-        if kind.tag in (Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER) and kind.of:
+        if kind.tag in (TypeTag.INSTANCE, TypeTag.DATASET, TypeTag.REPLAY_BUFFER) and kind.of:
             iterator = f"{kind.of}().__iter__()"
             kind = self.found_at(iterator) or deferred(iterator)
         return along(each_of(kind), path)
 
-    def _is_called_loader(self, iterable: ast.expr, kind: Kind) -> bool:
+    def _is_called_loader(self, iterable: ast.expr, kind: Type) -> bool:
         """Is this a parameter, or an attribute that holds one, whose name says that it is a loader?"""
         if kind or not _LOADER.search((last_name(iterable) or "").lower()):
             return False
@@ -286,17 +306,17 @@ class Kinds(CallKinds, DisplayKinds):
 
     def _is_parameter(self, expression: ast.expr) -> bool:
         made = self.flow.reaching(expression) if isinstance(expression, ast.Name) else []
-        return bool(made) and all(binding.how is How.PARAMETER for binding in made)
+        return bool(made) and all(binding.how is BindingKind.PARAMETER for binding in made)
 
-    _BOUND: ClassVar[dict[How, Callable[..., Kind]]] = {
-        How.ASSIGN: _assigned,
-        How.WALRUS: _assigned,
-        How.FOR: _looped,
-        How.COMPREHENSION: _looped,
-        How.WITH: _entered,
-        How.PARAMETER: _parameter,
-        How.IMPORT: _imported,
-        How.FUNCTION: _function,
-        How.CLASS: _class,
+    _BOUND: ClassVar[dict[BindingKind, Callable[..., Type]]] = {
+        BindingKind.ASSIGN: _assigned,
+        BindingKind.WALRUS: _assigned,
+        BindingKind.FOR: _looped,
+        BindingKind.COMPREHENSION: _looped,
+        BindingKind.WITH: _entered,
+        BindingKind.PARAMETER: _parameter,
+        BindingKind.IMPORT: _imported,
+        BindingKind.FUNCTION: _function,
+        BindingKind.CLASS: _class,
     }
-    _HANDLERS: ClassVar[Handlers] = {ast.Name: _name, **CallKinds.HANDLERS, **DisplayKinds.HANDLERS}
+    _HANDLERS: ClassVar[Handlers] = {ast.Name: _name, **CallInference.HANDLERS, **LiteralInference.HANDLERS}

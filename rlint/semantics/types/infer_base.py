@@ -7,23 +7,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
-from rlint.models.kind import UNKNOWN, Kind, Tag
-from rlint.semantics.dataflow.reaching_definitions import Flow
-from rlint.semantics.interprocedural.qualified_names import Names
-from rlint.syntax.syntax_index import Tree
+from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.syntax_index import SyntaxIndex
 
 
-class Resolver(Protocol):
+class TypeResolver(Protocol):
     """What the knowledge of one file asks the rest of the project."""
 
-    def resolve(self, path: str, module: str) -> Kind:
+    def resolve(self, path: str, module: str) -> Type:
         """The kind at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
 
-    def parameter_kind(self, path: str, module: str, argument: str) -> Kind:
+    def parameter_kind(self, path: str, module: str, argument: str) -> Type:
         """The kind that a function declares for the parameter which takes an argument."""
 
 
-Handlers = dict[type[ast.AST], Callable[..., Kind]]
+Handlers = dict[type[ast.AST], Callable[..., Type]]
 """From the type of an expression to the method that knows its kind."""
 
 ITERATES = frozenset(
@@ -32,10 +32,16 @@ ITERATES = frozenset(
 """What makes an iterator over the items of its argument."""
 
 
-class KindsBase(ABC):
+class TypeInferenceBase(ABC):
     """The file that is looked at, and what else is known of it."""
 
-    def __init__(self, tree: Tree, names: Names, flow: Flow, project: Resolver | None) -> None:
+    def __init__(
+        self,
+        tree: SyntaxIndex,
+        names: QualifiedNames,
+        flow: ReachingDefinitions,
+        project: TypeResolver | None,
+    ) -> None:
         self.tree = tree
         self.names = names
         self.flow = flow
@@ -44,22 +50,22 @@ class KindsBase(ABC):
         """Has anything that was looked at since this was last set to False a doubtful kind?"""
 
     @abstractmethod
-    def kind_of(self, expression: ast.expr) -> Kind:
+    def kind_of(self, expression: ast.expr) -> Type:
         """What is known of the value of an expression where it stands."""
 
     @abstractmethod
-    def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Kind:
+    def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
         """The kind of what a loop over `iterable` binds at a path through its target."""
 
-    def found_at(self, path: str) -> Kind:
+    def found_at(self, path: str) -> Type:
         """What the project knows of what an access path leads to."""
         found = self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN
         self.doubted |= found.doubtful
         return found
 
-    def resolved(self, kind: Kind) -> Kind:
+    def resolved(self, kind: Type) -> Type:
         """What the project knows of an unknown kind that carries an access path; else the kind itself."""
-        if kind.tag is Tag.UNKNOWN and kind.of and self.project is not None:
+        if kind.tag is TypeTag.UNKNOWN and kind.of and self.project is not None:
             found = self.found_at(kind.of)
-            return found if found.tag is not Tag.UNKNOWN else kind
+            return found if found.tag is not TypeTag.UNKNOWN else kind
         return kind

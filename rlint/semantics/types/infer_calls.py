@@ -6,14 +6,14 @@ import ast
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Device, Kind, Tag, deferred
+from rlint.models.kind import UNKNOWN, Device, Type, TypeTag, deferred
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import device_named, each_of, item_of, library_value
-from rlint.semantics.types.dtype_inference import Elements
+from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES, Handlers
 from rlint.semantics.types.random_draws import drawn
 from rlint.syntax.queries import argument_count
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _MADE_OF_FIRST = frozenset({"copy.copy", "copy.deepcopy"})
 _HOLDS_EACH = frozenset({"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set"})
@@ -23,7 +23,7 @@ _MADE_OF_ARGUMENTS = (
     | ITERATES
     | {"builtins.next", "torch.load", "torch.utils.data.TensorDataset", batches.COLLATED}
 )
-_WITH_DEVICES = frozenset({Tag.DEVICE, Tag.LOADER, Tag.TENSOR})
+_WITH_DEVICES = frozenset({TypeTag.DEVICE, TypeTag.LOADER, TypeTag.TENSOR})
 _GIVES_NO_SINGLE_TENSOR = frozenset(
     f"torch.nn.{name}"
     for name in """Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel
@@ -31,15 +31,16 @@ _GIVES_NO_SINGLE_TENSOR = frozenset(
 )
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _OF_CLASSES = frozenset(
-    Tag[name] for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
+    TypeTag[name]
+    for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
 )
 """Values that may be instances of classes of the project."""
 
 
-class CallKinds(Elements):
+class CallInference(DtypeInference):
     """What calls and attributes give, by the tables of facts and by the project."""
 
-    def _of_attribute(self, node: ast.Attribute) -> Kind:
+    def _of_attribute(self, node: ast.Attribute) -> Type:
         qualified = self.names.qualified(node)
         if qualified is not None:
             return library_value(qualified) or deferred(qualified)
@@ -47,78 +48,78 @@ class CallKinds(Elements):
         if owner.tag in _OF_CLASSES and owner.of:
             path = f"{owner.of}().{node.attr}"
             return self.found_at(path) or models.attribute_kind(owner.tag, node.attr) or deferred(path)
-        if owner.tag is Tag.BATCH:
+        if owner.tag is TypeTag.BATCH:
             return batches.attribute_of(owner, node.attr)
-        if owner.tag is not Tag.UNKNOWN:
+        if owner.tag is not TypeTag.UNKNOWN:
             kind = models.attribute_kind(owner.tag, node.attr)
             kind = self.same_elements(owner, node.attr, kind)
-            if kind.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and kind.device is Device.UNKNOWN:
+            if kind.tag is TypeTag.TENSOR and owner.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN:
                 return batches.kept(owner, kind)
-            if kind.tag is Tag.DEVICE and owner.tag is Tag.TENSOR:
+            if kind.tag is TypeTag.DEVICE and owner.tag is TypeTag.TENSOR:
                 return kind._replace(device=owner.device)
             return kind
         return deferred(f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
 
-    def _of_call(self, node: ast.Call) -> Kind:
+    def _of_call(self, node: ast.Call) -> Type:
         qualified = self.names.qualified(node.func)
         if qualified is not None:
             known = models.callable_fact(qualified, argument_count(node))
             if known is not None:
-                if known.result.tag is Tag.UNKNOWN and qualified.startswith("numpy.random."):
+                if known.result.tag is TypeTag.UNKNOWN and qualified.startswith("numpy.random."):
                     return drawn(node, qualified.rpartition(".")[2], self.kind_of)
                 return self.with_elements(node, qualified, self._made(node, qualified, known.result))
             return deferred(f"{qualified}()")
         if isinstance(node.func, ast.Attribute):
             result = self._method_result(node, node.func)
-            if result.tag in (Tag.TENSOR, Tag.NDARRAY):
+            if result.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
                 return self.with_elements_of(node, node.func.attr, self.kind_of(node.func.value), result)
             return result
         callee = self.kind_of(node.func)
-        if callee.tag is Tag.TOKENIZER:
+        if callee.tag is TypeTag.TOKENIZER:
             return batches.BATCH_ON_HOST if _gives_tensors(node) else UNKNOWN
-        if callee.tag is Tag.MODULE:
+        if callee.tag is TypeTag.MODULE:
             return self._called_module(callee)
-        if callee.tag in (Tag.CLASS, Tag.FUNCTION) and callee.of:
+        if callee.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and callee.of:
             return deferred(f"{callee.of}()")
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
 
-    def _called_module(self, module: Kind) -> Kind:
+    def _called_module(self, module: Type) -> Type:
         if module.of.startswith("torch.nn."):
-            return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Kind(Tag.TENSOR)
+            return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Type(TypeTag.TENSOR)
         return deferred(f"{module.of}().forward()") if module.of else UNKNOWN
 
-    def _method_result(self, node: ast.Call, func: ast.Attribute) -> Kind:
+    def _method_result(self, node: ast.Call, func: ast.Attribute) -> Type:
         owner = self.kind_of(func.value)
-        if owner.tag is Tag.PYTHON_MODULE:  # a value that offers what a module offers
+        if owner.tag is TypeTag.PYTHON_MODULE:  # a value that offers what a module offers
             known = models.callable_fact(f"{owner.of}.{func.attr}")
             return self._made(node, f"{owner.of}.{func.attr}", known.result) if known else UNKNOWN
-        if owner.tag in (Tag.TENSOR, Tag.BATCH) and func.attr in ("to", "cuda", "cpu"):
+        if owner.tag in (TypeTag.TENSOR, TypeTag.BATCH) and func.attr in ("to", "cuda", "cpu"):
             return self._moved(node, func.attr, owner)
-        if owner.tag is Tag.BATCH:
+        if owner.tag is TypeTag.BATCH:
             return batches.method_result(owner, func.attr, argument_count(node))
-        if owner.tag is Tag.TENSOR and func.attr == "pin_memory":
+        if owner.tag is TypeTag.TENSOR and func.attr == "pin_memory":
             return owner._replace(of=batches.PINNED, fresh=True)
-        if owner.tag is Tag.TOKENIZER and _gives_tensors(node):
-            encoded = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
+        if owner.tag is TypeTag.TOKENIZER and _gives_tensors(node):
+            encoded = Type(TypeTag.TENSOR, device=Device.HOST, fresh=True)
             return encoded if func.attr == "encode" else batches.BATCH_ON_HOST
         if owner.of and owner.tag in _OF_CLASSES:
             attribute = self.found_at(f"{owner.of}().{func.attr}")
-            if attribute.tag is Tag.MODULE:
+            if attribute.tag is TypeTag.MODULE:
                 return self._called_module(attribute)
             found = self.found_at(f"{owner.of}().{func.attr}()")
             if found:
                 return found
-        if owner.tag is not Tag.UNKNOWN:
+        if owner.tag is not TypeTag.UNKNOWN:
             known = models.method_fact(owner.tag, func.attr, argument_count(node))
             if known is None:
                 return deferred(f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
-            if owner.tag is Tag.MODULE and known.result.tag is Tag.MODULE:
+            if owner.tag is TypeTag.MODULE and known.result.tag is TypeTag.MODULE:
                 return owner
-            if owner.tag is Tag.RANDOM_GENERATOR and not known.result:
+            if owner.tag is TypeTag.RANDOM_GENERATOR and not known.result:
                 return drawn(node, func.attr, self.kind_of)
             if (
-                known.result.tag is Tag.TENSOR
-                and owner.tag is Tag.TENSOR
+                known.result.tag is TypeTag.TENSOR
+                and owner.tag is TypeTag.TENSOR
                 and known.result.device is Device.UNKNOWN
             ):
                 return batches.kept(owner, known.result)
@@ -128,12 +129,16 @@ class CallKinds(Elements):
         known = models.method_on_unknown(func.attr, len(node.args) + len(node.keywords))
         return known.result if known else UNKNOWN
 
-    def _made(self, node: ast.Call, qualified: str, result: Kind) -> Kind:
+    def _made(self, node: ast.Call, qualified: str, result: Type) -> Type:
         """The result of a library call, with what its arguments choose."""
-        if node.args and result.tag is Tag.UNKNOWN and models.canonical(qualified) in models.FOLLOWS_ARGUMENT:
+        if (
+            node.args
+            and result.tag is TypeTag.UNKNOWN
+            and models.canonical(qualified) in models.FOLLOWS_ARGUMENT
+        ):
             followed = self.kind_of(node.args[0])
-            if followed.tag in (Tag.NDARRAY, Tag.TENSOR):
-                return Kind(followed.tag, device=followed.device)
+            if followed.tag in (TypeTag.NDARRAY, TypeTag.TENSOR):
+                return Type(followed.tag, device=followed.device)
             return result
         if node.keywords and any(keyword.arg == "copy" for keyword in node.keywords):
             result = result.aged()
@@ -142,18 +147,20 @@ class CallKinds(Elements):
         if qualified in _MADE_OF_FIRST and node.args:
             copied = self.kind_of(node.args[0])
             return copied._replace(fresh=qualified == "copy.deepcopy") if copied else copied
-        if result.tag is Tag.DEVICE and node.args:
+        if result.tag is TypeTag.DEVICE and node.args:
             return result._replace(device=self.device_of(node.args[0]))
-        if result.tag is Tag.LOADER:
+        if result.tag is TypeTag.LOADER:
             return result._replace(item=batches.batch_of_loader(node, self.kind_of))
         if qualified == "torch.utils.data.TensorDataset":
-            held = [Kind(Tag.TENSOR) if self._is_moved(value) else self.kind_of(value) for value in node.args]
+            held = [
+                Type(TypeTag.TENSOR) if self._is_moved(value) else self.kind_of(value) for value in node.args
+            ]
             return result._replace(item=batches.item_of_tensors(held))
         if qualified in ITERATES and node.args:
             return result._replace(item=self.iterated(node.args[0], ()) or None)
         if qualified == "builtins.next" and node.args:
             iterator = self.kind_of(node.args[0])
-            known = iterator.tag in (Tag.ITERATOR, Tag.PARAMETERS)
+            known = iterator.tag in (TypeTag.ITERATOR, TypeTag.PARAMETERS)
             return item_of(iterator).aged() if known else result
         if qualified == batches.COLLATED and node.args:
             return batches.collated(item_of(self.kind_of(node.args[0])))
@@ -161,7 +168,7 @@ class CallKinds(Elements):
             return batches.loaded(node, self.kind_of, self.device_of)
         if qualified in _HOLDS_EACH:
             return result._replace(item=each_of(self.kind_of(node.args[0])) or None) if node.args else result
-        if result.tag is Tag.TENSOR:
+        if result.tag is TypeTag.TENSOR:
             if qualified == batches.FROM_NUMPY:
                 return result._replace(of=qualified)
             for keyword in node.keywords:
@@ -171,8 +178,10 @@ class CallKinds(Elements):
                     return result._replace(device=Device.UNKNOWN)
             if result.device is Device.UNKNOWN and qualified not in _MOVED_WITH_ITS_MODULE:
                 kinds = [self.kind_of(argument) for argument in node.args]
-                kinds += [kind.item for kind in kinds if kind.tag in (Tag.LIST, Tag.TUPLE) and kind.item]
-                devices = {kind.device for kind in kinds if kind.tag is Tag.TENSOR}
+                kinds += [
+                    kind.item for kind in kinds if kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and kind.item
+                ]
+                devices = {kind.device for kind in kinds if kind.tag is TypeTag.TENSOR}
                 if len(devices) == 1:
                     return result._replace(device=devices.pop())
             for keyword in node.keywords:
@@ -184,7 +193,7 @@ class CallKinds(Elements):
         """Does an expression, or the variable that it is, come from a `.to(…)` or `.cuda()`?"""
         if isinstance(expression, ast.Name):
             return any(
-                binding.how is How.ASSIGN
+                binding.how is BindingKind.ASSIGN
                 and isinstance(binding.value, ast.Call)
                 and self._is_moved(binding.value)
                 for binding in self.flow.reaching(expression)
@@ -196,7 +205,7 @@ class CallKinds(Elements):
             and not self.kind_of(expression)
         )
 
-    def _moved(self, node: ast.Call, method: str, owner: Kind) -> Kind:
+    def _moved(self, node: ast.Call, method: str, owner: Type) -> Type:
         if method == "cpu":
             return owner._replace(of="", device=Device.HOST, fresh=False)
         if method == "cuda":
@@ -205,9 +214,9 @@ class CallKinds(Elements):
         if not targets:
             return owner._replace(fresh=False)
         kind = self.kind_of(targets[0])
-        if kind.tag is Tag.DTYPE:
+        if kind.tag is TypeTag.DTYPE:
             return owner._replace(fresh=False)
-        if kind.tag is Tag.TENSOR:
+        if kind.tag is TypeTag.TENSOR:
             return owner._replace(of="", device=kind.device, fresh=False)
         return owner._replace(of="", device=self.device_of(targets[0]), fresh=False)
 
@@ -220,7 +229,7 @@ class CallKinds(Elements):
                 return device_named(expression.value)
             return Device.UNKNOWN
         kind = self.kind_of(expression)
-        if kind.tag in (Tag.DEVICE, Tag.STR):
+        if kind.tag in (TypeTag.DEVICE, TypeTag.STR):
             return kind.device
         return Device.UNKNOWN
 

@@ -7,115 +7,115 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import ClassVar
 
-from rlint.models.kind import PLAIN, UNKNOWN, Device, Kind, Tag
+from rlint.models.kind import PLAIN, UNKNOWN, Device, Type, TypeTag
 from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, part_of
-from rlint.semantics.types.dtype_inference import Elements, rank_of_two
+from rlint.semantics.types.dtype_inference import DtypeInference, rank_of_two
 from rlint.semantics.types.infer_base import Handlers
 
 _MOST_PARTS = 16  # elements of a tuple that are looked at one by one
-_CONSTANTS: dict[type, Tag] = {
-    bool: Tag.BOOL,
-    int: Tag.INT,
-    float: Tag.FLOAT,
-    str: Tag.STR,
-    bytes: Tag.BYTES,
-    type(None): Tag.NONE,
+_CONSTANTS: dict[type, TypeTag] = {
+    bool: TypeTag.BOOL,
+    int: TypeTag.INT,
+    float: TypeTag.FLOAT,
+    str: TypeTag.STR,
+    bytes: TypeTag.BYTES,
+    type(None): TypeTag.NONE,
 }
 
 
-_TEXTS = {device: Kind(Tag.STR, device=device) for device in Device}
+_TEXTS = {device: Type(TypeTag.STR, device=device) for device in Device}
 
 
-class DisplayKinds(Elements):
+class LiteralInference(DtypeInference):
     """What an expression gives by its form and the kinds of its parts."""
 
-    def _of_constant(self, node: ast.Constant) -> Kind:
+    def _of_constant(self, node: ast.Constant) -> Type:
         if isinstance(node.value, str):
             return _TEXTS[device_named(node.value)]
         tag = _CONSTANTS.get(type(node.value))
         return PLAIN[tag] if tag is not None else UNKNOWN
 
-    def _items(self, elements: list[ast.expr]) -> Kind | None:
+    def _items(self, elements: list[ast.expr]) -> Type | None:
         if not elements or len(elements) > 64:
             return None
         return _joined(self.kind_of(element).aged() for element in elements)
 
-    def _of_list(self, node: ast.List) -> Kind:
-        return Kind(Tag.LIST, item=self._items(node.elts), fresh=True)
+    def _of_list(self, node: ast.List) -> Type:
+        return Type(TypeTag.LIST, item=self._items(node.elts), fresh=True)
 
-    def _of_tuple(self, node: ast.Tuple) -> Kind:
-        parts: tuple[Kind, ...] = ()
+    def _of_tuple(self, node: ast.Tuple) -> Type:
+        parts: tuple[Type, ...] = ()
         if len(node.elts) <= _MOST_PARTS and not any(isinstance(part, ast.Starred) for part in node.elts):
             parts = tuple(self.kind_of(part).aged() for part in node.elts)
         item = _joined(parts) if parts else self._items(node.elts)
-        return Kind(Tag.TUPLE, item=item, fresh=True, parts=parts)
+        return Type(TypeTag.TUPLE, item=item, fresh=True, parts=parts)
 
-    def _of_set(self, node: ast.Set) -> Kind:
-        return Kind(Tag.SET, item=self._items(node.elts), fresh=True)
+    def _of_set(self, node: ast.Set) -> Type:
+        return Type(TypeTag.SET, item=self._items(node.elts), fresh=True)
 
-    def _of_dict(self, node: ast.Dict) -> Kind:
-        return Kind(Tag.DICT, item=self._items(node.values), fresh=True)
+    def _of_dict(self, node: ast.Dict) -> Type:
+        return Type(TypeTag.DICT, item=self._items(node.values), fresh=True)
 
-    def _of_list_comp(self, node: ast.ListComp) -> Kind:
-        return Kind(Tag.LIST, item=self.kind_of(node.elt).aged() or None, fresh=True)
+    def _of_list_comp(self, node: ast.ListComp) -> Type:
+        return Type(TypeTag.LIST, item=self.kind_of(node.elt).aged() or None, fresh=True)
 
-    def _of_set_comp(self, _: ast.SetComp) -> Kind:
-        return Kind(Tag.SET, fresh=True)
+    def _of_set_comp(self, _: ast.SetComp) -> Type:
+        return Type(TypeTag.SET, fresh=True)
 
-    def _of_dict_comp(self, node: ast.DictComp) -> Kind:
-        return Kind(Tag.DICT, item=self.kind_of(node.value).aged() or None, fresh=True)
+    def _of_dict_comp(self, node: ast.DictComp) -> Type:
+        return Type(TypeTag.DICT, item=self.kind_of(node.value).aged() or None, fresh=True)
 
-    def _of_generator(self, node: ast.GeneratorExp) -> Kind:
-        return Kind(Tag.ITERATOR, item=self.kind_of(node.elt).aged() or None, fresh=True)
+    def _of_generator(self, node: ast.GeneratorExp) -> Type:
+        return Type(TypeTag.ITERATOR, item=self.kind_of(node.elt).aged() or None, fresh=True)
 
-    def _of_text(self, node: ast.JoinedStr) -> Kind:
+    def _of_text(self, node: ast.JoinedStr) -> Type:
         match node.values:
             case [ast.Constant(value=str(head)), *_]:  # f"cuda:{rank}"
                 return _TEXTS[device_named(head)]
-        return PLAIN[Tag.STR]
+        return PLAIN[TypeTag.STR]
 
-    def _of_binary(self, node: ast.BinOp) -> Kind:
+    def _of_binary(self, node: ast.BinOp) -> Type:
         kind = arithmetic(self.kind_of(node.left), self.kind_of(node.right), node.op)
         return self.computed(node, kind)
 
-    def _of_unary(self, node: ast.UnaryOp) -> Kind:
+    def _of_unary(self, node: ast.UnaryOp) -> Type:
         if isinstance(node.op, ast.Not):
-            return Kind(Tag.BOOL)
+            return Type(TypeTag.BOOL)
         kind = self.kind_of(node.operand)
-        if kind.tag in (Tag.TENSOR, Tag.NDARRAY):
-            return Kind(kind.tag, device=kind.device, fresh=True, dtype=kind.dtype, rank=kind.rank)
+        if kind.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
+            return Type(kind.tag, device=kind.device, fresh=True, dtype=kind.dtype, rank=kind.rank)
         return kind if kind.tag in NUMBERS else UNKNOWN
 
-    def _of_compare(self, node: ast.Compare) -> Kind:
+    def _of_compare(self, node: ast.Compare) -> Type:
         if len(node.ops) == 1:
             if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
-                return Kind(Tag.BOOL)
+                return Type(TypeTag.BOOL)
             sides = [self.kind_of(node.left), self.kind_of(node.comparators[0])]
-            for tag in (Tag.TENSOR, Tag.NDARRAY):
+            for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
                 for side in sides:
                     if side.tag is tag:
-                        return Kind(
+                        return Type(
                             tag, device=side.device, fresh=True, dtype="bool", rank=rank_of_two(*sides)
                         )
-            if all(side.tag in (*NUMBERS, Tag.STR) for side in sides):
-                return Kind(Tag.BOOL)
+            if all(side.tag in (*NUMBERS, TypeTag.STR) for side in sides):
+                return Type(TypeTag.BOOL)
         return UNKNOWN
 
-    def _of_conditional(self, node: ast.IfExp) -> Kind:
+    def _of_conditional(self, node: ast.IfExp) -> Type:
         return self.kind_of(node.body).joined(self.kind_of(node.orelse))
 
-    def _of_choice(self, node: ast.BoolOp) -> Kind:
+    def _of_choice(self, node: ast.BoolOp) -> Type:
         kind = self.kind_of(node.values[0])
         for value in node.values[1:]:
             kind = kind.joined(self.kind_of(value))
         return kind
 
-    def _of_walrus(self, node: ast.NamedExpr) -> Kind:
+    def _of_walrus(self, node: ast.NamedExpr) -> Type:
         return self.kind_of(node.value).aged()
 
-    def _of_subscript(self, node: ast.Subscript) -> Kind:
+    def _of_subscript(self, node: ast.Subscript) -> Type:
         owner = self.kind_of(node.value)
-        if owner.tag in (Tag.TENSOR, Tag.NDARRAY):
+        if owner.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return self.part_of_array(owner, node.slice)
         if owner.parts:
             match node.slice:
@@ -131,9 +131,9 @@ class DisplayKinds(Elements):
         if any(isinstance(part, (ast.Slice, ast.List, ast.ListComp)) for part in parts):
             return "[:]"
         kinds = [self.kind_of(part) for part in parts]
-        if any(kind.tag in (Tag.NDARRAY, Tag.LIST, Tag.TENSOR) for kind in kinds):
+        if any(kind.tag in (TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TENSOR) for kind in kinds):
             return "[:]"
-        return "[]" if all(kind.tag in (Tag.INT, Tag.STR, Tag.BOOL) for kind in kinds) else "[?]"
+        return "[]" if all(kind.tag in (TypeTag.INT, TypeTag.STR, TypeTag.BOOL) for kind in kinds) else "[?]"
 
     HANDLERS: ClassVar[Handlers] = {
         ast.Constant: _of_constant,
@@ -156,6 +156,6 @@ class DisplayKinds(Elements):
     }
 
 
-def _joined(kinds: Iterable[Kind]) -> Kind | None:
+def _joined(kinds: Iterable[Type]) -> Type | None:
     """What is known of a value that is any of some."""
-    return reduce(Kind.joined, kinds) or None
+    return reduce(Type.joined, kinds) or None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -27,7 +27,7 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
     """
     kind = model.types.type_of(expression)
     if kind:
-        return True if kind.tag is Tag.INT and not kind.optional else None
+        return True if kind.tag is TypeTag.INT and not kind.optional else None
     if depth <= 0:
         return None
     match expression:
@@ -41,7 +41,9 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
             return _all([left, right], model, depth)
         case ast.Name():
             values = [
-                b.value for b in model.dataflow.definitions(expression) if b.how is How.ASSIGN and not b.path
+                b.value
+                for b in model.dataflow.definitions(expression)
+                if b.how is BindingKind.ASSIGN and not b.path
             ]
             if values and len(values) == len(model.dataflow.definitions(expression)):
                 found = _all([value for value in values if value is not None], model, depth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.types.dtypes import DEFAULT, tensor_class_dtype
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:
 def _has_device_around(node: ast.AST, model: SemanticModel) -> bool:
     """Does the node stand in a `with torch.device(…):`?"""
     return any(
-        model.types.type_of(item.context_expr).tag is Tag.DEVICE
+        model.types.type_of(item.context_expr).tag is TypeTag.DEVICE
         for around in model.ancestors(node)
         if isinstance(around, (ast.With, ast.AsyncWith))
         for item in around.items

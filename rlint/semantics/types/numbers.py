@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.syntax.queries import defaults_of
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DEPTH = 5
 _ENDLESS = 10**300
 """Whole numbers are as large as somebody writes them, floating ones are not."""
-_NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL})
+_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 
 
 @frozen
@@ -73,15 +73,15 @@ def _named(name: ast.Name, model: SemanticModel, depth: int) -> Number | None:
     if len(definitions) != 1:
         return None
     (binding,) = definitions
-    if binding.how is How.PARAMETER:
+    if binding.how is BindingKind.PARAMETER:
         default = _default(binding.statement, name.id)
         found = number_of(default, model, depth - 1) if default is not None else None
         return Number(found.value, fixed=False) if found is not None else None
     if binding.value is None:
         return None
-    if binding.how is How.FOR:
+    if binding.how is BindingKind.FOR:
         return _largest(binding.value, binding.path, model, depth)
-    if binding.how is not How.ASSIGN:
+    if binding.how is not BindingKind.ASSIGN:
         return None
     value = _at(binding.value, binding.path)
     return number_of(value, model, depth - 1) if value is not None else None
@@ -155,7 +155,9 @@ def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -
             return is_number(left, model, depth - 1) and is_number(right, model, depth - 1)
         case ast.Name():
             values = [
-                b.value for b in model.dataflow.definitions(expression) if b.how is How.ASSIGN and not b.path
+                b.value
+                for b in model.dataflow.definitions(expression)
+                if b.how is BindingKind.ASSIGN and not b.path
             ]
             if values and len(values) == len(model.dataflow.definitions(expression)):
                 return all(value is not None and is_number(value, model, depth - 1) for value in values)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
     whole = isinstance(expression, ast.Attribute)
     return (
         bool(bindings and _SEVERAL.search(name.lower()))
-        and all(binding.how is How.ASSIGN and bool(binding.path) is not whole for binding in bindings)
+        and all(binding.how is BindingKind.ASSIGN and bool(binding.path) is not whole for binding in bindings)
         and all(_is_transposed(binding.value, model, whole=whole) for binding in bindings)
     )
 
@@ -89,7 +89,7 @@ def _is_shown(binding: Binding, model: SemanticModel) -> bool:
     value, path = binding.value, binding.path
     while isinstance(value, (ast.Tuple, ast.List)) and path and 0 <= path[0] < len(value.elts):
         value, path = value.elts[path[0]], path[1:]
-    if binding.how is not How.ASSIGN or path not in ((), (0,)):
+    if binding.how is not BindingKind.ASSIGN or path not in ((), (0,)):
         return False
     match value:
         case ast.Call(func=ast.Attribute(value=environment, attr="step" | "reset" as method)):
@@ -97,7 +97,7 @@ def _is_shown(binding: Binding, model: SemanticModel) -> bool:
                 return False
             kind = model.types.type_of(environment)
             if kind:
-                return kind.tag is Tag.ENVIRONMENT
+                return kind.tag is TypeTag.ENVIRONMENT
             return (last_name(environment) or "").lower().endswith(("env", "envs"))
     return False
 

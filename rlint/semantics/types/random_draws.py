@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.models.kind import UNKNOWN, Type, TypeTag
 
 _SIZE_AT = {
     **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), 0),
@@ -17,10 +17,10 @@ _SIZE_AT = {
 """Where the size stands among the arguments, by the function's name."""
 _BY_DIMENSIONS = frozenset({"rand", "randn"})
 _WHOLE = frozenset({"binomial", "geometric", "integers", "poisson", "randint", "random_integers"})
-_NUMBERS = (Tag.INT, Tag.FLOAT, Tag.BOOL)
+_NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 
 
-def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Kind]) -> Kind:
+def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Type]) -> Type:
     """The kind that a random function of numpy, or the method of a generator so named, returns.
 
     UNKNOWN where that depends on values: on a size that may be None, on bounds that may be arrays.
@@ -30,9 +30,9 @@ def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Kind]) -> Kin
     ):
         return UNKNOWN
     if name in _BY_DIMENSIONS:
-        whole = all(kind_of(argument).tag is Tag.INT for argument in call.args)
+        whole = all(kind_of(argument).tag is TypeTag.INT for argument in call.args)
         if not call.args:
-            return Kind(Tag.FLOAT)
+            return Type(TypeTag.FLOAT)
         return _array(name, len(call.args)) if whole and not call.keywords else UNKNOWN
     place = _SIZE_AT.get(name)
     if place is None:
@@ -43,24 +43,24 @@ def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Kind]) -> Kin
     if size is None or (isinstance(size, ast.Constant) and size.value is None):
         return _number(name, [*call.args[:place], *given.values()], dtype, kind_of)
     kind = kind_of(size)
-    if kind.optional or kind.tag not in (Tag.INT, Tag.TUPLE, Tag.LIST):
+    if kind.optional or kind.tag not in (TypeTag.INT, TypeTag.TUPLE, TypeTag.LIST):
         return UNKNOWN
-    array = _array(name, 1 if kind.tag is Tag.INT else len(kind.parts) or None)
+    array = _array(name, 1 if kind.tag is TypeTag.INT else len(kind.parts) or None)
     if dtype is not None or name == "choice":
-        return Kind(array.tag, fresh=True, rank=array.rank if name != "choice" else None)
+        return Type(array.tag, fresh=True, rank=array.rank if name != "choice" else None)
     return array
 
 
-def _array(name: str, rank: int | None) -> Kind:
-    return Kind(Tag.NDARRAY, fresh=True, dtype="int64" if name in _WHOLE else "float64", rank=rank)
+def _array(name: str, rank: int | None) -> Type:
+    return Type(TypeTag.NDARRAY, fresh=True, dtype="int64" if name in _WHOLE else "float64", rank=rank)
 
 
 def _number(
-    name: str, bounds: list[ast.expr], dtype: ast.expr | None, kind_of: Callable[[ast.expr], Kind]
-) -> Kind:
+    name: str, bounds: list[ast.expr], dtype: ast.expr | None, kind_of: Callable[[ast.expr], Type]
+) -> Type:
     """One number, where all that bounds it are numbers."""
     if name == "choice" or dtype is not None or not all(kind_of(one).tag in _NUMBERS for one in bounds):
         return UNKNOWN
     if name == "integers":  # what generators give is numpy's own, what the old functions give is Python's
-        return Kind(Tag.NUMPY_SCALAR, dtype="int64")
-    return Kind(Tag.INT if name in _WHOLE else Tag.FLOAT)
+        return Type(TypeTag.NUMPY_SCALAR, dtype="int64")
+    return Type(TypeTag.INT if name in _WHOLE else TypeTag.FLOAT)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from rlint.models.kind import Device, Kind, Tag
-from rlint.semantics.file_analysis import Knowledge
+from rlint.models.kind import Device, Type, TypeTag
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.queries import defaults_of
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
 
-_NAMES_A_DEVICE = frozenset({Tag.DEVICE, Tag.STR, Tag.INT})
+_NAMES_A_DEVICE = frozenset({TypeTag.DEVICE, TypeTag.STR, TypeTag.INT})
 _TAKES_A_DEVICE = frozenset({"device", "map_location"})
 _DEPTH = 6
 
@@ -24,7 +24,7 @@ _DEPTH = 6
 class SureDevices:
     """The devices of one file."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FileAnalysis) -> None:
         self._knowledge = knowledge
         self._tree = knowledge.tree
 
@@ -56,9 +56,13 @@ class SureDevices:
         return bool(made) and all(self._bound(binding, depth) for binding in made)
 
     def _bound(self, binding: Binding, depth: int) -> bool:
-        if binding.how is How.PARAMETER:
+        if binding.how is BindingKind.PARAMETER:
             return self._names_one_by_default(binding)
-        assigned = binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path
+        assigned = (
+            binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS)
+            and binding.value is not None
+            and not binding.path
+        )
         return assigned and binding.value is not None and self.surely(binding.value, depth - 1)
 
     def _names_one_by_default(self, binding: Binding) -> bool:
@@ -67,8 +71,8 @@ class SureDevices:
         if not isinstance(function, FUNCTIONS):
             return False
         default = defaults_of(function.args).get(binding.name)
-        kind = self._knowledge.kinds.kind_of(default) if default is not None else Kind()
-        return kind.tag is Tag.DEVICE or (kind.tag is Tag.STR and kind.device is not Device.UNKNOWN)
+        kind = self._knowledge.kinds.kind_of(default) if default is not None else Type()
+        return kind.tag is TypeTag.DEVICE or (kind.tag is TypeTag.STR and kind.device is not Device.UNKNOWN)
 
     def _all_stored(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
         """Is all that a class stores in an attribute of its own a device?"""
@@ -133,7 +137,9 @@ class SureDevices:
     def _is_parsed(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
         """Is this an option of the command line (`parser.parse_args().device`) that takes a string?"""
         made = self._knowledge.flow.reaching(owner)
-        if not made or not all(binding.how is How.ASSIGN and is_parsing(binding.value) for binding in made):
+        if not made or not all(
+            binding.how is BindingKind.ASSIGN and is_parsing(binding.value) for binding in made
+        ):
             return False
         values = [
             getattr(self._tree.parents[store], "value", None)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
-from rlint.models.kind import PLAIN, UNKNOWN, Kind, Tag
-from rlint.semantics.interprocedural.qualified_names import Names
-from rlint.syntax.scopes import Binding, How
-from rlint.syntax.syntax_index import Tree
+from rlint.models.kind import PLAIN, UNKNOWN, Type, TypeTag
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.scopes import Binding, BindingKind
+from rlint.syntax.syntax_index import SyntaxIndex
 
 _TEXT_METHODS = frozenset(
     """capitalize casefold encode endswith isalnum isalpha isascii isdecimal isdigit isidentifier islower
@@ -24,10 +24,10 @@ _SEARCHES = frozenset(
     for name in ("findall", "finditer", "fullmatch", "match", "search", "split")
 )
 _REPLACES = frozenset({"re.sub", "re.subn", "regex.sub", "regex.subn"})
-BOUND_ONCE = frozenset({How.PARAMETER, How.FOR, How.COMPREHENSION})
+BOUND_ONCE = frozenset({BindingKind.PARAMETER, BindingKind.FOR, BindingKind.COMPREHENSION})
 """How the variables are bound that their uses tell anything about."""
 
-ParameterKind = Callable[[ast.Call, str], Kind]
+ParameterKind = Callable[[ast.Call, str], Type]
 """The kind of the parameter that takes an argument (a position or a keyword) of a call into the project."""
 
 
@@ -38,15 +38,15 @@ class _Uses(NamedTuple):
     handed: tuple[tuple[ast.Call, str], ...] = ()
 
 
-class ByUse:
+class UsageInference:
     """Kinds of the variables of one file, by their uses."""
 
-    def __init__(self, tree: Tree, names: Names) -> None:
+    def __init__(self, tree: SyntaxIndex, names: QualifiedNames) -> None:
         self.tree = tree
         self.names = names
         self._uses: dict[Binding, _Uses] = {}
 
-    def kind_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Kind:
+    def kind_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
         if binding.how not in BOUND_ONCE or binding.name in ("self", "cls"):
             return UNKNOWN
@@ -54,11 +54,11 @@ class ByUse:
         if uses is None:
             uses = self._uses[binding] = self._find_uses(binding)
         if uses.of_text:
-            return PLAIN[Tag.STR]
+            return PLAIN[TypeTag.STR]
         if parameter_kind is not None:
             for call, argument in uses.handed:
-                if parameter_kind(call, argument).tag is Tag.STR:
-                    return PLAIN[Tag.STR]
+                if parameter_kind(call, argument).tag is TypeTag.STR:
+                    return PLAIN[TypeTag.STR]
         return UNKNOWN
 
     def _find_uses(self, binding: Binding) -> _Uses:

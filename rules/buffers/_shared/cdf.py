@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.buffers._shared.choice import Draw, can_be_edited
 from rlint.semantics.dataflow.escape import Fate
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
@@ -21,7 +21,7 @@ REASON = (
 
 def stays_the_same(p: ast.expr, draw: Draw, model: SemanticModel) -> bool:
     """Are these surely the probabilities of the last draw, too?"""
-    if model.types.type_of(p).tag in (Tag.TENSOR, Tag.INT, Tag.FLOAT):
+    if model.types.type_of(p).tag in (TypeTag.TENSOR, TypeTag.INT, TypeTag.FLOAT):
         return False
     match p:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
@@ -57,7 +57,7 @@ def loop_around(p: ast.Name, draw: Draw, model: SemanticModel) -> AnyLoop | None
     if len(definitions) != 1 or model.names.is_captured(p.id, model.names.scope(draw.call).function):
         return None
     (binding,) = definitions
-    if binding.how not in (How.ASSIGN, How.PARAMETER) or model.function(binding.node) is None:
+    if binding.how not in (BindingKind.ASSIGN, BindingKind.PARAMETER) or model.function(binding.node) is None:
         return None
     found = None
     for loop in model.frequency.loops(draw.call):
@@ -107,4 +107,4 @@ def keep_sums(draw: Draw, model: SemanticModel) -> Fix | None:
     found = f"int({found})" if draw.size is None else found
     edits = (Edit(sums.start, sums.end, sums.text, shared=True), model.edit.replace(call, found))
     title = f"Sum `{model.source.text(p)}` once, and search the sums"
-    return Fix(title, Safety.UNSAFE, edits, REASON.format(p=model.source.text(p)))
+    return Fix(title, Applicability.UNSAFE, edits, REASON.format(p=model.source.text(p)))

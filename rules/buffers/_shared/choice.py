@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Edit
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
@@ -71,7 +71,7 @@ def drawn_by_generator(func: ast.expr, model: SemanticModel) -> bool | None:
     if not isinstance(func, ast.Attribute):
         return None
     owner = model.types.type_of(func.value)
-    if owner.tag is not Tag.RANDOM_GENERATOR:
+    if owner.tag is not TypeTag.RANDOM_GENERATOR:
         return None
     if owner.of in GENERATORS:
         return True

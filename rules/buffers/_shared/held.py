@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 FEW = 8
 """So many are picked in no time."""
 SHORT = 10_000
 """In a deque of fewer items, each is found soon enough."""
 
-NO_TRANSITIONS = (Tag.STR, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.PATH, Tag.FUNCTION, Tag.MODULE, Tag.ENVIRONMENT)
+NO_TRANSITIONS = (
+    TypeTag.STR,
+    TypeTag.INT,
+    TypeTag.FLOAT,
+    TypeTag.BOOL,
+    TypeTag.PATH,
+    TypeTag.FUNCTION,
+    TypeTag.MODULE,
+    TypeTag.ENVIRONMENT,
+)
 
 
-def walks(kind: Kind) -> str:
+def walks(kind: Type) -> str:
     """What makes it worse."""
-    if kind.tag is Tag.DEQUE:
+    if kind.tag is TypeTag.DEQUE:
         return ", and the deque is walked through from an end to find each"
     return ", and its parts must be put together again"
 
 
-def may_hold_transitions(kind: Kind) -> bool:
+def may_hold_transitions(kind: Type) -> bool:
     """May a value of this kind be a list of transitions?"""
-    if kind and kind.tag not in (Tag.LIST, Tag.DEQUE, Tag.TUPLE):
+    if kind and kind.tag not in (TypeTag.LIST, TypeTag.DEQUE, TypeTag.TUPLE):
         return False
     return kind.item is None or kind.item.tag not in NO_TRANSITIONS
 
@@ -55,7 +64,9 @@ def is_short(held: ast.expr, model: SemanticModel) -> bool:
     """Is a deque made with a `maxlen` that is known to be small?"""
     values: list[ast.expr | None] = []
     if isinstance(held, ast.Name):
-        values = [binding.value for binding in model.dataflow.definitions(held) if binding.how is How.ASSIGN]
+        values = [
+            binding.value for binding in model.dataflow.definitions(held) if binding.how is BindingKind.ASSIGN
+        ]
     elif isinstance(held, ast.Attribute):
         for use in model.names.attribute_uses(held.attr):
             parent = model.parent(use)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _MADE_BY_SHAPE = frozenset(f"numpy.{name}" for name in ("zeros", "ones", "empty", "full"))
 _COPIED = frozenset({"numpy.array", "numpy.asarray", "numpy.copy"})
 _SAME_LENGTH = frozenset({"astype", "copy"})
-_NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR})
+_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
 _DEPTH = 6
 
 
@@ -59,7 +59,7 @@ def _length(row: ast.expr, model: SemanticModel, depth: int) -> int | None:
             return _length(first, model, depth - 1)
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _SAME_LENGTH:
             return _length(owner, model, depth - 1)
-        case ast.Subscript(value=held, slice=index) if model.types.type_of(index).tag is Tag.INT:
+        case ast.Subscript(value=held, slice=index) if model.types.type_of(index).tag is TypeTag.INT:
             return _width(held, model, depth - 1)
         case ast.BinOp(left=left, right=right):
             sides = [side for side in (left, right) if model.types.type_of(side).tag not in _NUMBERS]
@@ -77,9 +77,9 @@ def _bound_length(name: ast.Name, model: SemanticModel, depth: int) -> int | Non
     for binding in model.dataflow.definitions(name):
         if binding.path or binding.value is None:
             return None
-        if binding.how is How.ASSIGN:
+        if binding.how is BindingKind.ASSIGN:
             lengths.add(_length(binding.value, model, depth))
-        elif binding.how in (How.FOR, How.COMPREHENSION):
+        elif binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
             lengths.add(_width(binding.value, model, depth))
         else:
             return None

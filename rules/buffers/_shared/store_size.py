@@ -9,7 +9,7 @@ from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
 
 LARGE = 1000
@@ -66,7 +66,11 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
             return holds_transitions(array, model)
         case ast.Name():
             bindings = model.dataflow.definitions(expression)
-            values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
+            values = [
+                b.value
+                for b in bindings
+                if b.how is BindingKind.ASSIGN and not b.path and b.value is not None
+            ]
             if values:
                 return any(counts_a_store(value, model, depth - 1) for value in values)
             return bool(_SIZE_OF_STORE.search(expression.id.lower()))

@@ -93,8 +93,8 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule
 from rlint.rules.buffers.rl101_concat_grown_buffer import first_part, growth_cost, parts_list, row_store
-from rlint.semantics.dataflow.array_growth import Growth, growth_of, joins_arrays
-from rlint.semantics.dataflow.loop_carried import Carried, carried_by_loops, reads_in
+from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of, joins_arrays
+from rlint.semantics.dataflow.loop_carried import LoopCarried, carried_by_loops, reads_in
 from rlint.semantics.model import SemanticModel
 
 RING = (
@@ -148,7 +148,7 @@ class ConcatGrownBuffer(Rule):
         )
 
 
-def in_loop(growth: Growth, carried: Carried, model: SemanticModel) -> tuple[Fix | None, str]:
+def in_loop(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> tuple[Fix | None, str]:
     """What to do about an array that grows in a loop."""
     if not isinstance(growth.target, ast.Name):
         return row_store.build(growth, model), LIST

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Fix, Safety
+from rlint.rule import Applicability, Fix
 from rlint.rules.buffers.rl101_concat_grown_buffer import parts_list, unseen
-from rlint.semantics.dataflow.array_growth import Growth, same_place
-from rlint.semantics.dataflow.loop_carried import Carried
+from rlint.semantics.dataflow.array_growth import ArrayGrowth, same_place
+from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import LOOPS
 
@@ -15,7 +15,7 @@ REASON = "with one part alone, `{name}` was that very object, of whatever type; 
 JOINS = frozenset({"numpy.concatenate", "torch.cat"})
 
 
-def build(growth: Growth, carried: Carried, model: SemanticModel) -> Fix | None:
+def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fix | None:
     """The fix for `x = part if x is None else join((x, part))` and the same with `if` and `else`."""
     loop, target = carried.loops[-1], growth.target
     found = replaced(growth, model)
@@ -43,10 +43,10 @@ def build(growth: Growth, carried: Carried, model: SemanticModel) -> Fix | None:
     made = parts_list.edits(growth, loop, statement, name, [row], joined, model)
     if made is None:
         return None
-    return Fix(parts_list.TITLE, Safety.UNSAFE, made, REASON.format(name=target.id))
+    return Fix(parts_list.TITLE, Applicability.UNSAFE, made, REASON.format(name=target.id))
 
 
-def replaced(growth: Growth, model: SemanticModel) -> tuple[ast.stmt, int] | None:
+def replaced(growth: ArrayGrowth, model: SemanticModel) -> tuple[ast.stmt, int] | None:
     """The statement that does both, and how often it names the variable; None for other forms."""
     join, statement = growth.join, growth.statement
     if join.function not in JOINS or join.literal is None or not join.plain or growth.front or growth.bounds:
@@ -69,7 +69,7 @@ def replaced(growth: Growth, model: SemanticModel) -> tuple[ast.stmt, int] | Non
 
 
 def branches(
-    test: ast.expr, body: ast.AST, orelse: ast.AST, growth: Growth
+    test: ast.expr, body: ast.AST, orelse: ast.AST, growth: ArrayGrowth
 ) -> tuple[ast.AST | None, ast.AST | None]:
     """What is done at first and what later, where the test asks whether the variable is None."""
     match test:

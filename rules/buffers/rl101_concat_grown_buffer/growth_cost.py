@@ -6,8 +6,8 @@ import ast
 
 from rlint.models.effect import EffectKind
 from rlint.rule import Heat
-from rlint.semantics.dataflow.array_growth import Growth, same_place
-from rlint.semantics.dataflow.loop_carried import Carried, carried_by_calls, reads_in
+from rlint.semantics.dataflow.array_growth import ArrayGrowth, same_place
+from rlint.semantics.dataflow.loop_carried import LoopCarried, carried_by_calls, reads_in
 from rlint.semantics.frequency import trip_count
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
@@ -24,7 +24,7 @@ SET_UP = frozenset(
 )
 
 
-def grows_long(growth: Growth, carried: Carried, model: SemanticModel) -> bool:
+def grows_long(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
     """Does the array grow by many parts in its loops, and is that growth what costs in them?"""
     few = FEW_TENSORS if growth.join.function.startswith("torch.") else FEW_ROWS
     total = 1
@@ -65,7 +65,7 @@ def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> b
     return False
 
 
-def grows_by_call(growth: Growth, model: SemanticModel) -> bool:
+def grows_by_call(growth: ArrayGrowth, model: SemanticModel) -> bool:
     """Does an attribute, an entry or a global grow with each call of a function that is called often?"""
     function = model.function(growth.statement)
     if function is None or model.frequency.heat_of(growth.statement).level is Heat.COLD:
@@ -77,7 +77,7 @@ def grows_by_call(growth: Growth, model: SemanticModel) -> bool:
     return not is_trimmed(growth, model) or is_sampled(growth, model)
 
 
-def is_drained_early(carried: Carried, model: SemanticModel) -> bool:
+def is_drained_early(carried: LoopCarried, model: SemanticModel) -> bool:
     """Does the array begin anew when it holds few rows (`if len(batch) >= 32:`)?"""
     for binding in carried.restarts:
         parent = model.parent(binding.statement)
@@ -88,7 +88,7 @@ def is_drained_early(carried: Carried, model: SemanticModel) -> bool:
     return False
 
 
-def is_set_up(growth: Growth, carried: Carried, model: SemanticModel) -> bool:
+def is_set_up(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
     """Code that runs once: set-up, plots, files."""
     function = model.function(growth.statement)
     if function is not None and SET_UP & set(function.name.strip("_").lower().split("_")):
@@ -97,7 +97,7 @@ def is_set_up(growth: Growth, carried: Carried, model: SemanticModel) -> bool:
     return any(model.effects.call_effect(call).kind & EffectKind.FILE_IO for call in calls)
 
 
-def is_short_window(growth: Growth, model: SemanticModel) -> bool:
+def is_short_window(growth: ArrayGrowth, model: SemanticModel) -> bool:
     """A window of constant length (`np.concatenate((frames[1:], frame))`) or of few rows."""
     cuts = [*growth.bounds, *trims(growth, model)]
     return any(is_short(cut) for cut in growth.bounds) or any(is_few(cut, model) for cut in cuts)
@@ -118,7 +118,7 @@ def is_few(cut: ast.Slice, model: SemanticModel) -> bool:
     return abs(kept) <= FEW_ROWS
 
 
-def trims(growth: Growth, model: SemanticModel) -> list[ast.Slice]:
+def trims(growth: ArrayGrowth, model: SemanticModel) -> list[ast.Slice]:
     """The slices by which other statements of the class or scope cut the growing value to length."""
     target = growth.target
     region = model.class_of(growth.statement) if isinstance(target, ast.Attribute) else None
@@ -144,12 +144,12 @@ def _is_kept(part: ast.Subscript, target: ast.expr, model: SemanticModel) -> boo
     return False
 
 
-def is_trimmed(growth: Growth, model: SemanticModel) -> bool:
+def is_trimmed(growth: ArrayGrowth, model: SemanticModel) -> bool:
     """Is the value cut to a length, here or elsewhere?"""
     return bool(growth.bounds or trims(growth, model))
 
 
-def is_sampled(growth: Growth, model: SemanticModel) -> bool:
+def is_sampled(growth: ArrayGrowth, model: SemanticModel) -> bool:
     """Are rows picked from the growing value, as from a replay buffer, rather than all of it used?"""
     root = growth.target
     while isinstance(root, ast.Subscript):

@@ -6,18 +6,18 @@ import ast
 from dataclasses import replace
 
 from rlint.rule import Edit
-from rlint.semantics.dataflow.array_growth import Growth
+from rlint.semantics.dataflow.array_growth import ArrayGrowth
 from rlint.semantics.model import SemanticModel
 
 MODULE = "numpy"
 
 
-def numpy_name(growth: Growth, model: SemanticModel) -> str | None:
+def numpy_name(growth: ArrayGrowth, model: SemanticModel) -> str | None:
     """The name that numpy has where the array grows, or gets by `missing_import`."""
     return bound_name(growth, model) or (MODULE if missing_import(growth, model) is not None else None)
 
 
-def bound_name(growth: Growth, model: SemanticModel) -> str | None:
+def bound_name(growth: ArrayGrowth, model: SemanticModel) -> str | None:
     """The name that the join itself uses, or that the module gives to numpy."""
     node = growth.join.node
     func = node.func if isinstance(node, ast.Call) else node.value
@@ -32,7 +32,7 @@ def bound_name(growth: Growth, model: SemanticModel) -> str | None:
     return None
 
 
-def missing_import(growth: Growth, model: SemanticModel) -> Edit | None:
+def missing_import(growth: ArrayGrowth, model: SemanticModel) -> Edit | None:
     """The edit that imports numpy, where only functions of it are imported."""
     if not growth.join.function.startswith("numpy.") or bound_name(growth, model) is not None:
         return None

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from rlint.models.kind import Kind, Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import Type, TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.buffers.rl101_concat_grown_buffer import numpy_name, start, surely_fits, unseen
-from rlint.semantics.dataflow.array_growth import Growth
-from rlint.semantics.dataflow.loop_carried import Carried
+from rlint.semantics.dataflow.array_growth import ArrayGrowth
+from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
@@ -34,10 +34,10 @@ _OF_ALL = frozenset(
     transpose unsqueeze view""".split()
 )
 """Methods that give what they are called on in another form: all of it, and nothing else."""
-NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.NUMPY_SCALAR})
+NUMBERS = frozenset({TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
 
 
-def build(growth: Growth, carried: Carried, model: SemanticModel) -> Fix | None:
+def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fix | None:
     """The fix, or None where something else could see the difference or the code cannot be edited."""
     loop, target, statement = carried.loops[-1], growth.target, growth.statement
     if (
@@ -66,18 +66,18 @@ def build(growth: Growth, carried: Carried, model: SemanticModel) -> Fix | None:
     if made is None:
         return None
     if not scope.is_function:
-        return Fix(TITLE, Safety.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
+        return Fix(TITLE, Applicability.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
     if any(isinstance(part, ast.Starred) for part in growth.new):
-        return Fix(TITLE, Safety.UNSAFE, made, NO_PARTS.format(name=target.id))
+        return Fix(TITLE, Applicability.UNSAFE, made, NO_PARTS.format(name=target.id))
     if not growth.join.function.startswith("torch.") and _is_of_own_kind(growth.new, model):
-        return Fix(TITLE, Safety.UNSAFE, made, OF_OWN_KIND)
+        return Fix(TITLE, Applicability.UNSAFE, made, OF_OWN_KIND)
     if growth.join.function.startswith("torch.") and model.once(_turns_autograd, loop):
-        return Fix(TITLE, Safety.UNSAFE, made, TURNS_AUTOGRAD)
+        return Fix(TITLE, Applicability.UNSAFE, made, TURNS_AUTOGRAD)
     if not all(start.is_own(binding, target.id, loop, scope, model) for binding in carried.starts):
-        return Fix(TITLE, Safety.UNSAFE, made, start.REASON.format(name=target.id))
+        return Fix(TITLE, Applicability.UNSAFE, made, start.REASON.format(name=target.id))
     if not surely_fits.surely_fit(growth, list(carried.starts), model):
-        return Fix(TITLE, Safety.UNSAFE, made, surely_fits.REASON.format(name=target.id))
-    return Fix(TITLE, Safety.SAFE, made)
+        return Fix(TITLE, Applicability.UNSAFE, made, surely_fits.REASON.format(name=target.id))
+    return Fix(TITLE, Applicability.SAFE, made)
 
 
 def _turns_autograd(loop: AnyLoop, model: SemanticModel) -> bool:
@@ -91,7 +91,7 @@ def _is_of_own_kind(parts: Iterable[ast.expr], model: SemanticModel) -> bool:
     turns the numbers that are there already into text, or None, which makes objects of them?
     """
     kinds = [model.types.type_of(part) for part in parts]
-    if any(kind.tag in (Tag.STR, Tag.BYTES, Tag.NONE) or kind.optional for kind in kinds):
+    if any(kind.tag in (TypeTag.STR, TypeTag.BYTES, TypeTag.NONE) or kind.optional for kind in kinds):
         return True
     return model.program.is_imported_anywhere("numpy.ma") or any(
         model.program.is_imported_anywhere(f"numpy.{name}") or model.program.is_attribute_read(name)
@@ -100,7 +100,7 @@ def _is_of_own_kind(parts: Iterable[ast.expr], model: SemanticModel) -> bool:
 
 
 def edits(
-    growth: Growth,
+    growth: ArrayGrowth,
     loop: AnyLoop,
     old: ast.stmt,
     name: str,
@@ -126,22 +126,22 @@ def edits(
     return every if len(every) == len(made) else None
 
 
-def starts_before(carried: Carried, loop: AnyLoop, model: SemanticModel) -> bool:
+def starts_before(carried: LoopCarried, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is the variable surely bound before the loop?"""
     around = [loop, *model.ancestors(loop)]
     for binding in carried.starts:
-        if binding.how is How.PARAMETER:
+        if binding.how is BindingKind.PARAMETER:
             return True
         if isinstance(binding.value, ast.Constant):
             return False  # None: what the first join does with it is another matter
-        if binding.how is How.ASSIGN and model.parent(binding.statement) in [
+        if binding.how is BindingKind.ASSIGN and model.parent(binding.statement) in [
             model.parent(node) for node in around
         ]:
             return True
     return False
 
 
-def copied(part: ast.expr, growth: Growth, model: SemanticModel) -> str | None:
+def copied(part: ast.expr, growth: ArrayGrowth, model: SemanticModel) -> str | None:
     """The text of a part as the list must hold it: its own memory, even if it is written to later."""
     if not model.edit.is_relocatable(part):
         return None
@@ -154,7 +154,7 @@ def copied(part: ast.expr, growth: Growth, model: SemanticModel) -> str | None:
             return f"*(part.clone() for part in {model.edit.parenthesized(value)})"
         return (
             model.source.text(value)
-            if _is_new(value, Tag.TENSOR, model)
+            if _is_new(value, TypeTag.TENSOR, model)
             else f"{model.edit.parenthesized(value)}.clone()"
         )
     module = numpy_name.numpy_name(growth, model)
@@ -162,9 +162,9 @@ def copied(part: ast.expr, growth: Growth, model: SemanticModel) -> str | None:
         return f"*({module}.array(part) for part in {model.edit.parenthesized(value)})" if module else None
     if is_number(kind) and function in ("numpy.append", "numpy.r_"):
         return model.source.text(value) if growth.join.axis is None else None
-    if function == "numpy.r_" and kind.tag is not Tag.NDARRAY and not isinstance(value, ast.List):
+    if function == "numpy.r_" and kind.tag is not TypeTag.NDARRAY and not isinstance(value, ast.List):
         return None  # numbers promote in another way than arrays of one
-    fresh = _is_new(value, Tag.NDARRAY, model)
+    fresh = _is_new(value, TypeTag.NDARRAY, model)
     if not fresh and module is None:
         return None
     if function == "numpy.append" and growth.join.axis is None:
@@ -172,7 +172,7 @@ def copied(part: ast.expr, growth: Growth, model: SemanticModel) -> str | None:
     return model.source.text(value) if fresh else f"{module}.array({model.source.text(value)})"
 
 
-def _is_new(value: ast.expr, tag: Tag, model: SemanticModel) -> bool:
+def _is_new(value: ast.expr, tag: TypeTag, model: SemanticModel) -> bool:
     """Was a tensor or an array made by this very expression, so that nobody else writes to it: by the last
     call in it, or by one before, of which it is all (`torch.stack(rows).unsqueeze(0)`)?
     """
@@ -185,7 +185,7 @@ def _is_new(value: ast.expr, tag: Tag, model: SemanticModel) -> bool:
     return kind.fresh
 
 
-def is_number(kind: Kind) -> bool:
+def is_number(kind: Type) -> bool:
     """Is a value of this kind surely one number?"""
     return kind.tag in NUMBERS and not kind.optional
 
@@ -199,7 +199,7 @@ def put(name: str, rows: list[str]) -> str:
     return f"{name}.extend([{', '.join(rows)}])"
 
 
-def join(target: str | None, parts: str, growth: Growth, model: SemanticModel) -> str | None:
+def join(target: str | None, parts: str, growth: ArrayGrowth, model: SemanticModel) -> str | None:
     """The one join behind the loop: of what was there before it, if anything, and the parts."""
     found = growth.join
     every = f"*reversed({parts}), {target}" if growth.front else f"{target}, *{parts}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from rlint.rule import Edit, Fix, Safety
-from rlint.semantics.dataflow.array_growth import Growth, growth_of, same_place
+from rlint.rule import Applicability, Edit, Fix
+from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of, same_place
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
@@ -42,7 +42,7 @@ class {name}:
 """
 
 
-def build(growth: Growth, model: SemanticModel) -> Fix | None:
+def build(growth: ArrayGrowth, model: SemanticModel) -> Fix | None:
     """The fix, or None where the attribute is used in a way that it does not foresee."""
     target, node = growth.target, growth.join.node
     cls = model.class_of(growth.statement)
@@ -76,7 +76,7 @@ def build(growth: Growth, model: SemanticModel) -> Fix | None:
     made = tuple(edit for edit in edits if edit is not None)
     if len(made) < len(edits):
         return None
-    return Fix(TITLE, Safety.UNSAFE, made, REASON.format(name=model.source.text(target)))
+    return Fix(TITLE, Applicability.UNSAFE, made, REASON.format(name=model.source.text(target)))
 
 
 def initial(
@@ -123,7 +123,7 @@ def rank(start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> int | None:
     return None
 
 
-def added(growth: Growth, start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> str | None:
+def added(growth: ArrayGrowth, start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> str | None:
     """The arguments of `add` that mean what the join means."""
     node, axis = growth.join.node, growth.join.axis
     part, rows = growth.new[0], model.source.text(growth.itself)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Device, Kind, Tag
-from rlint.semantics.dataflow.array_growth import Growth
+from rlint.models.kind import Device, Type, TypeTag
+from rlint.semantics.dataflow.array_growth import ArrayGrowth
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import BITS, library_dtype
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
 _OF_ONE_DIMENSION = frozenset(
     {"numpy.append", "numpy.concatenate", "numpy.hstack", "torch.cat", "torch.hstack"}
 )
-_FLOATS = frozenset({Tag.FLOAT, Tag.BOOL})
+_FLOATS = frozenset({TypeTag.FLOAT, TypeTag.BOOL})
 _LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")
 _OF_FLOATS = "floats"
 """Stands for the type of Python's floats and booleans. Of whole numbers, the type follows from their size."""
 _DEPTH = 4
 
 
-def surely_fit(growth: Growth, starts: list[Binding], model: SemanticModel) -> bool:
+def surely_fit(growth: ArrayGrowth, starts: list[Binding], model: SemanticModel) -> bool:
     """Whether no part can be refused for its shape, type or device, and the type of the result does not
     depend on the order in which parts are joined.
 
@@ -32,14 +32,14 @@ def surely_fit(growth: Growth, starts: list[Binding], model: SemanticModel) -> b
     flat = function == "numpy.append" and growth.join.axis is None
     if not flat and (function not in _OF_ONE_DIMENSION or not _is_first(growth.join.axis)):
         return False
-    tag = Tag.TENSOR if function.startswith("torch.") else Tag.NDARRAY
+    tag = TypeTag.TENSOR if function.startswith("torch.") else TypeTag.NDARRAY
     kinds = [model.analysis.kinds.binding_kind(start) for start in starts]
     if not kinds or not all(_is_known(kind, tag, rank=None if flat else 1) for kind in kinds):
         return False
     types = {_type_of(part, tag, model, flat=flat) for part in growth.new}
     if len(types) != 1 or None in types:
         return False
-    if tag is Tag.TENSOR:
+    if tag is TypeTag.TENSOR:
         return {kind.device for kind in (*kinds, *map(model.types.type_of, growth.new))} == {Device.HOST}
     return True
 
@@ -52,17 +52,17 @@ def _is_first(axis: ast.expr | None) -> bool:
     return False
 
 
-def _is_known(kind: Kind, tag: Tag, *, rank: int | None) -> bool:
+def _is_known(kind: Type, tag: TypeTag, *, rank: int | None) -> bool:
     numbers = kind.tag is tag and not kind.optional and kind.dtype in BITS
     return numbers and (rank is None or kind.rank == rank)
 
 
-def _type_of(part: ast.expr, tag: Tag, model: SemanticModel, *, flat: bool) -> str | None:
+def _type_of(part: ast.expr, tag: TypeTag, model: SemanticModel, *, flat: bool) -> str | None:
     """The type of a part's numbers; None for what may be no numbers, or has not one dimension."""
     kind = model.types.type_of(part)
     if _is_known(kind, tag, rank=None if flat else 1):
         return kind.dtype
-    if tag is Tag.TENSOR:
+    if tag is TypeTag.TENSOR:
         match part:
             case ast.Call(func=func, args=[data], keywords=[]) if (
                 model.names.qualified(func) == "torch.tensor"
@@ -96,7 +96,7 @@ def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
         case ast.Constant(value=float() | bool()):
             return True
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            return model.types.type_of(operand).tag is Tag.FLOAT and _is_float(operand, model, depth - 1)
+            return model.types.type_of(operand).tag is TypeTag.FLOAT and _is_float(operand, model, depth - 1)
         case ast.UnaryOp(op=ast.Not()):
             return True
         case ast.Call(func=func):
@@ -105,7 +105,9 @@ def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             return known and kind.tag in _FLOATS and not kind.optional
         case ast.Name():
             bindings = model.dataflow.definitions(value)
-            plain = bool(bindings) and all(each.how is How.ASSIGN and not each.path for each in bindings)
+            plain = bool(bindings) and all(
+                each.how is BindingKind.ASSIGN and not each.path for each in bindings
+            )
             values = [each.value for each in bindings]
             return plain and all(each is not None and _is_float(each, model, depth - 1) for each in values)
     return False

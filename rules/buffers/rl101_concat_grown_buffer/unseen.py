@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.semantics.dataflow.array_growth import Growth
+from rlint.models.kind import TypeTag
+from rlint.semantics.dataflow.array_growth import ArrayGrowth
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Scope
@@ -24,12 +24,20 @@ HONEST = (
 )
 """Context managers of these let errors through."""
 HONEST_KINDS = frozenset(
-    {Tag.LOCK, Tag.FILE, Tag.POOL, Tag.CONDITION, Tag.SEMAPHORE, Tag.WRITER, Tag.ENVIRONMENT}
+    {
+        TypeTag.LOCK,
+        TypeTag.FILE,
+        TypeTag.POOL,
+        TypeTag.CONDITION,
+        TypeTag.SEMAPHORE,
+        TypeTag.WRITER,
+        TypeTag.ENVIRONMENT,
+    }
 )
 
 
 def is_unseen(
-    name: str, growth: Growth, loop: AnyLoop, scope: Scope, model: SemanticModel, uses: int = 2
+    name: str, growth: ArrayGrowth, loop: AnyLoop, scope: Scope, model: SemanticModel, uses: int = 2
 ) -> bool:
     """Is the variable one of the function alone, which names it in the loop only where it grows (`uses`
     times), and does nobody read it after an error in the loop?

@@ -69,7 +69,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
@@ -131,9 +131,9 @@ class ListIndexedSample(Rule):
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
         if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, model)):
             return None
-        if kind.tag is not Tag.DEQUE and not holds_transitions(picked.held, model):
+        if kind.tag is not TypeTag.DEQUE and not holds_transitions(picked.held, model):
             return None
-        if kind.tag is Tag.DEQUE and is_short(picked.held, model):
+        if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
             return None
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
         return self.finding(model, node, message, advice=ARRAYS)
@@ -148,7 +148,7 @@ class ListIndexedSample(Rule):
         kind = model.types.type_of(held)
         if not may_hold_transitions(kind) or is_length_of(size, held, model):
             return None
-        if kind.tag is Tag.DEQUE:
+        if kind.tag is TypeTag.DEQUE:
             if is_short(held, model):
                 return None
         elif not holds_transitions(held, model):

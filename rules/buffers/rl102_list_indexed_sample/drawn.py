@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.buffers._shared.choice import draw_of, population_of
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import WHOLE
 from rlint.semantics.types.integers import is_integer
 from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _SIZED = {
     "numpy.random.randint": 2,
@@ -50,7 +50,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         size = draw.size if draw is not None and population is not None else None
     kind = model.types.type_of(size) if size is not None else None
     # several sizes make a table of indices
-    return None if kind is None or kind.tag in (Tag.TUPLE, Tag.LIST, Tag.NONE) else size
+    return None if kind is None or kind.tag in (TypeTag.TUPLE, TypeTag.LIST, TypeTag.NONE) else size
 
 
 def are_some(call: ast.Call, model: SemanticModel) -> bool:
@@ -66,7 +66,7 @@ def _is_generator_method(call: ast.Call, names: tuple[str, ...], model: Semantic
     match call.func:
         case ast.Attribute(value=owner, attr=attr) if attr in names:
             kind = model.types.type_of(owner)
-            return kind.tag is Tag.RANDOM_GENERATOR and kind.of.startswith("numpy.")
+            return kind.tag is TypeTag.RANDOM_GENERATOR and kind.of.startswith("numpy.")
     return False
 
 
@@ -76,7 +76,11 @@ def _made_by(indices: ast.expr, model: SemanticModel) -> ast.Call | None:
     if not isinstance(indices, ast.Name):
         return None
     definitions = model.dataflow.definitions(indices)
-    if len(definitions) != 1 or definitions[0].how not in (How.ASSIGN, How.WALRUS) or definitions[0].path:
+    if (
+        len(definitions) != 1
+        or definitions[0].how not in (BindingKind.ASSIGN, BindingKind.WALRUS)
+        or definitions[0].path
+    ):
         return None
     value = definitions[0].value
     if isinstance(value, ast.Subscript):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
-from rlint.rule import Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Fix
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.rules.buffers._shared.row_length import is_laid_out_otherwise
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import are_some, drawn_by
@@ -45,7 +45,7 @@ def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
     if isinstance(parent, ast.Call) and parent.args == [picked.node] and not parent.keywords:
         name = model.names.qualified(parent.func)
         tag = model.types.type_of(picked.held).tag
-        if name in _JOINS and tag is (Tag.TENSOR if name == "torch.stack" else Tag.NDARRAY):
+        if name in _JOINS and tag is (TypeTag.TENSOR if name == "torch.stack" else TypeTag.NDARRAY):
             return parent
     return None
 
@@ -58,7 +58,7 @@ def pick_at_once(picked: Picked, join: ast.Call, model: SemanticModel) -> Fix | 
     held, indices = model.source.text(picked.held), model.source.text(picked.indices)
     edit = model.edit.replace(join, f"{held}[{indices}]")
     reason = doubt(picked, call, model)
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Index the array with all indices at once", safety, (edit,), reason)
 
 
@@ -68,7 +68,7 @@ def doubt(picked: Picked, call: ast.Call, model: SemanticModel) -> str | None:
     held = model.source.text(picked.held)
     if not are_some(call, model):
         return "Without any index, the result is as wide and of the same type as the array, not empty floats"
-    if kind.tag is Tag.TENSOR:
+    if kind.tag is TypeTag.TENSOR:
         return f"`{held}` must be a plain tensor, with at least one dimension"
     if not kind.dtype.startswith(_NUMBERS) or not is_plain_array(picked.held, model):
         return f"`{held}` must be a plain array of numbers, which lies in memory row by row"

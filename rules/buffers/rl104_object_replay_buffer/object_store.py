@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.rule import Heat
 from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sampling
@@ -15,7 +15,7 @@ from rlint.semantics.dataflow.array_growth import same_place
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 FIELDS = 3
 """What has fewer parts is a pair of something, no transition."""
@@ -26,7 +26,7 @@ _ONE = regex(
     r"(^|_)(transition|experience|exp|e|sample|data|item|element|step|record|memory|obs|sarsa?|tuple|timestep|t|x"
     r"|args|obj|sarsd?)_?$"
 )
-_OTHERS = frozenset({*NO_TRANSITIONS, Tag.NDARRAY, Tag.TENSOR})
+_OTHERS = frozenset({*NO_TRANSITIONS, TypeTag.NDARRAY, TypeTag.TENSOR})
 _MANY = regex(
     r"episode|trajector|traj|rollout|seq|path|batch|game|task|text|prompt|chunk|segment|score|reward|loss|s$"
 )
@@ -41,14 +41,14 @@ _EMPTIES = frozenset({"clear"})
 
 
 @frozen
-class Written:
+class StoredItem:
     """A transition is stored: `value` becomes an item of the list `holder`."""
 
     holder: ast.Name | ast.Attribute
     value: ast.expr
 
 
-def written_by(node: ast.AST) -> Written | None:
+def written_by(node: ast.AST) -> StoredItem | None:
     """`memory.append(value)` or `memory[position] = value`"""
     match node:
         case ast.Call(
@@ -56,7 +56,7 @@ def written_by(node: ast.AST) -> Written | None:
             args=[value],
             keywords=[],
         ):
-            return Written(holder, value)
+            return StoredItem(holder, value)
         case ast.Assign(
             targets=[
                 ast.Subscript(
@@ -66,7 +66,7 @@ def written_by(node: ast.AST) -> Written | None:
             ],
             value=value,
         ):
-            return Written(holder, value)
+            return StoredItem(holder, value)
     return None
 
 
@@ -92,22 +92,26 @@ def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             return made and (whole or len(args) + len(keywords) >= FIELDS)
         case ast.Name(id=name):
             bindings = model.dataflow.definitions(value)
-            if bindings and all(binding.how is How.PARAMETER for binding in bindings):
+            if bindings and all(binding.how is BindingKind.PARAMETER for binding in bindings):
                 plain = name.lower()
                 return bool(_ONE.search(plain)) and (plain in ("args", "obs") or not _MANY.search(plain))
-            values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
+            values = [
+                b.value
+                for b in bindings
+                if b.how is BindingKind.ASSIGN and not b.path and b.value is not None
+            ]
             return bool(values) and depth > 0 and all(is_transition(v, model, depth - 1) for v in values)
     return False
 
 
-def is_of_episodes(written: Written, model: SemanticModel) -> bool:
+def is_of_episodes(written: StoredItem, model: SemanticModel) -> bool:
     """`self.segments.append(data)`: does the list, by its name, hold whole episodes, and is nothing that
     looks like a transition put into it?
     """
     value, holder = written.value, last_name(written.holder) or ""
     if not isinstance(value, ast.Name) or not _VAGUE.search(value.id.lower()):
         return False
-    given = all(binding.how is How.PARAMETER for binding in model.dataflow.definitions(value))
+    given = all(binding.how is BindingKind.PARAMETER for binding in model.dataflow.definitions(value))
     return given and bool(_EPISODES.search(holder.lower()))
 
 
@@ -179,7 +183,9 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
 def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
     """Does an index run over whole numbers that a generator drew?"""
     bindings = model.dataflow.definitions(index)
-    if not bindings or not all(b.how in (How.FOR, How.COMPREHENSION) and not b.path for b in bindings):
+    if not bindings or not all(
+        b.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and not b.path for b in bindings
+    ):
         return False
     over = bindings[0].value
     if isinstance(over, ast.Name):

@@ -68,8 +68,8 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
 from rlint.rules.buffers.rl105_alloc_in_hot_loop.allocated import MAKERS, METHODS, Allocation, allocation_at
 from rlint.semantics.model import SemanticModel
 
@@ -122,10 +122,10 @@ def build_fix(found: Allocation, model: SemanticModel) -> Fix | None:
     before, deleted = model.edit.insert_before(loop, code), model.edit.delete_statement(statement)
     if before is None or deleted is None:
         return None
-    what = "tensor" if model.types.type_of(found.call).tag is Tag.TENSOR else "array"
+    what = "tensor" if model.types.type_of(found.call).tag is TypeTag.TENSOR else "array"
     name = found.name.id
     reason = (
         f"all passes share one {what}: nothing that outlives a pass may hold `{name}` or a view of it; "
         "and it is allocated where the loop may not run"
     )
-    return Fix(f"Allocate `{name}` before the loop", Safety.UNSAFE, (before, deleted), reason)
+    return Fix(f"Allocate `{name}` before the loop", Applicability.UNSAFE, (before, deleted), reason)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.buffers.rl105_alloc_in_hot_loop.overwritten import overwritten_first
 from rlint.semantics.dataflow.escape import Fate
 from rlint.semantics.model import SemanticModel
@@ -24,7 +24,7 @@ _OF_ARRAYS = frozenset({"shape", "dtype", "device", "ndim"})
 """Attributes that tell that something is an array or a tensor, of which they do not change."""
 _RESIZES = frozenset("append extend insert pop remove clear popleft appendleft resize add update".split())
 _SIZES = frozenset(f"builtins.{name}" for name in "len int max min sum abs tuple list".split())
-_ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _DEPTH = 4
 
 
@@ -82,7 +82,7 @@ def _is_maker(call: ast.Call, model: SemanticModel) -> bool:
     if qualified is not None:
         return qualified in MAKERS and model.types.type_of(call).dtype != OBJECT
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return method in METHODS and model.types.type_of(call).tag is Tag.TENSOR
+    return method in METHODS and model.types.type_of(call).tag is TypeTag.TENSOR
 
 
 def _parts(call: ast.Call) -> Iterator[ast.expr]:
@@ -215,7 +215,7 @@ def _stays_here(found: Allocation, model: SemanticModel) -> bool:
         return False
     if any(model.source.span(use) < model.source.span(found.name) for use in uses):
         return False
-    tensor = model.types.type_of(found.call).tag is Tag.TENSOR
+    tensor = model.types.type_of(found.call).tag is TypeTag.TENSOR
     if tensor and model.gradients.autograd_at(found.call) is not Autograd.OFF:
         return False  # what autograd remembers of it would be overwritten
     return any(not is_written(use, model) for use in uses) and all(
@@ -283,7 +283,7 @@ def _goes_into_network(use: ast.expr, model: SemanticModel) -> bool:
         if isinstance(node, ast.Call) and child is not node.func:
             qualified = model.names.qualified(node.func)
             if qualified is None:
-                return model.types.type_of(node.func).tag is Tag.MODULE
+                return model.types.type_of(node.func).tag is TypeTag.MODULE
             if not qualified.startswith(("torch.", "numpy.")):
                 return False
         elif not isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):

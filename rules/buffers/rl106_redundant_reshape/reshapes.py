@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.models.parameters import PARAMETERS
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
 from rlint.syntax.queries import arguments_by_name
 
-ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 KEEP_ORDER = frozenset({"reshape", "view", "flatten", "ravel", "squeeze", "unsqueeze"})
 """What leaves all values in their order, whatever the shape."""
 SWAPS = frozenset({"transpose", "t", "T", "mT", "permute", "swapaxes", "swapdims"})
@@ -64,7 +64,7 @@ def link_at(node: ast.AST, model: SemanticModel) -> Link | None:
         return Link(node, qualified.rpartition(".")[2], given[0], tuple(given[1:]), is_method=False)
     if qualified is not None or not isinstance(func, ast.Attribute) or func.attr not in CALLED:
         return None
-    may_be = model.types.type_of(func.value).tag in (*ARRAYS, Tag.UNKNOWN)
+    may_be = model.types.type_of(func.value).tag in (*ARRAYS, TypeTag.UNKNOWN)
     return Link(node, func.attr, func.value, tuple(given)) if may_be else None
 
 
@@ -100,7 +100,7 @@ def gives_any_shape(link: Link, model: SemanticModel) -> bool:
         case [ast.Starred(), *_] | [_, ast.Starred(), *_]:
             return link.name in ("reshape", "view")
         case [ast.expr()]:
-            return link.name == "reshape" and model.types.type_of(link.args[0]).tag is not Tag.STR
+            return link.name == "reshape" and model.types.type_of(link.args[0]).tag is not TypeTag.STR
     return False
 
 
@@ -111,7 +111,7 @@ def keeps_order(link: Link, model: SemanticModel) -> bool:
     if link.name in ("flatten", "ravel") and not all(is_integer(given, model) for given in link.args):
         return False  # the order in memory, for numpy
     return link.name in KEEP_ORDER and not any(
-        model.types.type_of(given).tag is Tag.STR for given in link.args
+        model.types.type_of(given).tag is TypeTag.STR for given in link.args
     )
 
 
@@ -138,7 +138,7 @@ def is_contiguous(node: ast.expr, model: SemanticModel) -> bool:
     """Do the values surely lie in memory one behind the other?"""
     match node:
         case ast.Call(func=ast.Attribute(value=of, attr="contiguous"), args=[], keywords=[]):
-            return model.types.type_of(of).tag is Tag.TENSOR
+            return model.types.type_of(of).tag is TypeTag.TENSOR
         case ast.Call(func=func):
             qualified = model.names.qualified(func) or ""
             given = arguments_by_name(node, PARAMETERS.get(qualified))
@@ -153,7 +153,7 @@ def _of_list(call: ast.Call, model: SemanticModel) -> bool:
     if not call.args:
         return False
     data = call.args[0]
-    return isinstance(data, (ast.List, ast.ListComp)) or model.types.type_of(data).tag is Tag.LIST
+    return isinstance(data, (ast.List, ast.ListComp)) or model.types.type_of(data).tag is TypeTag.LIST
 
 
 def permutation(link: Link, rank: int | None, model: SemanticModel) -> tuple[int, ...] | None:
@@ -162,7 +162,7 @@ def permutation(link: Link, rank: int | None, model: SemanticModel) -> tuple[int
     axes = [number for number in numbers if number is not None]
     if len(axes) != len(numbers):
         return None
-    numpy = model.types.type_of(link.of).tag is Tag.NDARRAY
+    numpy = model.types.type_of(link.of).tag is TypeTag.NDARRAY
     if link.name == "permute" or (link.name == "transpose" and numpy):
         rank = len(axes)
         if not rank or not all(-rank <= axis < rank for axis in axes):

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
-from rlint.rule import Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Fix
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import ARRAYS, KEEP_ORDER, Link, link_at, whole
 from rlint.semantics.dataflow.extract_variable import bind_once
 from rlint.semantics.model import SemanticModel
@@ -95,13 +95,13 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
             "all uses share one view: nothing may change it in place, and a gradient that reaches it by "
             "several ways is summed up in another order"
         )
-        fix = Fix(f"Change the shape once, as `{bound.name}`", Safety.UNSAFE, bound.edits, reason)
+        fix = Fix(f"Change the shape once, as `{bound.name}`", Applicability.UNSAFE, bound.edits, reason)
     return Twice(len(repetition.all), fix)
 
 
 def _runs_network(node: ast.AST, model: SemanticModel) -> bool:
     """Networks leave what they are given as it is."""
-    return isinstance(node, ast.Call) and model.types.type_of(node.func).tag is Tag.MODULE
+    return isinstance(node, ast.Call) and model.types.type_of(node.func).tag is TypeTag.MODULE
 
 
 def _counts(node: ast.expr, model: SemanticModel) -> bool:

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import (
     ARRAYS,
     SWAPS,
@@ -89,12 +89,12 @@ def _doubts_without(first: Link, last: Link, model: SemanticModel) -> Iterator[s
         yield f"`{of}` must be a tensor or an array"
     if not never_fails(first):
         yield f"whether `{of}` fits the `{first.name}` is no longer checked"
-    numpy = kind.tag is Tag.NDARRAY
+    numpy = kind.tag is TypeTag.NDARRAY
     copies = first.name in ("reshape", "flatten", "ravel")
     copies_anyway = numpy and last.name == "flatten" and last.is_method
     if copies and not copies_anyway and not is_contiguous(first.of, model):
         yield f"the result may be a view of `{of}` where it was a copy"
-    if last.name == "flatten" and kind.tag is Tag.TENSOR and not (kind.fresh or (kind.rank or 0) > 1):
+    if last.name == "flatten" and kind.tag is TypeTag.TENSOR and not (kind.fresh or (kind.rank or 0) > 1):
         yield f"the result is `{of}` itself, no view of it, where it has one dimension"
 
 
@@ -116,10 +116,10 @@ def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     message = f"{_shown(first)} and {_shown(last)} make two tensors where `{written}` makes one"
     fix = None
     if model.edit.is_relocatable(last.node) and (
-        first.is_method or model.types.type_of(first.of).tag is Tag.TENSOR
+        first.is_method or model.types.type_of(first.of).tag is TypeTag.TENSOR
     ):
         doubts = []
-        if model.types.type_of(first.of).tag is not Tag.TENSOR:
+        if model.types.type_of(first.of).tag is not TypeTag.TENSOR:
             doubts.append(f"`{' '.join(model.source.text(first.of).split())}` must be a tensor")
         if not (at_the_end and is_contiguous(first.of, model)):
             doubts.append("the stride of the axis of one item may differ, which nothing computes with")
@@ -170,7 +170,7 @@ def _swapped(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     rank = next((len(_axes(link)) for link in (first, last) if link.name == "permute"), None)
     if rank is None:
         rank = model.types.type_of(first.of).rank
-    numpy = model.types.type_of(first.of).tag is Tag.NDARRAY
+    numpy = model.types.type_of(first.of).tag is TypeTag.NDARRAY
     if rank is None and not numpy:
         pairs = [{whole(given) for given in link.args} for link in (first, last)]
         swaps = all(
@@ -238,5 +238,5 @@ def _drop(first: Link, model: SemanticModel) -> list[Edit] | None:
 
 
 def _fix(title: str, edits: list[Edit], doubts: list[str]) -> Fix:
-    safety = Safety.UNSAFE if doubts else Safety.SAFE
+    safety = Applicability.UNSAFE if doubts else Applicability.SAFE
     return Fix(title, safety, tuple(edits), "; ".join(doubts) or None)

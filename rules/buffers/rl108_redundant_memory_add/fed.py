@@ -6,13 +6,13 @@ import ast
 import re
 
 from rlint.frozen import frozen
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.dataflow.write_only import ADDS, only_fed
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import ClassSummary
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _PARTS = 3
@@ -24,7 +24,7 @@ _HARMLESS_BASES = frozenset(
 
 
 @frozen
-class Target:
+class FedTarget:
     """The buffer that a call adds to: `held` is it, or the object that has it as its attribute `name`."""
 
     held: ast.expr
@@ -45,7 +45,7 @@ def values_of(call: ast.Call, model: SemanticModel) -> list[ast.expr] | None:
     (value,) = given
     if isinstance(value, ast.Name):
         definitions = model.dataflow.definitions(value)
-        if len(definitions) != 1 or definitions[0].how is not How.ASSIGN or definitions[0].path:
+        if len(definitions) != 1 or definitions[0].how is not BindingKind.ASSIGN or definitions[0].path:
             return None
         return [value] if definitions[0].value is not None and _is_tuple(definitions[0].value) else None
     return [value] if _is_tuple(value) else None
@@ -79,7 +79,7 @@ def same_values(first: list[ast.expr], second: list[ast.expr], model: SemanticMo
     return True
 
 
-def target_of(call: ast.Call, model: SemanticModel) -> Target | None:
+def target_of(call: ast.Call, model: SemanticModel) -> FedTarget | None:
     """The buffer that a call adds to, by itself or in a method that does nothing else; None for an object
     that is no buffer, or that nobody knows.
     """
@@ -93,31 +93,33 @@ def target_of(call: ast.Call, model: SemanticModel) -> Target | None:
         if len(handed) == len(targets[0].calls) == 1 and owner is not None and handed[0].loop == -1:
             name = handed[0].receiver
             if tuple(passed for _, passed in handed[0].names) == own and _is_kept(owner, name, model):
-                return Target(held, name, owner, through=True)
+                return FedTarget(held, name, owner, through=True)
         return None
     if isinstance(held, ast.Attribute) and _is_buffer(model.types.type_of(held), held):
         whose = model.types.class_of_value(held.value)
-        return Target(held, held.attr, whose)
+        return FedTarget(held, held.attr, whose)
     if isinstance(held, ast.Name) and _is_buffer(model.types.type_of(held), held):
-        return Target(held, held.id, None)
+        return FedTarget(held, held.id, None)
     return None
 
 
-def _is_buffer(kind: Kind, held: ast.expr) -> bool:
+def _is_buffer(kind: Type, held: ast.expr) -> bool:
     """A list, a deque or an object whose class is named like a buffer."""
-    if kind.tag in (Tag.LIST, Tag.DEQUE, Tag.REPLAY_BUFFER):
+    if kind.tag in (TypeTag.LIST, TypeTag.DEQUE, TypeTag.REPLAY_BUFFER):
         return True
-    return kind.tag is Tag.INSTANCE and bool(_BUFFER.search(kind.of) or _BUFFER.search(last_name(held) or ""))
+    return kind.tag is TypeTag.INSTANCE and bool(
+        _BUFFER.search(kind.of) or _BUFFER.search(last_name(held) or "")
+    )
 
 
 def _is_kept(owner: ClassSummary, name: str, model: SemanticModel) -> bool:
     kind = model.index.attribute(owner, name)
-    return kind.tag in (Tag.LIST, Tag.DEQUE, Tag.REPLAY_BUFFER) or (
-        kind.tag is Tag.INSTANCE and bool(_BUFFER.search(kind.of))
+    return kind.tag in (TypeTag.LIST, TypeTag.DEQUE, TypeTag.REPLAY_BUFFER) or (
+        kind.tag is TypeTag.INSTANCE and bool(_BUFFER.search(kind.of))
     )
 
 
-def is_unread(target: Target, model: SemanticModel) -> bool:
+def is_unread(target: FedTarget, model: SemanticModel) -> bool:
     """Does surely nothing in the project look at what a buffer holds?"""
     if target.owner is None:
         return isinstance(target.held, ast.Name) and _is_unread_variable(target.held, model)
@@ -140,7 +142,7 @@ def _is_unread_variable(name: ast.Name, model: SemanticModel) -> bool:
         return False
     bindings = model.names.bindings(name)
     return (
-        all(binding.how is How.ASSIGN and not binding.path for binding in bindings)
+        all(binding.how is BindingKind.ASSIGN and not binding.path for binding in bindings)
         and all(_is_plain(binding.statement, model) for binding in bindings)
         and only_fed(model.names.reads(name.id, scope), model.syntax)
         and not any(name.id in inner.globals | inner.nonlocals for inner in model.syntax.scopes.values())
@@ -159,7 +161,7 @@ def _is_plain(statement: ast.AST | None, model: SemanticModel) -> bool:
     given = [*value.args, *(keyword.value for keyword in value.keywords)]
     return not any(
         _BUFFER.search(last_name(argument) or "")
-        or model.types.type_of(argument).tag in (Tag.INSTANCE, Tag.FUNCTION)
+        or model.types.type_of(argument).tag in (TypeTag.INSTANCE, TypeTag.FUNCTION)
         for argument in given
         if not isinstance(argument, ast.Constant) and not (last_name(argument) or "").endswith("size")
     )

@@ -66,8 +66,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.buffers.rl109_float64_buffer.read_as import (
     is_counted_up,
     is_float32,
@@ -158,7 +158,7 @@ def is_like(use: ast.expr, model: SemanticModel) -> bool:
     if not isinstance(parent, (ast.Assign, ast.AnnAssign)) or parent.value is None:
         return False
     kind = model.types.type_of(parent.value)
-    return kind.tag is Tag.NDARRAY and kind.dtype in ("float64", "")
+    return kind.tag is TypeTag.NDARRAY and kind.dtype in ("float64", "")
 
 
 def build_fix(call: ast.Call, model: SemanticModel) -> Fix | None:
@@ -173,4 +173,4 @@ def build_fix(call: ast.Call, model: SemanticModel) -> Fix | None:
     if edit is None:
         return None
     reason = "Numbers are rounded when they are stored: nothing may need them in more detail than float32"
-    return Fix("Allocate float32", Safety.UNSAFE, (edit,), reason)
+    return Fix("Allocate float32", Applicability.UNSAFE, (edit,), reason)

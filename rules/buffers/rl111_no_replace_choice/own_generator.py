@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Edit, Fix, Safety
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.queries import is_classmethod, is_staticmethod
@@ -48,7 +48,7 @@ def draw_by_own_generator(
         return None
     draw = f"{receiver}.{name}.choice({_argument(count, model)}, size={wanted}, replace=False)"
     edits = (Edit(insert.start, insert.end, insert.text, shared=True), model.edit.replace(node, draw))
-    return Fix("Draw by a `numpy.random.Generator`", Safety.UNSAFE, edits, _REASON)
+    return Fix("Draw by a `numpy.random.Generator`", Applicability.UNSAFE, edits, _REASON)
 
 
 def _no_more(size: ast.expr, count: ast.expr, model: SemanticModel) -> str | None:

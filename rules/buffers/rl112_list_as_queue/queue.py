@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Edit, Fix, Safety
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 SHORT = 256
 """In a list of fewer items, the others are moved in no time."""
@@ -27,7 +27,7 @@ _FIRST, _LAST = (ast.dump(end) for end in _ENDS)
 
 
 @frozen
-class Front:
+class QueueFront:
     """An operation at the front of a list, with the edit that makes it one of a deque."""
 
     node: ast.expr | ast.stmt
@@ -36,7 +36,7 @@ class Front:
     edit: Edit
 
 
-def front_of(node: ast.AST, model: SemanticModel) -> Front | None:
+def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
     """`x.pop(0)`, `del x[0]`, `x.insert(0, item)`, of a variable or an attribute."""
     match node:
         case ast.Call(
@@ -44,14 +44,14 @@ def front_of(node: ast.AST, model: SemanticModel) -> Front | None:
         ):
             if not node.keywords and is_zero(first):
                 edit = Edit(model.source.receiver_end(func), model.source.span(node)[1], ".popleft()")
-                return Front(node, held, "pop(0)", edit)
+                return QueueFront(node, held, "pop(0)", edit)
         case ast.Call(
             func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert") as func,
             args=[first, item],
         ):
             if not node.keywords and is_zero(first):
                 added = f".appendleft({model.edit.parenthesized(item) if isinstance(item, ast.Tuple) else model.source.text(item)})"
-                return Front(
+                return QueueFront(
                     node,
                     held,
                     "insert(0, …)",
@@ -59,7 +59,7 @@ def front_of(node: ast.AST, model: SemanticModel) -> Front | None:
                 )
         case ast.Delete(targets=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=first)]):
             if is_zero(first):
-                return Front(
+                return QueueFront(
                     node, held, "del", model.edit.replace(node, f"{model.source.text(held)}.popleft()")
                 )
     return None
@@ -70,7 +70,7 @@ def is_zero(expression: ast.expr) -> bool:
     return isinstance(expression, ast.Constant) and expression.value == 0 and expression.value is not False
 
 
-def is_kept_long(front: Front, model: SemanticModel) -> bool:
+def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
     """Does a test in the same function hold the length of the list against a limit that is not small?"""
     function = model.function(front.node)
     wanted = ast.dump(front.held)
@@ -95,7 +95,7 @@ def is_large(limit: ast.expr, model: SemanticModel) -> bool:
     return bool(_LONG.search(name)) and not _WINDOW.search(name)
 
 
-def as_deque(front: Front, model: SemanticModel) -> Fix | None:
+def as_deque(front: QueueFront, model: SemanticModel) -> Fix | None:
     """Make the list a deque; None where it is used in ways that a deque does not know, or is slow at."""
     made = _made_at(front, model)
     if made is None:
@@ -122,10 +122,10 @@ def as_deque(front: Front, model: SemanticModel) -> Fix | None:
     reason = _doubt(front, model, plain=plain)
     # one fix for all the places that belong together
     shared = tuple(Edit(edit.start, edit.end, edit.text, shared=True) for edit in edits)
-    return Fix("Make it a deque", Safety.UNSAFE if reason else Safety.SAFE, shared, reason)
+    return Fix("Make it a deque", Applicability.UNSAFE if reason else Applicability.SAFE, shared, reason)
 
 
-def _doubt(front: Front, model: SemanticModel, *, plain: bool) -> str | None:
+def _doubt(front: QueueFront, model: SemanticModel, *, plain: bool) -> str | None:
     held = model.source.text(front.held)
     if isinstance(front.held, ast.Attribute):
         return f"What looks at the object, or loads an old one, finds a deque in `{held}`, not a list"
@@ -134,7 +134,7 @@ def _doubt(front: Front, model: SemanticModel, *, plain: bool) -> str | None:
     return None
 
 
-def _made_at(front: Front, model: SemanticModel) -> ast.expr | None:
+def _made_at(front: QueueFront, model: SemanticModel) -> ast.expr | None:
     """The empty list that the variable or attribute begins with, where that is all it is ever set to."""
     held = front.held
     value: ast.expr | None = None
@@ -149,7 +149,7 @@ def _made_at(front: Front, model: SemanticModel) -> ast.expr | None:
         ):
             return None
         if (
-            bindings[0].how is How.ASSIGN
+            bindings[0].how is BindingKind.ASSIGN
             and not bindings[0].path
             and isinstance(bindings[0].statement, ast.Assign)
         ):
@@ -171,7 +171,7 @@ def _made_at(front: Front, model: SemanticModel) -> ast.expr | None:
     return None
 
 
-def _uses(front: Front, model: SemanticModel) -> list[ast.expr]:
+def _uses(front: QueueFront, model: SemanticModel) -> list[ast.expr]:
     held = front.held
     if isinstance(held, ast.Name):
         scope = model.names.scope(held).lookup(held.id)
@@ -214,4 +214,4 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
 
 def is_list(held: ast.expr, model: SemanticModel) -> bool:
     """Is this surely a list?"""
-    return model.types.type_of(held).tag is Tag.LIST
+    return model.types.type_of(held).tag is TypeTag.LIST

@@ -63,7 +63,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
 from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     History,
     history_of,
@@ -212,7 +212,9 @@ def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: Sema
         new = f"({new})"
     shared = [Edit(edit.start, edit.end, edit.text, shared=True) for edit in (first, second)]
     reason = f"The items of `{text}` must be numbers; a running sum rounds in another order"
-    return Fix("Keep a running sum", Safety.UNSAFE, (*shared, model.edit.replace(call, new)), reason=reason)
+    return Fix(
+        "Keep a running sum", Applicability.UNSAFE, (*shared, model.edit.replace(call, new)), reason=reason
+    )
 
 
 def _stands_free(call: ast.Call, model: SemanticModel) -> bool:

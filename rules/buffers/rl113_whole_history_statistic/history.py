@@ -6,12 +6,12 @@ import ast
 from collections.abc import Sequence
 
 from rlint.frozen import mutable
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Heat
 from rlint.semantics.dataflow.array_growth import same_place
 from rlint.semantics.frequency.trip_count import passes
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _MAKES = frozenset({"builtins.list", "collections.deque"})
 _GROWS = frozenset({"append", "extend", "appendleft", "insert"})
@@ -68,7 +68,8 @@ def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None
     scope = model.names.scope(name).lookup(name.id)
     bindings = model.names.bindings(name)
     if scope is None or any(
-        binding.how not in (How.ASSIGN, How.AUGMENT, How.ANNOTATE) for binding in bindings
+        binding.how not in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.ANNOTATE)
+        for binding in bindings
     ):
         return None
     if scope.parent is None:
@@ -156,11 +157,11 @@ def sum_edits(history: History, model: SemanticModel) -> tuple[str, list[ast.stm
     match growth:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append"), args=[added], keywords=[])):
             if model.types.type_of(added).tag not in (
-                Tag.UNKNOWN,
-                Tag.INT,
-                Tag.FLOAT,
-                Tag.BOOL,
-                Tag.NUMPY_SCALAR,
+                TypeTag.UNKNOWN,
+                TypeTag.INT,
+                TypeTag.FLOAT,
+                TypeTag.BOOL,
+                TypeTag.NUMPY_SCALAR,
             ):
                 return None
         case _:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import Number, number_of
@@ -41,7 +41,7 @@ def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fi
     if size is not None and size in draw.call.args:
         edits.append(Edit(spans[size][0], spans[size][0], "size="))
     reason = doubt(draw, population, model)
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix(f"Draw by `{name}`", safety, tuple(edits), reason)
 
 
@@ -52,7 +52,7 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
         return f"`{first}` must stand for one whole number: of an array or a list, items would be drawn"
     single = draw.size is None
     kind = model.types.type_of(draw.size) if draw.size is not None else None
-    counted = kind is not None and kind.tag in (Tag.INT, Tag.TUPLE) and not kind.optional
+    counted = kind is not None and kind.tag in (TypeTag.INT, TypeTag.TUPLE) and not kind.optional
     if draw.generator and not counted:
         return (
             "A single draw comes as a numpy scalar instead of a Python number"

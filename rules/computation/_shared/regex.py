@@ -9,7 +9,7 @@ import warnings
 from rlint.frozen import frozen
 from rlint.rule import Edit
 from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.constants import Value, Written
+from rlint.semantics.types.constants import Constant, Value
 from rlint.syntax.scopes import Binding
 
 FUNCTIONS = {
@@ -37,29 +37,29 @@ _FLAGS = {
     f"re.{name}": int(re.RegexFlag[full]) for full, short in _FLAG_NAMES.items() for name in (full, short)
 }
 _FLAGS["re.NOFLAG"] = 0
-_NO_FLAGS = Written(0, "")
+_NO_FLAGS = Constant(0, "")
 
 
 @frozen
-class Use:
+class PatternUse:
     """A call of `re.<function>`."""
 
     call: ast.Call
     function: str
     pattern: ast.expr
     flag_argument: ast.expr | None
-    flags: Written
+    flags: Constant
 
 
 @frozen
 class Compiled:
     """A pattern that compiles, with its flags, both as values and as text for module level."""
 
-    pattern: Written
-    flags: Written
+    pattern: Constant
+    flags: Constant
 
 
-def use_of(node: ast.AST, model: SemanticModel) -> Use | None:
+def use_of(node: ast.AST, model: SemanticModel) -> PatternUse | None:
     """The call of `re` with constant flags that a node is, or None."""
     if not isinstance(node, ast.Call):
         return None
@@ -80,10 +80,10 @@ def use_of(node: ast.AST, model: SemanticModel) -> Use | None:
     flags = model.types.constant(argument, _FLAGS) if argument is not None else _NO_FLAGS
     if flags is None or not isinstance(flags.value, int):
         return None
-    return Use(node, function, given["pattern"], argument, flags)
+    return PatternUse(node, function, given["pattern"], argument, flags)
 
 
-def compiled(pattern: ast.expr, flags: Written, model: SemanticModel) -> Compiled | None:
+def compiled(pattern: ast.expr, flags: Constant, model: SemanticModel) -> Compiled | None:
     """The pattern where it is constant and compiles without an error or a warning, which would
     otherwise come at import instead of at the call.
     """
@@ -106,7 +106,7 @@ def compiles(pattern: Value, flags: Value) -> bool:
     return not made.flags & (re.LOCALE | re.DEBUG)
 
 
-def flags_text(flags: Written, alias: str) -> str:
+def flags_text(flags: Constant, alias: str) -> str:
     """Flags as an argument at module level."""
     if flags.text is not None:
         return flags.text
@@ -116,7 +116,7 @@ def flags_text(flags: Written, alias: str) -> str:
 
 
 @frozen
-class Move:
+class PatternMove:
     """What to do about a call: the constant's name, and the edits (None where they could do harm)."""
 
     name: str
@@ -124,7 +124,7 @@ class Move:
     many: bool = False
 
 
-def called_on(use: Use, owner: str, model: SemanticModel) -> list[Edit] | None:
+def called_on(use: PatternUse, owner: str, model: SemanticModel) -> list[Edit] | None:
     """The edits that make `owner.search(text)` of `re.search(pattern, text, flags)`, and `owner` of
     `re.compile(pattern, flags)`; None where something could be lost.
     """
@@ -143,7 +143,7 @@ def called_on(use: Use, owner: str, model: SemanticModel) -> list[Edit] | None:
     return [model.edit.replace(use.call.func, f"{owner}.{use.function}"), *removed]
 
 
-def uses_of(binding: Binding, model: SemanticModel) -> list[Use] | None:
+def uses_of(binding: Binding, model: SemanticModel) -> list[PatternUse] | None:
     """All calls that are given a variable as their pattern; None where it is used otherwise, too."""
     scope = model.names.scope(binding.node)
     uses = []
@@ -165,7 +165,7 @@ def comment_behind(statement: ast.AST, model: SemanticModel) -> str:
     return f"  {rest}" if rest.startswith("#") else ""
 
 
-def function_name(use: Use, model: SemanticModel) -> str:
+def function_name(use: PatternUse, model: SemanticModel) -> str:
     """The name of the function around a call."""
     function = model.function(use.call)
     return function.name if function is not None else ""

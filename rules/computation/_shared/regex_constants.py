@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 from rlint.rule import Edit
 from rlint.rules.computation._shared import regex, regex_names
-from rlint.rules.computation._shared.regex import Compiled, Use
+from rlint.rules.computation._shared.regex import Compiled, PatternUse
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _WIDE = 100
-Edits = tuple[Edit, ...]
+EditTuple = tuple[Edit, ...]
 
 
 def constant_for(
-    pattern: Compiled, use: Use, model: SemanticModel, comment: str = "", above: Sequence[str] = ()
-) -> tuple[str, Edits | None]:
+    pattern: Compiled, use: PatternUse, model: SemanticModel, comment: str = "", above: Sequence[str] = ()
+) -> tuple[str, EditTuple | None]:
     """The name of a module constant that holds a pattern compiled, and the edits that define it: none
     where there is such a constant, None where it cannot be defined.
     """
@@ -31,8 +31,8 @@ def constant_for(
 
 
 def define(
-    wanted: str, pattern: Compiled, use: Use, model: SemanticModel, comment: str, above: Sequence[str]
-) -> tuple[str, Edits | None]:
+    wanted: str, pattern: Compiled, use: PatternUse, model: SemanticModel, comment: str, above: Sequence[str]
+) -> tuple[str, EditTuple | None]:
     """Define a constant for one pattern, with the comments that stood behind and above it."""
     compiler = compiler_for(use, model)
     if compiler is None or pattern.pattern.text is None:
@@ -58,11 +58,11 @@ def exported(wanted: str, model: SemanticModel) -> str:
     return f"_{wanted}" if model.program.is_starred() else wanted
 
 
-def compiler_for(use: Use, model: SemanticModel) -> tuple[str, Sequence[ast.stmt], Edits] | None:
+def compiler_for(use: PatternUse, model: SemanticModel) -> tuple[str, Sequence[ast.stmt], EditTuple] | None:
     """What `re` is called at module level, the import that must have run, and the edits that add one."""
     for name, bindings in model.syntax.scopes[model.syntax.module].bindings.items():
         match bindings:
-            case [binding] if binding.how is How.IMPORT and binding.target == "re":
+            case [binding] if binding.how is BindingKind.IMPORT and binding.target == "re":
                 statement = binding.statement
                 if isinstance(statement, ast.stmt) and model.importer.runs_before(statement, use.call):
                     return name, (statement,), ()
@@ -70,12 +70,14 @@ def compiler_for(use: Use, model: SemanticModel) -> tuple[str, Sequence[ast.stmt
     return ("re", (added[0],), (added[1],)) if added is not None else None
 
 
-def _existing(pattern: Compiled, use: Use, model: SemanticModel) -> str | None:
+def _existing(pattern: Compiled, use: PatternUse, model: SemanticModel) -> str | None:
     """A module constant that holds the pattern already."""
     module = model.syntax.scopes[model.syntax.module]
     for name, bindings in module.bindings.items():
         match bindings:
-            case [binding] if binding.how is How.ASSIGN and binding.value is not None and not binding.path:
+            case [binding] if (
+                binding.how is BindingKind.ASSIGN and binding.value is not None and not binding.path
+            ):
                 other = regex.use_of(binding.value, model)
                 if other is None or other.function != "compile" or other.call is use.call:
                     continue
@@ -92,7 +94,7 @@ def _existing(pattern: Compiled, use: Use, model: SemanticModel) -> str | None:
     return None
 
 
-def _wanted(pattern: Compiled, use: Use, model: SemanticModel) -> str:
+def _wanted(pattern: Compiled, use: PatternUse, model: SemanticModel) -> str:
     variable = use.pattern.id if isinstance(use.pattern, ast.Name) else ""
     if variable and not pattern.pattern.local:
         return f"COMPILED_{variable.upper().lstrip('_')}"  # the module's own text of the pattern
@@ -103,7 +105,7 @@ def _wanted(pattern: Compiled, use: Use, model: SemanticModel) -> str:
     return name
 
 
-def _target(use: Use, model: SemanticModel) -> str:
+def _target(use: PatternUse, model: SemanticModel) -> str:
     """The variable that gets the match, or the compiled pattern."""
     if use.function in ("sub", "subn", "split"):
         return ""  # a text, mostly named after what it was before

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.semantics.dataflow.escape import Fate, Use
+from rlint.semantics.dataflow.escape import Fate, ValueUse
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.algebra import is_immutable
@@ -16,28 +16,28 @@ from rlint.syntax.walk import below
 # of which another call makes another one that may be meant to be another one
 _VALUES = frozenset(
     {
-        Tag.UNKNOWN,
-        Tag.NONE,
-        Tag.BOOL,
-        Tag.INT,
-        Tag.FLOAT,
-        Tag.STR,
-        Tag.BYTES,
-        Tag.NUMPY_SCALAR,
-        Tag.LIST,
-        Tag.TUPLE,
-        Tag.DICT,
-        Tag.SET,
-        Tag.NDARRAY,
-        Tag.TENSOR,
-        Tag.DISTRIBUTION,
-        Tag.MATCH,
-        Tag.BATCH,
-        Tag.DATAFRAME,
+        TypeTag.UNKNOWN,
+        TypeTag.NONE,
+        TypeTag.BOOL,
+        TypeTag.INT,
+        TypeTag.FLOAT,
+        TypeTag.STR,
+        TypeTag.BYTES,
+        TypeTag.NUMPY_SCALAR,
+        TypeTag.LIST,
+        TypeTag.TUPLE,
+        TypeTag.DICT,
+        TypeTag.SET,
+        TypeTag.NDARRAY,
+        TypeTag.TENSOR,
+        TypeTag.DISTRIBUTION,
+        TypeTag.MATCH,
+        TypeTag.BATCH,
+        TypeTag.DATAFRAME,
     }
 )
-_EQUAL_TO_ITSELF = frozenset({Tag.BOOL, Tag.BYTES, Tag.INT, Tag.NONE, Tag.STR})
-_UNCHANGING = frozenset({Tag.MATCH, Tag.DISTRIBUTION})
+_EQUAL_TO_ITSELF = frozenset({TypeTag.BOOL, TypeTag.BYTES, TypeTag.INT, TypeTag.NONE, TypeTag.STR})
+_UNCHANGING = frozenset({TypeTag.MATCH, TypeTag.DISTRIBUTION})
 _MAKERS = frozenset(
     f"{module}.{name}"
     for module in ("numpy", "torch")
@@ -60,7 +60,7 @@ _NO_GRADIENT = frozenset(
     item le long lt ne nonzero numpy searchsorted tolist unique""".split()
 )
 _MAKES = regex(r"(^|_)(blank|build|create|empty|fresh|init|initial|make|new|start|zeros?)(_|$)")
-_SETTINGS = frozenset({Tag.BOOL, Tag.DEVICE, Tag.DTYPE, Tag.FLOAT, Tag.INT, Tag.NONE})
+_SETTINGS = frozenset({TypeTag.BOOL, TypeTag.DEVICE, TypeTag.DTYPE, TypeTag.FLOAT, TypeTag.INT, TypeTag.NONE})
 _WITHOUT_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
@@ -184,7 +184,7 @@ def _doubt(doubt: ast.AST, model: SemanticModel) -> str:
     return f"the change on line {line} must not be one of the arguments by another name"
 
 
-def _can_be_shared(nodes: list[ast.expr], uses: list[Use], model: SemanticModel) -> bool:
+def _can_be_shared(nodes: list[ast.expr], uses: list[ValueUse], model: SemanticModel) -> bool:
     if all(use.fate is Fate.READ for use in uses):
         return True
     if any(use.fate is not Fate.READ for use in uses[:-1]):
@@ -197,7 +197,7 @@ def _can_be_shared(nodes: list[ast.expr], uses: list[Use], model: SemanticModel)
 def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
     """May the value be one that `backward()` goes through?"""
     kind = model.types.type_of(expression)
-    if kind.tag in (Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.MATCH, Tag.DATAFRAME):
+    if kind.tag in (TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR, TypeTag.MATCH, TypeTag.DATAFRAME):
         return False
     if kind.item is not None and is_immutable(kind.item):
         return False  # a list of texts or numbers
@@ -207,7 +207,7 @@ def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
             return False
         qualified = model.names.qualified(expression.func) or ""
         root = qualified.partition(".")[0]
-        if kind.tag not in (Tag.TENSOR, Tag.DISTRIBUTION) and root in (
+        if kind.tag not in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) and root in (
             "numpy",
             "re",
             "json",
@@ -216,7 +216,7 @@ def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
             "statistics",
         ):
             return False
-    if kind.tag not in (Tag.TENSOR, Tag.DISTRIBUTION) and not _knows_torch(expression, model):
+    if kind.tag not in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) and not _knows_torch(expression, model):
         return False
     return not _is_without_gradient(expression, model)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.computation._shared import sharing
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
-_TEXT = (Tag.STR, Tag.BYTES)
+_TEXT = (TypeTag.STR, TypeTag.BYTES)
 _REDUCTIONS = frozenset("argmax argmin max mean median min prod std sum var".split())
 """Methods that go through all of an array, whatever library it comes from."""
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})

@@ -88,7 +88,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.computation._shared import names, sharing, told, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
@@ -159,5 +159,5 @@ class DuplicateExtractCall(Rule):
             if bound.reused
             else f"Evaluate it once, as `{bound.name}`"
         )
-        safety = Safety.UNSAFE if reasons else Safety.SAFE
+        safety = Applicability.UNSAFE if reasons else Applicability.SAFE
         return Fix(title, safety, bound.edits, "; ".join(reasons) or None)

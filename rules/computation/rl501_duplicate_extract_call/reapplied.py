@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.semantics.dataflow.item_origins import Place
+from rlint.semantics.dataflow.item_origins import ItemOrigin
 from rlint.semantics.interprocedural.summary import Application, FunctionSummary
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
@@ -91,7 +91,7 @@ def _by_place(
     return found
 
 
-def _told_by(place: Place, model: SemanticModel) -> tuple[object, ...]:
+def _told_by(place: ItemOrigin, model: SemanticModel) -> tuple[object, ...]:
     """What is equal for the same place alone."""
     root = place.root
     scope = model.names.scope(root).lookup(root.id) if isinstance(root, ast.Name) else None
@@ -135,7 +135,7 @@ def _same_application(
     place = model.types.origin_of(argument)
     if place is None:
         return None
-    wanted = Place(place.root, place.depth + items, place.loops)
+    wanted = ItemOrigin(place.root, place.depth + items, place.loops)
     for other in model.names.calls_named(applied.name, model.function(call)):
         if not _is_on(other, wanted, model) or model.types.call_targets(other) != [applied]:
             continue
@@ -151,13 +151,13 @@ def _same_application(
     return None
 
 
-def _is_on(call: ast.Call, place: Place, model: SemanticModel) -> bool:
+def _is_on(call: ast.Call, place: ItemOrigin, model: SemanticModel) -> bool:
     """Is the call's one argument at the same place: the same variable, or an item of the same one?"""
     own = _place_of_one(call, model)
     return own is not None and _told_by(own, model) == _told_by(place, model)
 
 
-def _place_of_one(call: ast.Call, model: SemanticModel) -> Place | None:
+def _place_of_one(call: ast.Call, model: SemanticModel) -> ItemOrigin | None:
     """What a call's one argument stands for."""
     if len(call.args) != 1 or call.keywords or not isinstance(call.args[0], (ast.Name, ast.Attribute)):
         return None

@@ -57,7 +57,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.computation._shared import regex
 from rlint.rules.computation.rl502_regex_per_call import regex_moves
 from rlint.semantics.model import SemanticModel
@@ -93,11 +93,11 @@ class RegexPerCall(Rule):
         fix = None
         if move.edits is not None:
             title = f"Compile the pattern{'s' if move.many else ''} once, in `{move.name}`"
-            fix = Fix(title, Safety.SAFE, move.edits)
+            fix = Fix(title, Applicability.SAFE, move.edits)
         yield self.finding(model, use.call, _message(use, move, model), fix=fix, advice=_advice(use, move))
 
 
-def _is_done_once(use: regex.Use, model: SemanticModel) -> bool:
+def _is_done_once(use: regex.PatternUse, model: SemanticModel) -> bool:
     """Is the compiled pattern kept for the next call by what surrounds it: a cache, a global name?"""
     if use.function != "compile":
         return False
@@ -118,7 +118,7 @@ def _is_done_once(use: regex.Use, model: SemanticModel) -> bool:
     return False
 
 
-def _reads_an_error(use: regex.Use, model: SemanticModel) -> bool:
+def _reads_an_error(use: regex.PatternUse, model: SemanticModel) -> bool:
     """Is the text that is searched the message of a caught exception? Errors are no hot path."""
     errors = {
         ancestor.name
@@ -128,7 +128,7 @@ def _reads_an_error(use: regex.Use, model: SemanticModel) -> bool:
     return any(isinstance(node, ast.Name) and node.id in errors for node in below(use.call))
 
 
-def _message(use: regex.Use, move: regex.Move, model: SemanticModel) -> str:
+def _message(use: regex.PatternUse, move: regex.PatternMove, model: SemanticModel) -> str:
     loops, function = model.frequency.loops(use.call), model.function(use.call)
     if loops and not move.many:
         each = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
@@ -140,7 +140,7 @@ def _message(use: regex.Use, move: regex.Move, model: SemanticModel) -> str:
     return f"`re.{use.function}` looks up the compiled form of {what} {each}"
 
 
-def _advice(use: regex.Use, move: regex.Move) -> str:
+def _advice(use: regex.PatternUse, move: regex.PatternMove) -> str:
     if move.many:
         compiled = f"`{move.name} = tuple(re.compile(p) for p in ...)`"
         return f"Compile the patterns at module level, {compiled}, and loop over those"

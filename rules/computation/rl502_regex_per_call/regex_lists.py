@@ -7,11 +7,11 @@ import ast
 from rlint.frozen import frozen
 from rlint.rule import Edit
 from rlint.rules.computation._shared import regex, regex_names
-from rlint.rules.computation._shared.regex import Compiled, Move, Use
+from rlint.rules.computation._shared.regex import Compiled, PatternMove, PatternUse
 from rlint.rules.computation._shared.regex_constants import compiler_for, exported
 from rlint.rules.computation.rl502_regex_per_call import regex_displays
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 Display = ast.List | ast.Tuple | ast.Dict
 _ONLY_READ_BY = frozenset(
@@ -41,12 +41,14 @@ class PatternList:
         return self.source.name if self.source is not None else ""
 
 
-def list_of(use: Use, model: SemanticModel) -> PatternList | None:
+def list_of(use: PatternUse, model: SemanticModel) -> PatternList | None:
     """The list of constant patterns that the pattern of a call runs through, or None."""
     if not isinstance(use.pattern, ast.Name):
         return None
     match model.dataflow.definitions(use.pattern):
-        case [Binding(how=How.FOR | How.COMPREHENSION, value=ast.expr() as iterated) as variable]:
+        case [
+            Binding(how=BindingKind.FOR | BindingKind.COMPREHENSION, value=ast.expr() as iterated) as variable
+        ]:
             pass
         case _:
             return None
@@ -55,7 +57,7 @@ def list_of(use: Use, model: SemanticModel) -> PatternList | None:
     display: ast.expr = iterable
     if isinstance(iterable, ast.Name):
         match model.dataflow.definitions(iterable):
-            case [Binding(how=How.ASSIGN, path=(), value=ast.expr() as bound) as binding]:
+            case [Binding(how=BindingKind.ASSIGN, path=(), value=ast.expr() as bound) as binding]:
                 source, display = binding, bound
             case _:
                 return None
@@ -72,7 +74,7 @@ def list_of(use: Use, model: SemanticModel) -> PatternList | None:
     return PatternList(variable, iterable, source, display, found, tuple(known), plain)
 
 
-def move_list(patterns: PatternList, use: Use, model: SemanticModel) -> Move:
+def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> PatternMove:
     """Compile the patterns at module level, and loop over those."""
     source = patterns.source
     of_module = source is not None and model.names.scope(source.node).parent is None
@@ -85,7 +87,7 @@ def move_list(patterns: PatternList, use: Use, model: SemanticModel) -> Move:
     compiler = compiler_for(use, model)
     uses = regex.uses_of(patterns.variable, model)
     if compiler is None or uses is None or any(each.flags.value != use.flags.value for each in uses):
-        return Move(wanted, None, many=True)
+        return PatternMove(wanted, None, many=True)
     alias, needs, imported = compiler
     flags = regex.flags_text(use.flags, alias)
     value = (
@@ -95,7 +97,7 @@ def move_list(patterns: PatternList, use: Use, model: SemanticModel) -> Move:
     )
     gone = _without_source(patterns, model) if source is not None and not of_module else []
     if value is None or gone is None:
-        return Move(wanted, None, many=True)
+        return PatternMove(wanted, None, many=True)
     name = model.importer.fresh_name(exported(wanted, model), value)
     comment: list[str] = []
     if gone and source is not None and isinstance(source.statement, ast.stmt):
@@ -107,10 +109,10 @@ def move_list(patterns: PatternList, use: Use, model: SemanticModel) -> Move:
     made = model.importer.module_constant(name, value, user=use.call, needs=needs, comment=comment)
     calls = [regex.called_on(each, patterns.variable.name, model) for each in uses]
     if made is None or any(call is None for call in calls):
-        return Move(name, None, many=True)
+        return PatternMove(name, None, many=True)
     edits = [*imported, *made, *gone, model.edit.replace(patterns.iterable, name)]
     edits += [edit for call in calls for edit in call or ()]
-    return Move(name, tuple(edits), many=True)
+    return PatternMove(name, tuple(edits), many=True)
 
 
 def _iterated(

@@ -6,14 +6,14 @@ import ast
 
 from rlint.rule import Edit
 from rlint.rules.computation._shared import regex
-from rlint.rules.computation._shared.regex import Move, Use
-from rlint.rules.computation._shared.regex_constants import Edits, constant_for
+from rlint.rules.computation._shared.regex import PatternMove, PatternUse
+from rlint.rules.computation._shared.regex_constants import EditTuple, constant_for
 from rlint.rules.computation.rl502_regex_per_call.regex_lists import list_of, move_list
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding
 
 
-def move_of(use: Use, model: SemanticModel) -> Move | None:
+def move_of(use: PatternUse, model: SemanticModel) -> PatternMove | None:
     """How the pattern of a call can be compiled at import; None where it is not constant."""
     pattern = regex.compiled(use.pattern, use.flags, model)
     if pattern is None:
@@ -23,17 +23,17 @@ def move_of(use: Use, model: SemanticModel) -> Move | None:
     name, defined = _constant(pattern, use, binding, model)
     uses = regex.uses_of(binding, model) if binding is not None else [use]
     if uses is None:
-        return Move(name, None)
+        return PatternMove(name, None)
     edits: list[Edit | None] = []
     for each in uses:
         edits += _moved(each, binding, model)
     if binding is not None:
         edits.append(without_local(binding, model, goes_along=bool(defined)))
     done = tuple(edit for edit in edits if edit is not None)
-    return Move(name, tuple(dict.fromkeys(done)) if len(done) == len(edits) else None)
+    return PatternMove(name, tuple(dict.fromkeys(done)) if len(done) == len(edits) else None)
 
 
-def _local_text(use: Use, model: SemanticModel) -> Binding | None:
+def _local_text(use: PatternUse, model: SemanticModel) -> Binding | None:
     """The local binding of the pattern's text, if the call names one."""
     if not isinstance(use.pattern, ast.Name):
         return None
@@ -59,7 +59,7 @@ def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -
     return model.edit.delete_statement(statement, comment=goes_along)
 
 
-def _moved(use: Use, text: Binding | None, model: SemanticModel) -> list[Edit | None]:
+def _moved(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[Edit | None]:
     """The edits for one call, None among them where one cannot be made."""
     pattern = regex.compiled(use.pattern, use.flags, model)
     if pattern is None:
@@ -72,17 +72,17 @@ def _moved(use: Use, text: Binding | None, model: SemanticModel) -> list[Edit | 
 
 
 def _constant(
-    pattern: regex.Compiled, use: Use, text: Binding | None, model: SemanticModel
-) -> tuple[str, Edits | None]:
+    pattern: regex.Compiled, use: PatternUse, text: Binding | None, model: SemanticModel
+) -> tuple[str, EditTuple | None]:
     """The constant for a pattern, with the comments of the local text that it takes the place of."""
     comment = regex.comment_behind(text.statement, model) if text is not None else ""
-    found: tuple[str, Edits | None] = constant_for(
+    found: tuple[str, EditTuple | None] = constant_for(
         pattern, use, model, comment, _comment_above(use, text, model)
     )
     return found
 
 
-def _comment_above(use: Use, text: Binding | None, model: SemanticModel) -> list[str]:
+def _comment_above(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[str]:
     """The comment of the statement that the constant takes the place of: `pattern = re.compile(...)`."""
     statement = text.statement if text is not None else model.parent(use.call)
     if not isinstance(statement, ast.Assign) or (text is None and use.function != "compile"):
@@ -90,7 +90,7 @@ def _comment_above(use: Use, text: Binding | None, model: SemanticModel) -> list
     return model.source.own_comment(statement) if isinstance(statement.targets[0], ast.Name) else []
 
 
-def _renamed(use: Use, name: str, model: SemanticModel, *, goes_along: bool) -> list[Edit] | None:
+def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bool) -> list[Edit] | None:
     """For `pattern = re.compile(...)`: the constant in place of the local, which goes, and the comment above
     with it.
     """

@@ -87,7 +87,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
 from rlint.rules.computation._shared import names, sharing, told, worth
 from rlint.rules.computation.rl503_repeated_string_work import searched, text_work
 from rlint.semantics.dataflow.common_subexpressions import Repetition
@@ -181,7 +181,7 @@ class RepeatedStringWork(Rule):
         )
 
     def _set_of_constants(self, call: ast.Call, edit: Edit | None, model: SemanticModel) -> Finding:
-        fix = Fix("Write the set as a display", Safety.SAFE, (edit,)) if edit is not None else None
+        fix = Fix("Write the set as a display", Applicability.SAFE, (edit,)) if edit is not None else None
         message = f"`{model.source.text(call.func)}(...)` is built of constants again for one look-up"
         return self.finding(
             model, call, message, fix=fix, advice="Write `{...}`, which Python makes a constant"
@@ -191,7 +191,7 @@ class RepeatedStringWork(Rule):
         named = f"`{found.name}`, a {found.what} of constants," if found.name else "this dict of constants"
         fix = None
         if found.edits is not None:
-            fix = Fix(f"Build it once, as `{found.constant}`", Safety.SAFE, found.edits)
+            fix = Fix(f"Build it once, as `{found.constant}`", Applicability.SAFE, found.edits)
         message = f"{named} is built anew each time, only to be searched"
         return self.finding(
             model, node, message, fix=fix, advice="Build it once, as a constant of the module"
@@ -211,4 +211,9 @@ def _bind(repetition: Repetition, again: list[ast.expr], model: SemanticModel) -
         if bound.reused
         else f"Do it once, and call the result `{bound.name}`"
     )
-    return Fix(title, Safety.UNSAFE if reasons else Safety.SAFE, bound.edits, "; ".join(reasons) or None)
+    return Fix(
+        title,
+        Applicability.UNSAFE if reasons else Applicability.SAFE,
+        bound.edits,
+        "; ".join(reasons) or None,
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.rule import Fix, Heat, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Fix, Heat
 from rlint.rules.computation._shared import names as text_names
 from rlint.rules.computation._shared import worth
 from rlint.semantics.dataflow.common_subexpressions import Repetition
@@ -14,11 +14,11 @@ from rlint.semantics.dataflow.extract_variable import can_be_replaced
 from rlint.semantics.dataflow.hoist_points import is_reached, may_move_before
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import below
 
-_TEXT = frozenset({Tag.STR, Tag.BYTES})
-_TENSORS = frozenset({Tag.TENSOR, Tag.DISTRIBUTION})
+_TEXT = frozenset({TypeTag.STR, TypeTag.BYTES})
+_TENSORS = frozenset({TypeTag.TENSOR, TypeTag.DISTRIBUTION})
 METHODS = frozenset(
     """capitalize casefold count decode encode expandtabs find index join lower lstrip partition removeprefix
     removesuffix replace rfind rindex rpartition rsplit rstrip split splitlines strip swapcase title translate
@@ -80,7 +80,7 @@ def is_dwarfed(node: ast.AST, model: SemanticModel) -> bool:
 def _computes(call: ast.Call, model: SemanticModel) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         return True
-    return model.types.type_of(call).tag in _TENSORS or model.types.type_of(call.func).tag is Tag.MODULE
+    return model.types.type_of(call).tag in _TENSORS or model.types.type_of(call.func).tag is TypeTag.MODULE
 
 
 def is_name_of_weights(call: ast.Call, model: SemanticModel) -> bool:
@@ -91,7 +91,7 @@ def is_name_of_weights(call: ast.Call, model: SemanticModel) -> bool:
     for binding in model.dataflow.definitions(name) if isinstance(name, ast.Name) else ():
         match binding.value:
             case ast.Call(func=ast.Attribute(value=owner, attr=attribute)):
-                if attribute.startswith("named_") or model.types.type_of(owner).tag is Tag.STATE_DICT:
+                if attribute.startswith("named_") or model.types.type_of(owner).tag is TypeTag.STATE_DICT:
                     return True
     return False
 
@@ -202,7 +202,7 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
     if caught:
         reason = f"`{model.source.text(call)}` must not fail: before the loop, nothing catches an error"
     title = f"Do it once before the loop, as `{new}`"
-    return Fix(title, Safety.SAFE if safe else Safety.UNSAFE, edits, None if safe else reason)
+    return Fix(title, Applicability.SAFE if safe else Applicability.UNSAFE, edits, None if safe else reason)
 
 
 def _is_caught(call: ast.Call, statement: ast.AST, model: SemanticModel) -> bool:
@@ -229,9 +229,13 @@ def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: 
     An annotation only claims so.
     """
     match binding:
-        case Binding(how=How.ASSIGN | How.WALRUS, path=(), value=(ast.Constant() | ast.JoinedStr()) as value):
+        case Binding(
+            how=BindingKind.ASSIGN | BindingKind.WALRUS,
+            path=(),
+            value=(ast.Constant() | ast.JoinedStr()) as value,
+        ):
             return model.types.type_of(value).tag in _TEXT
-        case Binding(how=How.ASSIGN | How.WALRUS, path=(), value=ast.Call() as call):
+        case Binding(how=BindingKind.ASSIGN | BindingKind.WALRUS, path=(), value=ast.Call() as call):
             if model.names.qualified(call.func) == "builtins.str" or is_text_work(call, model):
                 return True
     scope = model.names.scope(name).lookup(name.id)
@@ -266,7 +270,7 @@ def _may_fail(call: ast.Call, model: SemanticModel) -> bool:
     while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
         given = [argument.value for argument in owner.args if isinstance(argument, ast.Constant)]
         fewest, most = _TEXTS_TAKEN.get(owner.func.attr, (1, 0))
-        wanted = bytes if model.types.type_of(owner.func.value).tag is Tag.BYTES else str
+        wanted = bytes if model.types.type_of(owner.func.value).tag is TypeTag.BYTES else str
         if not fewest <= len(given) <= most or not all(
             isinstance(value, wanted) and value for value in given
         ):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 from rlint.syntax.walk import below
 
 _BOUND = 4
-_UNHASHABLE = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.NDARRAY, Tag.STATE_DICT, Tag.FILE})
+_UNHASHABLE = frozenset(
+    {TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.NDARRAY, TypeTag.STATE_DICT, TypeTag.FILE}
+)
 _REASON = (
     "all callers then share one object, which nobody may train, move or change, and which stays as it was "
     "when the files change"
@@ -58,7 +60,7 @@ def remembered(function: Function, model: SemanticModel) -> Fix | None:
     if added is None:
         return None
     title = f"Let `{function.name}` remember what it loaded"
-    return Fix(title, Safety.UNSAFE, (*edits, added), _REASON)
+    return Fix(title, Applicability.UNSAFE, (*edits, added), _REASON)
 
 
 def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
@@ -86,7 +88,7 @@ def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
     called = f"{name}({', '.join(arguments[parameter] for parameter in parameters)})"
     shared = Edit(added.start, added.end, added.text, shared=True)
     title = f"Load it once, in `{name}`"
-    return Fix(title, Safety.UNSAFE, (*edits, shared, model.edit.replace(call, called)), _REASON)
+    return Fix(title, Applicability.UNSAFE, (*edits, shared, model.edit.replace(call, called)), _REASON)
 
 
 def _top_level(call: ast.Call, model: SemanticModel) -> ast.stmt | None:

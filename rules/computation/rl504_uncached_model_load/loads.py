@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.rule import last_names
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below, children
 
@@ -114,8 +114,8 @@ def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int
     if scope is None or len(bindings) != 1:
         return False
     (binding,) = bindings
-    if binding.how is How.PARAMETER:
-        if model.types.type_of(name).tag is Tag.MODULE or model.frequency.takes_loop_items(name):
+    if binding.how is BindingKind.PARAMETER:
+        if model.types.type_of(name).tag is TypeTag.MODULE or model.frequency.takes_loop_items(name):
             return False
         return (
             model.frequency.is_called(name)
@@ -123,13 +123,13 @@ def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int
             or bool(_MODEL.search(name.id))
         )
     if (
-        binding.how is not How.ASSIGN
+        binding.how is not BindingKind.ASSIGN
         or binding.path
         or binding.value is None
         or model.frequency.loops(binding.node)
     ):
         return False
-    if scope.parent is None and model.types.type_of(binding.value).tag is Tag.STR:
+    if scope.parent is None and model.types.type_of(binding.value).tag is TypeTag.STR:
         return True
     return _stays(binding.value, call, model, depth - 1)
 
@@ -215,7 +215,7 @@ def names_a_file(call: ast.Call, model: SemanticModel) -> bool:
         case ast.Call(func=func):
             return model.names.qualified(func) in _STAYS
         case ast.Name() | ast.Attribute() as value:
-            return model.types.type_of(value).tag in (Tag.STR, Tag.PATH) or bool(
+            return model.types.type_of(value).tag in (TypeTag.STR, TypeTag.PATH) or bool(
                 _FILE.search(_last(value).lower())
             )
     return False

@@ -65,7 +65,7 @@ from collections.abc import Iterator
 from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule, last_names
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
-    Elements,
+    ElementAccess,
     elements_of,
     gathered,
     held_by,
@@ -137,7 +137,7 @@ def is_sum(call: ast.Call, model: SemanticModel) -> bool:
     return model.names.qualified(call.func) in _SUMS
 
 
-def advice(found: Elements, *, adds: bool) -> str:
+def advice(found: ElementAccess, *, adds: bool) -> str:
     """What to write instead."""
     if adds:
         return "Add up in one call: `(a * b).sum()`, or `a @ b` for a product of two rows of numbers"
@@ -150,7 +150,7 @@ def advice(found: Elements, *, adds: bool) -> str:
     return "Compute with the whole arrays, without the index: `x[:] = x / 255.0`"
 
 
-def is_short(found: Elements, model: SemanticModel) -> bool:
+def is_short(found: ElementAccess, model: SemanticModel) -> bool:
     """Are there surely few passes, or may there well be, as it goes over environments or joints?"""
     if model.analysis.loops.is_bounded(found.loop):
         return True

@@ -6,13 +6,13 @@ import ast
 from dataclasses import field
 
 from rlint.frozen import mutable
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import is_observation
 from rlint.syntax.walk import below
 
-_ARRAYS = frozenset({Tag.NDARRAY, Tag.TENSOR})
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
 _OF_WHOLE_ARRAYS = frozenset(
     f"numpy.{name}"
@@ -28,7 +28,7 @@ _OF_NUMBERS = frozenset(
 
 
 @mutable
-class Elements:
+class ElementAccess:
     """What a loop computes: `arrays` are those that it reads or writes elements of, one node for each use;
     `stored` are the assignments to elements, `summed` the variable that it adds to instead.
     """
@@ -46,11 +46,11 @@ class Elements:
     computes: bool = False
 
 
-def elements_of(loop: ast.For, model: SemanticModel) -> Elements | None:
+def elements_of(loop: ast.For, model: SemanticModel) -> ElementAccess | None:
     """What a loop does to the elements of arrays, where that is all that it does."""
     if loop.orelse:
         return None
-    found = Elements(loop)
+    found = ElementAccess(loop)
     body = _enter(loop, found, model)
     found.body = body or []
     if body is None or not all(_is_statement(statement, found, model) for statement in body):
@@ -60,9 +60,9 @@ def elements_of(loop: ast.For, model: SemanticModel) -> Elements | None:
     return found if _only_arrays(found, model) else None
 
 
-def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> Elements | None:
+def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ElementAccess | None:
     """What a comprehension computes from the elements of arrays, where that is all that it does."""
-    found = Elements(made)
+    found = ElementAccess(made)
     if len(made.generators) != 1 or made.generators[0].ifs or made.generators[0].is_async:
         return None
     clause = made.generators[0]
@@ -72,7 +72,7 @@ def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> Ele
     return found if computes and _only_arrays(found, model) else None
 
 
-def _enter(loop: ast.For, found: Elements, model: SemanticModel) -> list[ast.stmt] | None:
+def _enter(loop: ast.For, found: ElementAccess, model: SemanticModel) -> list[ast.stmt] | None:
     """Take in what the loop counts, or goes through; a loop that holds nothing but another is one with it."""
     if not _goes_through(loop.target, loop.iter, found, model):
         return None
@@ -82,7 +82,7 @@ def _enter(loop: ast.For, found: Elements, model: SemanticModel) -> list[ast.stm
     return loop.body
 
 
-def _goes_through(target: ast.expr, iterable: ast.expr, found: Elements, model: SemanticModel) -> bool:
+def _goes_through(target: ast.expr, iterable: ast.expr, found: ElementAccess, model: SemanticModel) -> bool:
     match iterable, target:
         case ast.Call(func=func, args=args), ast.Name(id=name) if (
             model.names.qualified(func) == "builtins.range"
@@ -111,7 +111,7 @@ def _goes_through(target: ast.expr, iterable: ast.expr, found: Elements, model: 
     return True
 
 
-def _is_statement(statement: ast.stmt, found: Elements, model: SemanticModel) -> bool:
+def _is_statement(statement: ast.stmt, found: ElementAccess, model: SemanticModel) -> bool:
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             if name in found.counters or not _is_simple(value, found, model) or name in found.given:
@@ -161,7 +161,7 @@ def _is_store(statement: ast.stmt) -> bool:
     return False
 
 
-def _is_element(node: ast.Subscript, found: Elements) -> bool:
+def _is_element(node: ast.Subscript, found: ElementAccess) -> bool:
     """`x[i]`, `x[i, j]`, `x[i][j]`: one place of an array for each pass."""
     return _indices(node) == list(found.counters) and bool(found.counters)
 
@@ -178,7 +178,7 @@ def _indices(node: ast.Subscript) -> list[str] | None:
     return [*first, *(part.id for part in parts if isinstance(part, ast.Name))]
 
 
-def _is_simple(value: ast.expr, found: Elements, model: SemanticModel) -> bool:
+def _is_simple(value: ast.expr, found: ElementAccess, model: SemanticModel) -> bool:
     """Is a value computed from elements, numbers and what the loop leaves alone?"""
     match value:
         case ast.Constant(value=int() | float()):
@@ -213,7 +213,7 @@ def _is_simple(value: ast.expr, found: Elements, model: SemanticModel) -> bool:
     return False
 
 
-def _is_settled(value: ast.expr, found: Elements) -> bool:
+def _is_settled(value: ast.expr, found: ElementAccess) -> bool:
     """An attribute, or an item at a constant place, which is the same in each pass."""
     moving = {*found.counters, *found.items, *found.temporary}
     return not any(
@@ -231,7 +231,7 @@ def held_by(element: ast.Subscript) -> ast.expr:
     return held
 
 
-def _only_arrays(found: Elements, model: SemanticModel) -> bool:
+def _only_arrays(found: ElementAccess, model: SemanticModel) -> bool:
     """Are all arrays surely arrays or tensors (or observations of an environment), and does each element
     depend on nothing that another pass writes?
     """
@@ -257,7 +257,7 @@ def _only_arrays(found: Elements, model: SemanticModel) -> bool:
     )
 
 
-def _targets(found: Elements) -> list[ast.Subscript]:
+def _targets(found: ElementAccess) -> list[ast.Subscript]:
     targets = [s.targets[0] if isinstance(s, ast.Assign) else s.target for s in found.stored]
     return [target for target in targets if isinstance(target, ast.Subscript)]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Kind, Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import Type, TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.computation._shared.early import may_end_early
-from rlint.rules.computation.rl505_scalar_loop_over_array.elements import Elements, held_by
+from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import fits_single
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _LARGE = 1e200
 """A number that may be added to any array of doubles without an overflow it would not have had."""
@@ -19,7 +19,7 @@ _LARGE_SINGLE = 1e20
 _SMALL_SINGLE = 1e-20
 
 
-def whole_fix(found: Elements, model: SemanticModel) -> Fix | None:
+def whole_fix(found: ElementAccess, model: SemanticModel) -> Fix | None:
     """`x[:] = x / 255.0` for a loop that divides each element; None where an element needs more than to be
     replaced by its array.
     """
@@ -57,11 +57,11 @@ def whole_fix(found: Elements, model: SemanticModel) -> Fix | None:
         reason = f"`{held}` must be an array of numbers; one of them may round otherwise"
     elif _may_stop(held_by(target), found.loop, model):
         reason = f"where numpy raises an error for a number, no number of `{held}` is replaced before that"
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix(f"Compute all of `{held}` at once", safety, (edit,), reason=reason)
 
 
-def _whole_of(found: Elements, model: SemanticModel) -> str | None:
+def _whole_of(found: ElementAccess, model: SemanticModel) -> str | None:
     """Does the loop count to the length of the array, as `range(len(x))` does?"""
     match getattr(found.loop, "iter", None):
         case ast.Call(args=[end]):
@@ -72,7 +72,7 @@ def _whole_of(found: Elements, model: SemanticModel) -> str | None:
     return None
 
 
-def _used_outside(counter: str, found: Elements, model: SemanticModel) -> bool:
+def _used_outside(counter: str, found: ElementAccess, model: SemanticModel) -> bool:
     scope = model.names.scope(found.loop).lookup(counter)
     if scope is None or scope.parent is None or model.names.is_captured(counter, scope):
         return True
@@ -84,7 +84,7 @@ def _used_outside(counter: str, found: Elements, model: SemanticModel) -> bool:
     return any(_may_read(use, found, model) for use in outside)
 
 
-def _may_read(use: ast.Name, found: Elements, model: SemanticModel) -> bool:
+def _may_read(use: ast.Name, found: ElementAccess, model: SemanticModel) -> bool:
     """Does the loop bind what a name reads? One that nothing binds would be a variable of the module, if any,
     without the loop.
     """
@@ -92,7 +92,7 @@ def _may_read(use: ast.Name, found: Elements, model: SemanticModel) -> bool:
     return not definitions or any(binding.statement is found.loop for binding in definitions)
 
 
-def _text(value: ast.expr, found: Elements, model: SemanticModel) -> str:
+def _text(value: ast.expr, found: ElementAccess, model: SemanticModel) -> str:
     """The text of a value with arrays for their elements."""
     start, end = model.source.span(value)
     text = model.syntax.text
@@ -111,7 +111,7 @@ def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, model: Sema
     array that this function made, with constants that cannot overflow.
     """
     kind = model.types.type_of(held)
-    if kind.tag is not Tag.NDARRAY or not kind.rank or not _is_made_here(held, model):
+    if kind.tag is not TypeTag.NDARRAY or not kind.rank or not _is_made_here(held, model):
         return False
     if isinstance(statement, ast.AugAssign):
         return kind.dtype == "float64" and _is_exact_step(statement.op, statement.value, kind)
@@ -126,7 +126,7 @@ def _may_stop(held: ast.expr, loop: ast.For, model: SemanticModel) -> bool:
     return caught or model.program.mentions("errstate", "seterr")
 
 
-def _is_exact_value(value: ast.expr, kind: Kind, *, outermost: bool) -> bool:
+def _is_exact_value(value: ast.expr, kind: Type, *, outermost: bool) -> bool:
     match value:
         case ast.Subscript():
             return not outermost
@@ -147,7 +147,7 @@ def _is_large(value: object) -> bool:
     return isinstance(value, int) and value > 255
 
 
-def _is_exact_step(op: ast.operator, number: ast.expr, kind: Kind) -> bool:
+def _is_exact_step(op: ast.operator, number: ast.expr, kind: Type) -> bool:
     match number:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             size = abs(value)
@@ -173,7 +173,7 @@ def _is_made_here(held: ast.expr, model: SemanticModel) -> bool:
         return False
     definitions = model.dataflow.definitions(held)
     return len(definitions) == 1 and all(
-        binding.how is How.ASSIGN
+        binding.how is BindingKind.ASSIGN
         and not binding.path
         and isinstance(binding.value, ast.Call)
         and model.types.type_of(binding.value).fresh

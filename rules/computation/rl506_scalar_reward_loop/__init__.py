@@ -90,7 +90,7 @@ from collections.abc import Iterator
 from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
-    Front,
+    GrownFront,
     append_fix,
     front_of,
     is_first,
@@ -151,7 +151,7 @@ class ScalarRewardLoop(Rule):
                     "gradient), compute with Python numbers, and make one tensor of the results",
                 )
 
-    def _front(self, front: Front, model: SemanticModel) -> Iterator[Finding]:
+    def _front(self, front: GrownFront, model: SemanticModel) -> Iterator[Finding]:
         loop = loop_of(front, model)
         if loop is None or not model.frequency.may_be_warm(front.statement):
             return

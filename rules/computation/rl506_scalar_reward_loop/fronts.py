@@ -6,17 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.computation._shared.early import may_end_early
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Loop
 from rlint.syntax.walk import below
 
 
 @frozen
-class Front:
+class GrownFront:
     """A statement that puts `value` before all other items of the list `held`."""
 
     statement: ast.stmt
@@ -24,7 +24,7 @@ class Front:
     value: ast.expr
 
 
-def front_of(node: ast.AST, model: SemanticModel) -> Front | None:
+def front_of(node: ast.AST, model: SemanticModel) -> GrownFront | None:
     """`x.insert(0, value)` or `x = [value] + x`."""
     if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
         return None
@@ -36,25 +36,25 @@ def front_of(node: ast.AST, model: SemanticModel) -> Front | None:
         ):
             statement = model.parent(node)
             if isinstance(statement, ast.Expr) and first is not False:
-                return Front(statement, held, value)
+                return GrownFront(statement, held, value)
         case ast.Assign(
             targets=[ast.Name() as held],
             value=ast.BinOp(left=ast.List(elts=[value]), op=ast.Add(), right=ast.Name(id=name)),
         ):
             if held.id == name and not isinstance(value, ast.Starred):
-                return Front(node, held, value)
+                return GrownFront(node, held, value)
     return None
 
 
-def is_list(front: Front, model: SemanticModel) -> bool:
+def is_list(front: GrownFront, model: SemanticModel) -> bool:
     """Is it surely a list that is filled?"""
     held = front.held
     if isinstance(front.statement, ast.Assign):  # a list and something else is a list, or an error
         return True
-    return model.types.type_of(held).tag is Tag.LIST
+    return model.types.type_of(held).tag is TypeTag.LIST
 
 
-def loop_of(front: Front, model: SemanticModel) -> Loop | None:
+def loop_of(front: GrownFront, model: SemanticModel) -> Loop | None:
     """The loop of the same function that fills the list: the innermost one."""
     return next(iter(_loops_around(front.statement, model)), None)
 
@@ -69,7 +69,7 @@ def _loops_around(node: ast.AST, model: SemanticModel) -> Iterator[Loop]:
         child = ancestor
 
 
-def is_first(front: Front, model: SemanticModel) -> bool:
+def is_first(front: GrownFront, model: SemanticModel) -> bool:
     """Is this the first statement of its loop that fills the list? One finding is enough."""
     loop = loop_of(front, model)
     shown = _shape(front.held)
@@ -84,7 +84,7 @@ def is_first(front: Front, model: SemanticModel) -> bool:
     return True
 
 
-def append_fix(front: Front, model: SemanticModel) -> Fix | None:
+def append_fix(front: GrownFront, model: SemanticModel) -> Fix | None:
     """Append instead, and turn the list round behind the loop; None where somebody would see the difference
     in between, or the list does not begin empty.
     """
@@ -103,11 +103,11 @@ def append_fix(front: Front, model: SemanticModel) -> Fix | None:
     reason = None
     if may_end_early(front.held, region, model):
         reason = f"An exception in the loop that is caught around it leaves `{name}` the other way round"
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix(f"Append to `{name}`, and reverse it behind the loop", safety, shared, reason)
 
 
-def _made_at(front: Front, model: SemanticModel) -> ast.stmt | None:
+def _made_at(front: GrownFront, model: SemanticModel) -> ast.stmt | None:
     """The statement that makes the list, empty, for this loop and nothing else."""
     held = front.held
     if not isinstance(held, ast.Name):
@@ -120,7 +120,7 @@ def _made_at(front: Front, model: SemanticModel) -> ast.stmt | None:
     ):
         return None
     made = [binding for binding in _definitions(held, front, model) if not _is_front(binding, model)]
-    if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path:
+    if len(made) != 1 or made[0].how is not BindingKind.ASSIGN or made[0].path:
         return None
     match made[0].statement, made[0].value:
         case (ast.Assign(targets=[_]) | ast.AnnAssign()) as statement, ast.List(elts=[]):
@@ -132,7 +132,7 @@ def _made_at(front: Front, model: SemanticModel) -> ast.stmt | None:
     return None
 
 
-def _definitions(held: ast.Name, front: Front, model: SemanticModel) -> list[Binding]:
+def _definitions(held: ast.Name, front: GrownFront, model: SemanticModel) -> list[Binding]:
     scope = model.names.scope(held).lookup(held.id)
     return model.dataflow.bindings_before(held.id, front.statement, scope) if scope is not None else []
 
@@ -141,7 +141,7 @@ def _is_front(binding: Binding, model: SemanticModel) -> bool:
     return isinstance(binding.statement, ast.Assign) and front_of(binding.statement, model) is not None
 
 
-def _region(front: Front, made: ast.stmt, model: SemanticModel) -> Loop | None:
+def _region(front: GrownFront, made: ast.stmt, model: SemanticModel) -> Loop | None:
     """The outermost loop that fills the list that was made before it."""
     found = None
     for loop in _loops_around(front.statement, model):
@@ -182,7 +182,7 @@ def _edits(held: ast.Name, made: ast.stmt, region: Loop, model: SemanticModel) -
     return edits
 
 
-def _append_edits(front: Front, model: SemanticModel) -> list[Edit] | None:
+def _append_edits(front: GrownFront, model: SemanticModel) -> list[Edit] | None:
     text = model.syntax.text
     start, end = model.source.span(front.statement)
     first, last = model.source.span(front.value)

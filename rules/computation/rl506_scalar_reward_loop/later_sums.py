@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.rule import last_names
 from rlint.semantics.frequency.loops import AnyLoop
@@ -166,7 +166,7 @@ def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> b
         return False
     name = sequence.id if isinstance(sequence, ast.Name) else sequence.attr
     kind = model.types.type_of(sequence)
-    if not _REWARD.search(name) or kind.tag in (Tag.STR, Tag.DICT):
+    if not _REWARD.search(name) or kind.tag in (TypeTag.STR, TypeTag.DICT):
         return False
     shape = ast.dump(sequence)
     for part in below(loop):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
@@ -94,7 +94,7 @@ def _reads_neighbour(target: ast.Subscript, value: ast.expr) -> bool:
 
 
 def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
-    return isinstance(held, (ast.Name, ast.Attribute)) and model.types.type_of(held).tag is Tag.TENSOR
+    return isinstance(held, (ast.Name, ast.Attribute)) and model.types.type_of(held).tag is TypeTag.TENSOR
 
 
 def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
@@ -107,7 +107,7 @@ def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
         return False
     definitions = model.dataflow.definitions(held)
     return bool(definitions) and all(
-        binding.how is How.ASSIGN
+        binding.how is BindingKind.ASSIGN
         and not binding.path
         and binding.value is not None
         and _makes_vector(binding.value, model)
@@ -122,9 +122,9 @@ def _makes_vector(value: ast.expr, model: SemanticModel) -> bool:
             qualified = model.names.qualified(func)
             if qualified in ("torch.zeros_like", "torch.empty_like", "torch.ones_like"):
                 return _is_vector(first, model)
-            if qualified in _LISTS_OF and model.types.type_of(first).tag is Tag.LIST:
+            if qualified in _LISTS_OF and model.types.type_of(first).tag is TypeTag.LIST:
                 item = model.types.type_of(first).item
-                return item is not None and item.tag in (Tag.FLOAT, Tag.INT, Tag.BOOL)
+                return item is not None and item.tag in (TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL)
             if isinstance(func, ast.Attribute) and func.attr in ("to", "clone", "detach"):
                 return _is_vector(func.value, model) or _makes_vector(func.value, model)
         case ast.Call(func=ast.Attribute(value=held, attr="clone" | "detach" | "cpu" | "float")):

@@ -62,11 +62,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
 from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     CLIPS,
     MAKERS,
-    Bound,
+    ClipBound,
     bound_at,
     has_ends,
     is_end,
@@ -212,14 +212,14 @@ def _is_inside_call(node: ast.expr, model: SemanticModel) -> bool:
 # -- fixes -------------------------------------------------------------------------------------
 
 
-def build_fix(found: Bound, model: SemanticModel) -> Fix | None:
+def build_fix(found: ClipBound, model: SemanticModel) -> Fix | None:
     """Make it before the loop, or in the constructor."""
     if not model.edit.is_relocatable(found.node) or found.loose or "\n" in model.source.text(found.node):
         return None
     return _before_loop(found, model) if found.loop is not None else _in_constructor(found, model)
 
 
-def _before_loop(found: Bound, model: SemanticModel) -> Fix | None:
+def _before_loop(found: ClipBound, model: SemanticModel) -> Fix | None:
     loop = found.loop
     assert isinstance(loop, ast.stmt)
     inside = set(below(loop))
@@ -234,7 +234,7 @@ def _before_loop(found: Bound, model: SemanticModel) -> Fix | None:
         return None
     edits = (replace(before, shared=True), _in_place(found.node, name, model))
     reason = f"{_SHARED.format('passes')}; and it is made where the loop may not run"
-    return Fix(f"Make it before the loop, as `{name}`", Safety.UNSAFE, edits, reason)
+    return Fix(f"Make it before the loop, as `{name}`", Applicability.UNSAFE, edits, reason)
 
 
 def _in_place(node: ast.expr, name: str, model: SemanticModel) -> Edit:
@@ -247,7 +247,7 @@ def _in_place(node: ast.expr, name: str, model: SemanticModel) -> Edit:
     return model.edit.replace(node, name)
 
 
-def _in_constructor(found: Bound, model: SemanticModel) -> Fix | None:
+def _in_constructor(found: ClipBound, model: SemanticModel) -> Fix | None:
     cls, function = model.class_of(found.node), model.function(found.node)
     made = model.method(cls, "__init__") if cls is not None else None
     if cls is None or made is None or function is None or function is made or found.inlined:
@@ -266,10 +266,12 @@ def _in_constructor(found: Bound, model: SemanticModel) -> Fix | None:
     if inserted is None:
         return None
     edits = (replace(inserted, shared=True), _in_place(found.node, f"{own}.{name}", model))
-    return Fix(f"Make it in `__init__`, as `{own}.{name}`", Safety.UNSAFE, edits, _SHARED.format("calls"))
+    return Fix(
+        f"Make it in `__init__`, as `{own}.{name}`", Applicability.UNSAFE, edits, _SHARED.format("calls")
+    )
 
 
-def _last_store(found: Bound, own: str, made: Function) -> ast.stmt | None:
+def _last_store(found: ClipBound, own: str, made: Function) -> ast.stmt | None:
     """The statement of the constructor behind which all is set that the bounds are made of."""
     if any(isinstance(node, ast.Return) for node in below(made)):
         return None
@@ -299,7 +301,7 @@ def _last_store(found: Bound, own: str, made: Function) -> ast.stmt | None:
     return last
 
 
-def name_for(found: Bound, model: SemanticModel) -> str:
+def name_for(found: ClipBound, model: SemanticModel) -> str:
     """What to call it: like the variable that holds it here, or by the bound that it is made of."""
     match model.parent(found.node):
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):

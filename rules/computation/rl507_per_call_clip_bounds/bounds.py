@@ -6,13 +6,13 @@ import ast
 from dataclasses import field
 
 from rlint.frozen import mutable
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Heat, last_names
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
@@ -32,13 +32,22 @@ _PLAIN = frozenset({"builtins.float", "builtins.int", "builtins.min", "builtins.
 MAKERS = last_names(*_MAKERS, *_PLAIN) | _METHODS
 """What bounds are made by, by its last name."""
 _NUMBERS = frozenset(
-    {Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.STR, Tag.NONE, Tag.TUPLE, Tag.RANGE, Tag.NUMPY_SCALAR}
+    {
+        TypeTag.INT,
+        TypeTag.FLOAT,
+        TypeTag.BOOL,
+        TypeTag.STR,
+        TypeTag.NONE,
+        TypeTag.TUPLE,
+        TypeTag.RANGE,
+        TypeTag.NUMPY_SCALAR,
+    }
 )
 _DEPTH = 5
 
 
 @mutable
-class Bound:
+class ClipBound:
     """An expression that gives the same bounds each time, though something is computed for them.
 
     `arrays` are the attributes of which it makes something, `names` the variables of the function that it
@@ -55,9 +64,9 @@ class Bound:
     loop: AnyLoop | None = None
 
 
-def bound_at(node: ast.expr, model: SemanticModel) -> Bound | None:
+def bound_at(node: ast.expr, model: SemanticModel) -> ClipBound | None:
     """The bounds that an expression makes anew, with the loop before which they could be made."""
-    found = Bound(node)
+    found = ClipBound(node)
     if not _stays(node, found, model, _DEPTH) or not found.arrays or not found.made:
         return None
     loops = model.frequency.loops(node)
@@ -89,10 +98,10 @@ def is_end(node: ast.expr, model: SemanticModel) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr not in _ENDS:
         return False
     named = last_name(node.value) or ""
-    return model.types.type_of(node.value).tag is Tag.SPACE or named.endswith("space")
+    return model.types.type_of(node.value).tag is TypeTag.SPACE or named.endswith("space")
 
 
-def _unbound_in(loop: AnyLoop, found: Bound, model: SemanticModel) -> bool:
+def _unbound_in(loop: AnyLoop, found: ClipBound, model: SemanticModel) -> bool:
     inside = set(below(loop))
     if any(binding.node in inside for name in found.names for binding in model.dataflow.definitions(name)):
         return False
@@ -112,7 +121,7 @@ def _chain(node: ast.expr) -> list[ast.Attribute]:
     return found
 
 
-def _stays(node: ast.expr, found: Bound, model: SemanticModel, depth: int) -> bool:
+def _stays(node: ast.expr, found: ClipBound, model: SemanticModel, depth: int) -> bool:
     """Is it made of constants, settings and the bounds of spaces?"""
     if depth <= 0:
         return False
@@ -138,7 +147,7 @@ def _stays(node: ast.expr, found: Bound, model: SemanticModel, depth: int) -> bo
     return False
 
 
-def _call_stays(call: ast.Call, found: Bound, model: SemanticModel, depth: int) -> bool:
+def _call_stays(call: ast.Call, found: ClipBound, model: SemanticModel, depth: int) -> bool:
     qualified = model.names.qualified(call.func)
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     if any(keyword.arg in (None, "out", "requires_grad") for keyword in call.keywords):
@@ -153,7 +162,7 @@ def _call_stays(call: ast.Call, found: Bound, model: SemanticModel, depth: int) 
     return all(_stays(part, found, model, depth - 1) for part in given)
 
 
-def _attribute_stays(node: ast.Attribute, found: Bound, model: SemanticModel) -> bool:
+def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel) -> bool:
     if node.attr in ("device", "dtype") and not model.types.is_setting(node):
         found.loose.append(node)
         return isinstance(node.value, (ast.Name, ast.Attribute))
@@ -171,10 +180,10 @@ def _attribute_stays(node: ast.Attribute, found: Bound, model: SemanticModel) ->
     if not own or not model.types.is_setting(node):
         return False
     kind = model.types.type_of(node)
-    if kind.tag in (Tag.NDARRAY, Tag.LIST) and not kind.optional:
+    if kind.tag in (TypeTag.NDARRAY, TypeTag.LIST) and not kind.optional:
         found.arrays.append(node)
         return not any(_is_written(use, model) for use in model.names.attribute_uses(node.attr))
-    return kind.tag in _NUMBERS | {Tag.DEVICE, Tag.DTYPE} or is_number(node, model)
+    return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or is_number(node, model)
 
 
 def _is_written(use: ast.Attribute, model: SemanticModel) -> bool:
@@ -192,7 +201,7 @@ def _is_written(use: ast.Attribute, model: SemanticModel) -> bool:
     return False
 
 
-def _name_stays(name: ast.Name, found: Bound, model: SemanticModel, depth: int) -> bool:
+def _name_stays(name: ast.Name, found: ClipBound, model: SemanticModel, depth: int) -> bool:
     """`low`, where `low, high = self.action_space.low, self.action_space.high`; else a variable that is
     bound before the loop.
     """
@@ -200,8 +209,10 @@ def _name_stays(name: ast.Name, found: Bound, model: SemanticModel, depth: int) 
         return True
     definitions = model.dataflow.definitions(name)
     match definitions:
-        case [only] if only.how is How.ASSIGN and not only.path and isinstance(only.value, ast.Attribute):
-            inner = Bound(name)
+        case [only] if (
+            only.how is BindingKind.ASSIGN and not only.path and isinstance(only.value, ast.Attribute)
+        ):
+            inner = ClipBound(name)
             if _stays(only.value, inner, model, depth - 1) and inner.arrays and not inner.names:
                 found.arrays += inner.arrays
                 found.inlined.append(name)

@@ -71,7 +71,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     Scalar,
@@ -182,7 +182,7 @@ def build_fix(found: Scalar, model: SemanticModel) -> Fix | None:
         edits.append(model.edit.replace(call.func, text.partition("(")[0]))
     else:
         edits.append(model.edit.replace(call, in_place(text, call, model)))
-    return Fix(f"Use `{found.better}`", Safety.UNSAFE, tuple(edits), reason_for(found))
+    return Fix(f"Use `{found.better}`", Applicability.UNSAFE, tuple(edits), reason_for(found))
 
 
 def is_plain(given: ast.expr) -> bool:
@@ -232,4 +232,6 @@ def pick_by_index(call: ast.Call, items: ast.expr, model: SemanticModel) -> Fix 
     else:
         return None
     reason = "the item itself comes out, where numpy gave a copy in a type that fits all items"
-    return Fix("Pick the item by its index", Safety.UNSAFE, (model.edit.replace(call, picked),), reason)
+    return Fix(
+        "Pick the item by its index", Applicability.UNSAFE, (model.edit.replace(call, picked),), reason
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import last_names
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _SAME = "exp expm1 sqrt log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil".split()
 MATH = {f"numpy.{name}": name for name in _SAME} | {
@@ -95,7 +95,7 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
 def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Is it one number: a Python number, a numpy scalar, or what is computed of such?"""
     kind = model.types.type_of(node)
-    if kind.tag is Tag.NUMPY_SCALAR:
+    if kind.tag is TypeTag.NUMPY_SCALAR:
         return not kind.optional
     if is_number(node, model):
         return True
@@ -110,7 +110,11 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
             return scalar_call(node, model, depth - 1) is not None
         case ast.Name():
             bindings = model.dataflow.definitions(node)
-            values = [binding.value for binding in bindings if binding.how is How.ASSIGN and not binding.path]
+            values = [
+                binding.value
+                for binding in bindings
+                if binding.how is BindingKind.ASSIGN and not binding.path
+            ]
             return (
                 bool(bindings)
                 and all(value is not None and is_single(value, model, depth - 1) for value in values)
@@ -174,5 +178,5 @@ def picked_from(call: ast.Call, model: SemanticModel) -> ast.expr | None:
                 plain = items.elts and not any(isinstance(item, ast.Starred) for item in items.elts)
                 return items if plain else None
             kind = model.types.type_of(items)
-            return items if kind.tag in (Tag.LIST, Tag.TUPLE) and not kind.optional else None
+            return items if kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and not kind.optional else None
     return None

@@ -6,7 +6,7 @@ from collections import Counter
 from functools import lru_cache
 
 from rlint.frozen import frozen
-from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.reference import ACCESSOR, ACCESSOR_WORDS
 from rlint.semantics.interprocedural.summary import ClassSummary
 from rlint.semantics.model import SemanticModel
@@ -40,7 +40,7 @@ def accessor(name: str) -> Accessor | None:
     return Accessor(name, matched.group(2), matched.group(4)) if matched is not None else None
 
 
-def has_unknown_base(owner: ClassSummary, index: Index) -> bool:
+def has_unknown_base(owner: ClassSummary, index: ProjectIndex) -> bool:
     """Does a class derive from one of a library, which may ask for methods by their names?"""
     return any(isinstance(base, str) and base not in _KNOWN_BASES for base in index.ancestry(owner))
 

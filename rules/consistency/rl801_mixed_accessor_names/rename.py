@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlint.rule import Edit, Elsewhere, Fix, Safety
+from rlint.rule import Applicability, Edit, Elsewhere, Fix
 from rlint.rules.consistency.rl801_mixed_accessor_names.accessors import has_unknown_base
-from rlint.semantics.interprocedural.reference import Mention, Sort
+from rlint.semantics.interprocedural.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
@@ -43,18 +43,18 @@ def renaming(old: str, new: str, model: SemanticModel) -> Fix | None:
         return None
     digests = {module.path: module.digest for module in modules}
     elsewhere = tuple(Elsewhere(path, own, digests[path]) for path, own in sorted(edits.items()))
-    return Fix(f"Rename it to `{new}`", Safety.UNSAFE, here, _REASON, elsewhere, takes_away=old)
+    return Fix(f"Rename it to `{new}`", Applicability.UNSAFE, here, _REASON, elsewhere, takes_away=old)
 
 
 def _holds(name: str, module: ModuleSummary) -> bool:
     return any(mention.name == name for mention in module.mentions)
 
 
-def _can_change(mention: Mention, module: ModuleSummary, model: SemanticModel) -> bool:
+def _can_change(mention: Reference, module: ModuleSummary, model: SemanticModel) -> bool:
     """Is it a definition that only the project knows, or does it surely mean one?"""
-    if mention.sort is Sort.OTHER or not mention.path or "@" in mention.path:
+    if mention.sort is ReferenceKind.OTHER or not mention.path or "@" in mention.path:
         return False  # a parameter holds what callers hand over, also those that nobody knows
-    if mention.sort is Sort.DEFINITION:
+    if mention.sort is ReferenceKind.DEFINITION:
         owner = module.classes.get(mention.path.rpartition(".")[0])
         return owner is None or not has_unknown_base(owner, model.index)
     meant = model.index.callables(mention.path, module.module)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.rules.debugging._shared import errors
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import may_be_network
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _WEIGHT = regex(r"(weight|bias)(_\w+)?")
@@ -28,7 +28,9 @@ _COPYING_FUNCTIONS = frozenset(
 _KEEPING_FUNCTIONS = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.dict", "collections.OrderedDict"}
 )
-_INDEXED = frozenset({Tag.LIST, Tag.TUPLE, Tag.MODULE, Tag.STATE_DICT, Tag.PARAMETERS, Tag.TENSOR})
+_INDEXED = frozenset(
+    {TypeTag.LIST, TypeTag.TUPLE, TypeTag.MODULE, TypeTag.STATE_DICT, TypeTag.PARAMETERS, TypeTag.TENSOR}
+)
 
 
 _METHODS = _COPYING_METHODS | _KEEPING_METHODS
@@ -100,14 +102,14 @@ def _source(value: ast.expr, model: SemanticModel) -> tuple[ast.expr | None, boo
 
 
 def _is_network(expression: ast.expr, model: SemanticModel) -> bool:
-    return model.types.type_of(expression).tag is Tag.MODULE
+    return model.types.type_of(expression).tag is TypeTag.MODULE
 
 
 def is_weights(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value a parameter of a network, its parameters or its state?"""
     match expression:
         case ast.Attribute(value=owner, attr=name) if _WEIGHT.fullmatch(name):
-            return model.types.type_of(owner).tag in (Tag.MODULE, Tag.UNKNOWN)
+            return model.types.type_of(owner).tag in (TypeTag.MODULE, TypeTag.UNKNOWN)
         case ast.Subscript(value=owner):
             return is_parameters(owner, model)
         case ast.Call(func=ast.Name() as callee, args=[argument, *_]):
@@ -119,7 +121,7 @@ def is_weights(expression: ast.expr, model: SemanticModel) -> bool:
 
 def is_parameters(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value what `parameters()`, `named_parameters()` or `state_dict()` of a network gives?"""
-    if model.types.type_of(expression).tag in (Tag.PARAMETERS, Tag.STATE_DICT):
+    if model.types.type_of(expression).tag in (TypeTag.PARAMETERS, TypeTag.STATE_DICT):
         return True
     match expression:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _PARAMETERS:
@@ -138,9 +140,9 @@ def _is_bound_to_weights(name: ast.Name, model: SemanticModel) -> bool:
     binding, value = definitions[0], definitions[0].value
     if isinstance(value, ast.Name):
         return False  # another name for something: one step is followed, no chain (nor circle) of them
-    if binding.how in (How.FOR, How.COMPREHENSION):
+    if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
         return _gives_weights(value, binding.path, model)
-    return binding.how is How.ASSIGN and not binding.path and is_weights(value, model)
+    return binding.how is BindingKind.ASSIGN and not binding.path and is_weights(value, model)
 
 
 def _gives_weights(iterated: ast.expr, path: tuple[int, ...], model: SemanticModel) -> bool:
@@ -165,7 +167,7 @@ def is_of_copies(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH
         if not isinstance(node, ast.Name):
             continue
         for binding in model.dataflow.definitions(node):
-            value = binding.value if binding.how is How.ASSIGN else None
+            value = binding.value if binding.how is BindingKind.ASSIGN else None
             if value is not None and (copy_of(value, model) or is_of_copies(value, model, depth - 1)):
                 return True
     return False

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _OF_ANY_TENSOR = frozenset(
     "clone contiguous cpu detach double flatten float half ravel squeeze tolist t".split()
@@ -45,7 +45,8 @@ def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], model: Sem
             return bool(ifs) or not _gives_tensors(iterated, model)
         case ast.Name(ctx=ast.Load()):
             return any(
-                binding.how is How.ASSIGN and binding.path for binding in model.dataflow.definitions(node)
+                binding.how is BindingKind.ASSIGN and binding.path
+                for binding in model.dataflow.definitions(node)
             )
     return False
 
@@ -59,12 +60,14 @@ def _has(owner: ast.expr, name: str, model: SemanticModel) -> bool:
     kind = model.types.type_of(owner)
     if kind.optional:
         return False
-    if kind.tag is Tag.TENSOR:
+    if kind.tag is TypeTag.TENSOR:
         return name in ("data", "grad")
-    if kind.tag is Tag.MODULE and kind.of in _WITH_WEIGHT:
+    if kind.tag is TypeTag.MODULE and kind.of in _WITH_WEIGHT:
         return name == "weight"
     found = model.types.type_of(_attribute(owner, name, model))
-    return kind.tag in (Tag.MODULE, Tag.INSTANCE) and found.tag is Tag.MODULE and not found.optional
+    return (
+        kind.tag in (TypeTag.MODULE, TypeTag.INSTANCE) and found.tag is TypeTag.MODULE and not found.optional
+    )
 
 
 def _attribute(owner: ast.expr, name: str, model: SemanticModel) -> ast.expr:
@@ -80,11 +83,11 @@ def _takes(
     kind = model.types.type_of(owner)
     if kind.optional:
         return False
-    if kind.tag is Tag.TENSOR or (not kind and _is_tensor(owner, are_weights)):
+    if kind.tag is TypeTag.TENSOR or (not kind and _is_tensor(owner, are_weights)):
         return method in _OF_ANY_TENSOR and (method != "t" or (kind.rank or 3) < 3)
-    if kind.tag is Tag.MODULE:
+    if kind.tag is TypeTag.MODULE:
         return method in _OF_ANY_NETWORK
-    return kind.tag is Tag.STATE_DICT and method in _OF_ANY_MAPPING
+    return kind.tag is TypeTag.STATE_DICT and method in _OF_ANY_MAPPING
 
 
 def _is_tensor(value: ast.expr, are_weights: Callable[[ast.expr], bool]) -> bool:
@@ -96,13 +99,13 @@ def _is_tensor(value: ast.expr, are_weights: Callable[[ast.expr], bool]) -> bool
 
 def _gives_tensors(iterated: ast.expr, model: SemanticModel) -> bool:
     """Whether all that is iterated over are parameters, or the tensors of a state dict."""
-    if model.types.type_of(iterated).tag is Tag.PARAMETERS:
+    if model.types.type_of(iterated).tag is TypeTag.PARAMETERS:
         return True
     match iterated:
         case ast.Call(func=ast.Attribute(value=owner, attr="named_parameters"), args=[], keywords=[]):
-            return model.types.type_of(owner).tag is Tag.MODULE
+            return model.types.type_of(owner).tag is TypeTag.MODULE
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[]) if method in _OF_ANY_MAPPING:
             # what a module gives in its own way need be no tensor
-            is_state = model.types.type_of(owner).tag is Tag.STATE_DICT
+            is_state = model.types.type_of(owner).tag is TypeTag.STATE_DICT
             return is_state and not model.index.defines_method("get_extra_state")
     return False

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from rlint.rules.debugging._shared import copies, logs, uses
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import below
 
 _QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
 
 
-class Trace:
+class LoggedTrace:
     """What hangs on one value alone.
 
     `statements` would do nothing of use without the value: computations that go nowhere else, logs
@@ -124,14 +124,14 @@ class Trace:
     def _is_a_number(self, target: ast.Name) -> bool:
         """Does a name start as a constant, so that adding to it changes nothing else?"""
         return all(
-            binding.how is How.AUGMENT or isinstance(binding.value, ast.Constant)
+            binding.how is BindingKind.AUGMENT or isinstance(binding.value, ast.Constant)
             for binding in self.model.names.bindings(target)
         )
 
     def _follow_list(self, owner: ast.Name) -> bool:
         """Follow a local list that starts empty, to which something is appended."""
         match self.model.dataflow.definitions(owner):
-            case [Binding(how=How.ASSIGN, path=(), value=ast.List(elts=[])) as binding]:
+            case [Binding(how=BindingKind.ASSIGN, path=(), value=ast.List(elts=[])) as binding]:
                 statement = self.model.syntax.statement(binding.node)
                 single = isinstance(statement, ast.Assign) and len(statement.targets) == 1
                 self.statements[statement] = None
@@ -153,7 +153,7 @@ class Trace:
         return any(
             binding in self.values
             for binding in self.model.names.bindings(target)
-            if binding.how is not How.DELETE
+            if binding.how is not BindingKind.DELETE
         )
 
     # -- backwards and upwards: what is left without a purpose ---------------------------------
@@ -192,7 +192,7 @@ class Trace:
 
     def _add_feeder(self, name: ast.Name) -> None:
         for binding in self.model.dataflow.definitions(name):
-            if binding in self.values or binding.how is not How.ASSIGN or binding.value is None:
+            if binding in self.values or binding.how is not BindingKind.ASSIGN or binding.value is None:
                 continue
             match binding.statement:
                 case ast.Assign(targets=[ast.Name()]) as statement:

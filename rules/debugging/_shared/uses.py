@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from rlint import models
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.debugging._shared import copies
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
@@ -43,7 +43,7 @@ def _is_of_tensor(call: ast.Call, of_copy: Callable[[ast.expr], bool], model: Se
     if copies.is_parameters(call, model):
         return True
     count = len(call.args) + len(call.keywords)
-    known = (models.method_fact(tag, method, count) for tag in (Tag.TENSOR, Tag.NDARRAY))
+    known = (models.method_fact(tag, method, count) for tag in (TypeTag.TENSOR, TypeTag.NDARRAY))
     if not any(fact is not None and fact.effect.quiet for fact in known):
         return False
     inside = (node for node in below(owner) if isinstance(node, ast.expr))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 
-from rlint.rule import Fix, Safety
+from rlint.rule import Applicability, Fix
 from rlint.rules.debugging._shared import copies, logs, removal, traces
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding
@@ -94,7 +94,7 @@ def _comes_of_weights(value: ast.expr, model: SemanticModel, depth: int) -> bool
     return weights
 
 
-class _Together(traces.Trace):  # type: ignore[misc]  # mypy sees the rules by another name
+class _Together(traces.LoggedTrace):  # type: ignore[misc]  # mypy sees the rules by another name
     """What hangs on several comparisons, which one message tells of."""
 
     def __init__(self, binding: Binding, others: list[Binding], model: SemanticModel) -> None:
@@ -110,14 +110,16 @@ class _Together(traces.Trace):  # type: ignore[misc]  # mypy sees the rules by a
         return all(self._follow(other) for other in waiting)
 
 
-def traced(statement: ast.stmt, name: str, model: SemanticModel) -> tuple[traces.Trace, Fix | None] | None:
+def traced(
+    statement: ast.stmt, name: str, model: SemanticModel
+) -> tuple[traces.LoggedTrace, Fix | None] | None:
     """What hangs on the comparison that a statement binds to a name (or adds to it), and the fix that
     removes it; None where something else needs the result.
     """
     binding = _binding_of(statement, name, model)
     if binding is None or model.program.is_imported(name):
         return None
-    trace = traces.Trace(binding, model)
+    trace = traces.LoggedTrace(binding, model)
     if trace.escapes:
         return None
     fix = _without(trace, model)
@@ -134,7 +136,7 @@ def _binding_of(statement: ast.AST, name: str, model: SemanticModel) -> Binding 
     return next((each for each in bindings if each.statement is statement), None)
 
 
-def _told_with(trace: traces.Trace, model: SemanticModel) -> list[Binding]:
+def _told_with(trace: traces.LoggedTrace, model: SemanticModel) -> list[Binding]:
     """The other comparisons that the same messages tell of."""
     found: dict[Binding, None] = {}
     for log in trace.logs:
@@ -146,7 +148,7 @@ def _told_with(trace: traces.Trace, model: SemanticModel) -> list[Binding]:
     return [*found]
 
 
-def _without(trace: traces.Trace, model: SemanticModel) -> Fix | None:
+def _without(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
     """Remove a comparison, with all that is only there for it."""
     if trace.checked or trace.tangled:
         return None
@@ -156,7 +158,9 @@ def _without(trace: traces.Trace, model: SemanticModel) -> Fix | None:
     lines = ", ".join(str(line) for line in sorted({log.lineno for log in trace.logs}))
     reason = f"the log no longer tells of the comparison (line {lines})" if lines else ""
     title = "Remove the comparison and its part of the log" if lines else "Remove the comparison"
-    return Fix(title, Safety.UNSAFE, (*gone, *shorter), reason or "nobody can look at the comparison then")
+    return Fix(
+        title, Applicability.UNSAFE, (*gone, *shorter), reason or "nobody can look at the comparison then"
+    )
 
 
 def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel) -> tuple[bool, Fix | None]:
@@ -175,7 +179,7 @@ def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel
         )
         reason = f"the log no longer tells of the comparison (line {log.lineno})"
         title = "Remove the comparison from the log" if others else "Remove the log of the comparison"
-        return True, Fix(title, Safety.UNSAFE, tuple(edits), reason) if edits else None
+        return True, Fix(title, Applicability.UNSAFE, tuple(edits), reason) if edits else None
     match statement:
         case ast.If(test=test, body=body, orelse=[]) if comparison in below(test):
             return all(logs.log_of(child, model) is not None for child in body), None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.environments import makes_environment
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import below
 
@@ -18,13 +18,33 @@ _CHANGES = frozenset(
     setdefault shuffle sort store update""".split()
 )
 _PASSES_ON = frozenset({"parameters", "named_parameters", "get", "copy"})
-_HOLDERS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.UNKNOWN, Tag.INSTANCE, Tag.REPLAY_BUFFER})
+_HOLDERS = frozenset(
+    {
+        TypeTag.LIST,
+        TypeTag.DICT,
+        TypeTag.SET,
+        TypeTag.DEQUE,
+        TypeTag.UNKNOWN,
+        TypeTag.INSTANCE,
+        TypeTag.REPLAY_BUFFER,
+    }
+)
 _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.ExceptHandler)
 _GO_THROUGH = frozenset(
     f"builtins.{name}" for name in "dict enumerate filter iter list map set sorted sum tuple zip".split()
 )
 _SAME_ITEMS = frozenset(
-    {Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.STR, Tag.RANGE, Tag.NDARRAY, Tag.TENSOR}
+    {
+        TypeTag.LIST,
+        TypeTag.TUPLE,
+        TypeTag.DICT,
+        TypeTag.SET,
+        TypeTag.DEQUE,
+        TypeTag.STR,
+        TypeTag.RANGE,
+        TypeTag.NDARRAY,
+        TypeTag.TENSOR,
+    }
 )
 _DEPTH = 4
 
@@ -165,7 +185,9 @@ def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
         model.types.type_of(value).tag in _SAME_ITEMS for value in call.args
     ):
         return False  # a sampler has other items each time
-    made = model.types.type_of(call).tag in (Tag.DATASET, Tag.LOADER) or makes_environment(call, model)
+    made = model.types.type_of(call).tag in (TypeTag.DATASET, TypeTag.LOADER) or makes_environment(
+        call, model
+    )
     return made or model.effects.is_repeatable(call)
 
 
@@ -221,9 +243,12 @@ def _is_fixed_binding(binding: Binding, name: ast.Name, model: SemanticModel, de
     if scope is None or len(model.names.bindings(name)) != 1:
         return scope is None
     if scope.parent is None:
-        return binding.how in (How.ASSIGN, How.IMPORT, How.FUNCTION, How.CLASS) and not any(
-            name.id in inner.globals for inner in model.syntax.scopes.values()
-        )
-    if binding.how is not How.ASSIGN or binding.value is None or binding.path:
+        return binding.how in (
+            BindingKind.ASSIGN,
+            BindingKind.IMPORT,
+            BindingKind.FUNCTION,
+            BindingKind.CLASS,
+        ) and not any(name.id in inner.globals for inner in model.syntax.scopes.values())
+    if binding.how is not BindingKind.ASSIGN or binding.value is None or binding.path:
         return False
     return is_fixed(binding.value, model, depth - 1)

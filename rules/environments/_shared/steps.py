@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.regex import regex
-from rlint.semantics.frequency.cadence import Beat
+from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
-from rlint.semantics.frequency.path_conditions import Guard, Sort
+from rlint.semantics.frequency.path_conditions import Guard, GuardKind
 from rlint.semantics.model import SemanticModel
 
 _NO_TRAINING = regex(
@@ -21,7 +21,7 @@ _LARGE_MODELS = frozenset(
 )
 
 
-def step_of(beat: Beat) -> str | None:
+def step_of(beat: Cadence) -> str | None:
     """The step that a line keeps pace with: an environment step, a gradient step; None where it runs once
     for many of them, or where nobody knows.
     """
@@ -43,7 +43,7 @@ def unguarded_step(node: ast.AST, model: SemanticModel) -> str | None:
 
 def held_back(guards: tuple[Guard, ...]) -> bool:
     """Is there a condition besides the one that picks a process out of several?"""
-    return any(guard.sort is not Sort.RANK for guard in guards)
+    return any(guard.sort is not GuardKind.RANK for guard in guards)
 
 
 def is_training(node: ast.AST, model: SemanticModel) -> bool:
@@ -77,7 +77,7 @@ def stands_free(node: ast.AST, model: SemanticModel) -> bool:
 
 def is_free(guards: tuple[Guard, ...]) -> bool:
     """Do conditions hold whenever the file is the program?"""
-    return all(guard.sort is Sort.RANK or "__name__" in guard.text for guard in guards)
+    return all(guard.sort is GuardKind.RANK or "__name__" in guard.text for guard in guards)
 
 
 def is_for_training(way: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import is_observation, names_one
 from rlint.semantics.types.one_row_batches import only_row
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _DEPTH = 4
@@ -50,7 +50,9 @@ def is_number(value: ast.expr, model: SemanticModel) -> bool:
             return True
         case ast.Name():
             made = [
-                binding.value for binding in model.dataflow.definitions(value) if binding.how is How.ASSIGN
+                binding.value
+                for binding in model.dataflow.definitions(value)
+                if binding.how is BindingKind.ASSIGN
             ]
             return any(m is not None and not isinstance(m, ast.Name) and is_number(m, model) for m in made)
     return False
@@ -64,7 +66,7 @@ def is_one_row(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and depth:
             bindings = model.dataflow.definitions(node)
-            made = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
+            made = bindings[0].value if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN else None
             if made is not None and model.once(_is_one_row, (made, depth - 1)):
                 return True
     return False

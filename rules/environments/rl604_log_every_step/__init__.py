@@ -67,7 +67,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Rule
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.logs import (
@@ -132,7 +132,7 @@ def build_fix(run: list[ast.stmt], model: SemanticModel) -> Fix | None:
     if edit is None or writes_rare_values(run, model):
         return None
     reason = f"of {PERIOD} steps, only one is written"
-    return Fix(f"Write in every {PERIOD}th step alone", Safety.UNSAFE, (edit,), reason)
+    return Fix(f"Write in every {PERIOD}th step alone", Applicability.UNSAFE, (edit,), reason)
 
 
 def advice(statement: ast.stmt, step: str, model: SemanticModel) -> str:

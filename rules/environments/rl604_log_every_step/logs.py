@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import last_names
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
@@ -48,7 +48,7 @@ def is_log_write(call: ast.Call, model: SemanticModel) -> bool:
         return (last_name(call.func.value) or "").lower().strip(
             "_"
         ) == "logger" and not model.types.call_targets(call)
-    return kind.tag is (Tag.WRITER if method == "log" else Tag.LOGGER)
+    return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
 
 
 def _goes_on(call: ast.Call) -> bool:

@@ -80,11 +80,11 @@ from rlint.rules.environments._shared.steps import trains_large_models
 from rlint.rules.environments.rl608_replot_per_episode import figures as figures
 from rlint.rules.environments.rl608_replot_per_episode.figures import Does
 from rlint.rules.environments.rl608_replot_per_episode.passes import PASS, pass_of
-from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.frequency.path_conditions import GuardKind
 from rlint.semantics.model import SemanticModel
 
 PERIOD = 100
-_HOLD_BACK = frozenset(Sort) - {Sort.RANK, Sort.ENDS}
+_HOLD_BACK = frozenset(GuardKind) - {GuardKind.RANK, GuardKind.ENDS}
 _DRAWING = ("render", "render_frame")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.model import SemanticModel
 
@@ -102,7 +102,7 @@ def is_figure(expression: ast.expr, model: SemanticModel) -> bool:
     """Is it a figure of matplotlib, as far as its kind or its name tells?"""
     kind = model.types.type_of(expression)
     if kind:
-        return kind.tag is Tag.INSTANCE and kind.of == _FIGURE
+        return kind.tag is TypeTag.INSTANCE and kind.of == _FIGURE
     return bool(_FIGURE_NAME.search(_name(expression))) and uses_matplotlib(model)
 
 
@@ -110,7 +110,7 @@ def is_axes(expression: ast.expr, model: SemanticModel) -> bool:
     """Is it a pair of axes (or one of an array of them), as far as its kind or its name tells?"""
     kind = model.types.type_of(expression)
     if kind:
-        return kind.tag is Tag.INSTANCE and kind.of == _AXES
+        return kind.tag is TypeTag.INSTANCE and kind.of == _AXES
     return bool(_AXES_NAME.search(_name(expression))) and uses_matplotlib(model)
 
 

@@ -7,10 +7,10 @@ import re
 
 from rlint.regex import regex
 from rlint.rules.environments._shared.steps import is_training
-from rlint.semantics.frequency.cadence import Beat
+from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
-from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.frequency.path_conditions import GuardKind
 from rlint.semantics.frequency.roles import LEARNS
 from rlint.semantics.model import SemanticModel
 
@@ -37,7 +37,7 @@ def pass_of(node: ast.AST, model: SemanticModel) -> str | None:
     beat = model.frequency.cadence(node)
     if beat is None or GENERATION in beat.drivers | beat.nested or not _trains(node, model):
         return None
-    if any(guard.sort is Sort.ENDS for guard in beat.guards):
+    if any(guard.sort is GuardKind.ENDS for guard in beat.guards):
         return EPISODE
     if ENVIRONMENT_STEP in beat.drivers:
         return ENVIRONMENT_STEP
@@ -50,7 +50,7 @@ def pass_of(node: ast.AST, model: SemanticModel) -> str | None:
     return PASS if _PASSES.search(beat.header) else None
 
 
-def _is_episode(beat: Beat) -> bool:
+def _is_episode(beat: Cadence) -> bool:
     """Does each pass of the loop play one episode?"""
     return beat.resets or (bool(_EPISODES.search(beat.header)) and not beat.layered)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Device
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.torch_settings import CUDA
-from rlint.syntax.syntax_index import Function, Tree
+from rlint.syntax.syntax_index import Function, SyntaxIndex
 from rlint.syntax.walk import below
 
 _MAKES = frozenset({"torch.device", "torch.set_default_device"})
@@ -19,7 +19,7 @@ def may_run_on_cuda(model: SemanticModel) -> bool:
     return model.program.sets_anywhere(CUDA) and model.once(_puts_any_on_device, model.syntax)
 
 
-def _puts_any_on_device(tree: Tree, model: SemanticModel) -> bool:
+def _puts_any_on_device(tree: SyntaxIndex, model: SemanticModel) -> bool:
     return any(_puts_on_device(call, model) for call in tree.of_type(ast.Call))
 
 

@@ -7,19 +7,29 @@ from collections.abc import Iterator, Sequence
 
 from rlint import models
 from rlint.models.effect import Effect, EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.rule import Edit
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.gradient_sinks import ENDS, Outlet
+from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
 from rlint.syntax.walk import below
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook")
 _COMPUTED_WEIGHTS = ("weight_norm", "spectral_norm")
 _NO_MATTER = EffectKind.DRAWS | EffectKind.TELLS | EffectKind.READS_CLOCK | EffectKind.MOVES_MODULE
-_HOST = frozenset({Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.STR, Tag.NONE})
+_HOST = frozenset(
+    {
+        TypeTag.NDARRAY,
+        TypeTag.NUMPY_SCALAR,
+        TypeTag.FLOAT,
+        TypeTag.INT,
+        TypeTag.BOOL,
+        TypeTag.STR,
+        TypeTag.NONE,
+    }
+)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 
 
@@ -74,7 +84,7 @@ def loses_gradient(
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             if isinstance(target, ast.Subscript) and model.types.type_of(target.value).tag not in (
-                Tag.LIST, Tag.DICT, Tag.NDARRAY, Tag.DEQUE,
+                TypeTag.LIST, TypeTag.DICT, TypeTag.NDARRAY, TypeTag.DEQUE,
             ):  # fmt: skip
                 doubts[model.source.text(target.value)] = None
     if all(left.outlet in ENDS for left in model.gradients.sinks(value)):
@@ -84,7 +94,7 @@ def loses_gradient(
         return None
     for kept in rest.kept:
         kind = model.types.type_of(kept)
-        if kind.tag in (Tag.TENSOR, Tag.MODULE, Tag.PARAMETERS, Tag.DISTRIBUTION):
+        if kind.tag in (TypeTag.TENSOR, TypeTag.MODULE, TypeTag.PARAMETERS, TypeTag.DISTRIBUTION):
             return None
         if kind.tag not in _HOST:
             doubts[model.source.text(kept)] = None
@@ -119,7 +129,7 @@ def _is_harmless(call: ast.Call, model: SemanticModel) -> bool:
     if not isinstance(call.func, ast.Attribute):
         return False
     tag = model.types.type_of(call.func.value).tag
-    known = models.method_fact(tag if tag is not Tag.UNKNOWN else Tag.TENSOR, call.func.attr)
+    known = models.method_fact(tag if tag is not TypeTag.UNKNOWN else TypeTag.TENSOR, call.func.attr)
     return known is not None and _minds_no_mode(known.effect)
 
 
@@ -158,7 +168,7 @@ def joined(texts: Sequence[str]) -> str:
 def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
     """What a reader has to agree to about the network that a call runs; None where there is nothing."""
     name = model.source.text(call.func)
-    if model.types.type_of(call.func).tag is not Tag.MODULE:
+    if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return f"`{name}` as a whole runs with autograd off: it must do nothing else that needs a gradient"
     anatomy = model.nn.architecture(call.func)
     if anatomy.attention or anatomy.recurrent:
@@ -176,9 +186,9 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
     if _computes_weights(model):
         return f"What `{name}` computes its weights as (`weight_norm`) has no gradient until it runs again"
     outlets = {left.outlet for left in model.gradients.sinks(call)}
-    if Outlet.SHOWN in outlets:
+    if SinkKind.SHOWN in outlets:
         return "What is printed or asked of the result says that it has no gradient any more"
-    if Outlet.CONVERTED in outlets:
+    if SinkKind.CONVERTED in outlets:
         return "Torch warns where a result with a gradient is made a number, and will not do so any more"
     for around in model.ancestors(call):
         entered = [

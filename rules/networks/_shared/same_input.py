@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rlint import models
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.module_graph import Anatomy
+from rlint.semantics.nn.module_graph import Architecture
 from rlint.syntax.walk import below, children, is_in, names_bound
 
 # what these calls do touches neither weights nor tensors
@@ -24,7 +24,9 @@ _HARMLESS = (
     | EffectKind.TELLS
     | EffectKind.WARNS
 )
-_CONTAINERS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.LOGGER, Tag.WRITER, Tag.FILE})
+_CONTAINERS = frozenset(
+    {TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.LOGGER, TypeTag.WRITER, TypeTag.FILE}
+)
 _WITHS = (ast.With, ast.AsyncWith)
 _BODIES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
@@ -89,7 +91,7 @@ def _is_of_tensors(node: ast.AST, model: SemanticModel) -> bool:
     """Is it the call of a method that, as its name tells, only computes something of a tensor?"""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if not model.types.type_of(owner):
-            known = models.method_fact(Tag.TENSOR, method)
+            known = models.method_fact(TypeTag.TENSOR, method)
             return known is not None and known.effect.quiet and not model.types.call_targets(node)
     return False
 
@@ -128,7 +130,7 @@ def is_forward(call: ast.Call, model: SemanticModel) -> bool:
     return all(model.effects.effect_of(value).quiet for value in given)
 
 
-def anatomy_of(call: ast.Call, model: SemanticModel) -> Anatomy | None:
+def anatomy_of(call: ast.Call, model: SemanticModel) -> Architecture | None:
     """What a call runs: a network itself, or a method of one."""
     run = model.nn.network_run(call)
     return model.nn.architecture(*run) if run is not None else None
@@ -145,7 +147,7 @@ def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticMode
 def _is_mode(node: ast.AST, model: SemanticModel) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="eval" | "train")):
-            return model.types.type_of(owner).tag is Tag.MODULE
+            return model.types.type_of(owner).tag is TypeTag.MODULE
     return False
 
 
@@ -203,7 +205,7 @@ class _Watched:
 
     def _changed_by_call(self, call: ast.Call) -> bool:
         model = self.model
-        if model.types.type_of(call.func).tag is Tag.MODULE:
+        if model.types.type_of(call.func).tag is TypeTag.MODULE:
             return False  # another network runs
         effect = model.effects.call_effect(call)
         if effect.does_only(_HARMLESS):
@@ -215,7 +217,7 @@ class _Watched:
                     return self._holds(owner)
                 if method == "zero_grad":
                     return False
-                if kind.tag is Tag.MODULE:
+                if kind.tag is TypeTag.MODULE:
                     return not _only_runs(owner, method, model)
         return True
 

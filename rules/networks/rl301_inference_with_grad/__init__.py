@@ -68,7 +68,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.networks._shared.no_grad import (
     calls_in,
     careless_calls,
@@ -82,7 +82,7 @@ from rlint.rules.networks._shared.no_grad import (
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.gradient_sinks import Outlet
+from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.weight_sync import is_network, words_of
 from rlint.syntax.walk import below
 
@@ -93,11 +93,11 @@ MANY = frozenset(
 )
 SINGLE = frozenset({"last", "final", "next", "bootstrap"})
 LEAVES = {
-    Outlet.NUMBER: "only numbers leave it",
-    Outlet.CONVERTED: "only numbers leave it",
-    Outlet.SHOWN: "it is only shown",
-    Outlet.INDEX: "only indices leave it",
-    Outlet.DETACHED: "its result is detached",
+    SinkKind.NUMBER: "only numbers leave it",
+    SinkKind.CONVERTED: "only numbers leave it",
+    SinkKind.SHOWN: "it is only shown",
+    SinkKind.INDEX: "only indices leave it",
+    SinkKind.DETACHED: "its result is detached",
 }
 
 
@@ -146,7 +146,7 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
     if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
         return False
     outlets = {left.outlet for left in model.gradients.contained_sinks(call)}
-    if not outlets or outlets == {Outlet.SHOWN}:
+    if not outlets or outlets == {SinkKind.SHOWN}:
         return False
     return not leaves_something(call, model)
 
@@ -219,5 +219,5 @@ def build_fix(run: Sequence[ast.stmt], model: SemanticModel) -> Fix | None:
     edits = under_no_grad(run, model) if run else None
     if edits is None:
         return None
-    safety = Safety.UNSAFE if doubts else Safety.SAFE
+    safety = Applicability.UNSAFE if doubts else Applicability.SAFE
     return Fix("Run the forward under `torch.no_grad()`", safety, edits, next(iter(doubts), None))

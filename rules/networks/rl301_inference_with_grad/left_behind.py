@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.module_graph import OF_EVERY_MODULE
 
 
 def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
     """Does the network keep something of the run, which this file takes from it afterwards?"""
-    if model.types.type_of(call.func).tag is not Tag.MODULE:
+    if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return is_asked_for_more(call, model)
     anatomy = model.nn.architecture(call.func)
     if (anatomy.keeps or not anatomy.complete) and is_asked_for_more(call, model):

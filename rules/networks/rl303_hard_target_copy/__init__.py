@@ -71,8 +71,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.networks.rl303_hard_target_copy.followers import (
     copied_value,
     exists_before,
@@ -89,7 +89,7 @@ from rlint.semantics.nn.weight_sync import (
     loaded_state,
     state_owner,
 )
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 LOADS = ("load_state_dict", "state_dict", "_load_from_state_dict")
 LESS_OFTEN = "Copy every few hundred updates or blend softly, which changes the algorithm"
@@ -188,11 +188,11 @@ def is_newly_made(source: ast.expr, call: ast.Call, model: SemanticModel) -> boo
         return False
     made = model.dataflow.definitions(source)
     return bool(made) and all(
-        binding.how is How.ASSIGN
+        binding.how is BindingKind.ASSIGN
         and binding.value is not None
         and isinstance(value := copied_value(binding.value), ast.Call)
         and model.names.qualified(value.func) != "copy.deepcopy"
-        and model.types.type_of(value).tag is Tag.MODULE
+        and model.types.type_of(value).tag is TypeTag.MODULE
         and model.function(binding.node) is model.function(call)
         and model.frequency.loops(binding.node) == model.frequency.loops(call)
         for binding in made
@@ -236,4 +236,4 @@ def copy_fix(
         reason += (
             "; a `load_state_dict` or `state_dict` of their own, or hooks of it, are not called any more"
         )
-    return Fix("Copy the tensors in place", Safety.UNSAFE, (edit,), reason)
+    return Fix("Copy the tensors in place", Applicability.UNSAFE, (edit,), reason)

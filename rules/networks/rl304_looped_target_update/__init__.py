@@ -84,14 +84,14 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks.rl304_looped_target_update.blend_fixes import fix_of, in_one_call, is_complement
-from rlint.rules.networks.rl304_looped_target_update.blends import Blend, Lerp, Mix, Step, blends_in
+from rlint.rules.networks.rl304_looped_target_update.blends import Blend, BlendStep, Lerp, Mix, blends_in
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import is_follower
 
 MADE = {
     Mix: "two products and their sum",
-    Step: "a difference, its share and their sum",
+    BlendStep: "a difference, its share and their sum",
     Lerp: "the mixture",
 }
 ENDS = {

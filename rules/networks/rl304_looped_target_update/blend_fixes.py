@@ -5,14 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Edit, Fix, Safety
-from rlint.rules.networks.rl304_looped_target_update.blends import Blend, Lerp, Mix, Mixture, Step, root_of
+from rlint.rule import Applicability, Edit, Fix
+from rlint.rules.networks.rl304_looped_target_update.blends import (
+    Blend,
+    BlendStep,
+    Lerp,
+    Mix,
+    Mixture,
+    root_of,
+)
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.made_networks import are_alike
 from rlint.semantics.types.numbers import is_number, number_of
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 ROUNDS = "`lerp_` rounds differently in the last digit, and takes tensors of one dtype only"
 SHARES = "what shares memory with `{}` changes with it"
@@ -48,7 +55,7 @@ def fix_of(blends: list[Blend], model: SemanticModel) -> Fix | None:
         edits += written[0]
         doubts.update(dict.fromkeys(written[1]))
     reason = "; ".join(doubts)
-    safety = Safety.UNSAFE if doubts else Safety.SAFE
+    safety = Applicability.UNSAFE if doubts else Applicability.SAFE
     return Fix("Blend in place", safety, tuple(edits), reason[:1].upper() + reason[1:] or None)
 
 
@@ -72,7 +79,7 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
     source = source_of(blend.written, model)
     if not isinstance(mixture, Lerp) and (source is None or source.state):
         doubts.append(INTEGERS)
-    if isinstance(mixture, Step):
+    if isinstance(mixture, BlendStep):
         replaced = _replaced(blend, f"{written}.{mixture.sign}_({model.source.text(mixture.move)})", model)
     elif isinstance(mixture, Lerp):
         replaced = _replaced(blend, in_one_call(blend, model), model)
@@ -187,7 +194,7 @@ def _is_rest(rest: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
             return one == 1 and ast.dump(right) == ast.dump(weight)
         case ast.Name():
             bindings = model.dataflow.definitions(rest)
-            if len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path:
+            if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path:
                 value = bindings[0].value
                 return isinstance(value, ast.BinOp) and _is_rest(value, weight, model)
     return False

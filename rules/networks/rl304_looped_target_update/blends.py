@@ -29,7 +29,7 @@ class Mix:
 
 
 @frozen
-class Step:
+class BlendStep:
     """`old + weight * (new - old)`, whose second term is `move`; with `sign` "sub", what takes away
     `weight * (old - new)`.
     """
@@ -50,7 +50,7 @@ class Lerp:
     old: ast.expr
 
 
-Mixture = Mix | Step | Lerp
+Mixture = Mix | BlendStep | Lerp
 
 
 @frozen
@@ -177,7 +177,9 @@ def mixture_of(value: ast.expr, old: str, loop: Loop, model: SemanticModel) -> M
     return None
 
 
-def _added(kept: ast.expr, other: ast.expr, old: str, loop: Loop, model: SemanticModel) -> Mix | Step | None:
+def _added(
+    kept: ast.expr, other: ast.expr, old: str, loop: Loop, model: SemanticModel
+) -> Mix | BlendStep | None:
     if root_of(kept) == old:
         return _stepped(kept, other, "add", loop, model)
     product, share = _product(kept, loop, model), _product(other, loop, model)
@@ -189,13 +191,13 @@ def _added(kept: ast.expr, other: ast.expr, old: str, loop: Loop, model: Semanti
     return Mix(other, weight, second, keep, first)
 
 
-def _stepped(kept: ast.expr, move: ast.expr, sign: str, loop: Loop, model: SemanticModel) -> Step | None:
+def _stepped(kept: ast.expr, move: ast.expr, sign: str, loop: Loop, model: SemanticModel) -> BlendStep | None:
     old = root_of(kept)
     match _product(move, loop, model):
         case (weight, ast.BinOp(left=left, op=ast.Sub(), right=right)):
             new, same = (left, right) if sign == "add" else (right, left)
             if root_of(same) == old and _is_other(new, old, loop, model):
-                return Step(move, sign, weight, new, kept)
+                return BlendStep(move, sign, weight, new, kept)
     return None
 
 

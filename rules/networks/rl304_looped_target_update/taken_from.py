@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.networks.rl304_looped_target_update.blends import MOVED, bare
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _SAME_ITEMS = frozenset({"builtins.list", "builtins.tuple", "builtins.iter", "builtins.reversed"})
 _DICTS = frozenset({"builtins.dict", "collections.OrderedDict"})
@@ -16,14 +16,14 @@ _DEPTH = 6
 
 
 @frozen
-class Taken:
+class BlendedPart:
     """Tensors of `network`, one in each pass: its parameters, or all that is in its state dict (`state`)."""
 
     network: ast.expr
     state: bool
 
 
-def source_of(tensor: ast.expr, model: SemanticModel) -> Taken | None:
+def source_of(tensor: ast.expr, model: SemanticModel) -> BlendedPart | None:
     """Where a loop takes a tensor from; None where that is not known."""
     while (
         isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and tensor.func.attr in MOVED
@@ -33,7 +33,7 @@ def source_of(tensor: ast.expr, model: SemanticModel) -> Taken | None:
     return taken_from(access, model) if access is not None else None
 
 
-def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Taken | None:
+def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> BlendedPart | None:
     """The same, told by the access to the tensor."""
     if depth <= 0:
         return None
@@ -44,9 +44,9 @@ def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> T
             if value is None:
                 return None
             (binding,) = bindings
-            if binding.how in (How.FOR, How.COMPREHENSION):
+            if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
                 return _iterated(value, binding.path, model, depth - 1)
-            if binding.how is How.ASSIGN and not binding.path:
+            if binding.how is BindingKind.ASSIGN and not binding.path:
                 inner = bare(value)
                 return taken_from(inner, model, depth - 1) if inner is not None else None
         case ast.Subscript(value=owner):
@@ -54,15 +54,17 @@ def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> T
     return None
 
 
-def _iterated(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Taken | None:
+def _iterated(
+    iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int
+) -> BlendedPart | None:
     """What is at `path` of each item of an iterable."""
     if depth <= 0:
         return None
     match iterable, path:
         case ast.Call(func=ast.Attribute(value=network, attr="parameters")), ():
-            return Taken(network, state=False)
+            return BlendedPart(network, state=False)
         case ast.Call(func=ast.Attribute(value=network, attr="named_parameters")), (1,):
-            return Taken(network, state=False)
+            return BlendedPart(network, state=False)
         case ast.Call(func=ast.Attribute(value=weights, attr="items"), args=[]), (1,):
             return _item(weights, model, depth)
         case ast.Call(func=ast.Attribute(value=weights, attr="values"), args=[]), ():
@@ -79,26 +81,26 @@ def _iterated(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, d
             value = _value(iterable, model)
             if value is not None:
                 return _iterated(value, path, model, depth - 1)
-            if model.types.type_of(iterable).tag is Tag.PARAMETERS and not path:
-                return Taken(iterable, state=False)
+            if model.types.type_of(iterable).tag is TypeTag.PARAMETERS and not path:
+                return BlendedPart(iterable, state=False)
     return None
 
 
-def _item(weights: ast.expr, model: SemanticModel, depth: int) -> Taken | None:
+def _item(weights: ast.expr, model: SemanticModel, depth: int) -> BlendedPart | None:
     """What a dict of weights holds."""
     if depth <= 0:
         return None
     match weights:
         case ast.Call(func=ast.Attribute(value=network, attr="state_dict"), args=[]):
-            return Taken(network, state=True)
+            return BlendedPart(network, state=True)
         case ast.Call(func=func, args=[pairs]) if model.names.qualified(func) in _DICTS:
             return _iterated(pairs, (1,), model, depth - 1)
         case ast.Name() | ast.Attribute():
             value = _value(weights, model)
             if value is not None:
                 return _item(value, model, depth - 1)
-            if model.types.type_of(weights).tag is Tag.STATE_DICT:
-                return Taken(weights, state=True)
+            if model.types.type_of(weights).tag is TypeTag.STATE_DICT:
+                return BlendedPart(weights, state=True)
     return None
 
 
@@ -106,7 +108,7 @@ def _value(access: ast.Name | ast.Attribute, model: SemanticModel) -> ast.expr |
     """The one value that a variable has, or an attribute of `self` is given."""
     if isinstance(access, ast.Name):
         bindings = model.dataflow.definitions(access)
-        if len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path:
+        if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path:
             return bindings[0].value
         return None
     if not (isinstance(access.value, ast.Name) and access.value.id == "self"):

@@ -52,7 +52,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.networks.rl310_retained_graph.graphs import is_last_use
 from rlint.semantics.model import SemanticModel
 
@@ -105,4 +105,4 @@ def build_fix(call: ast.Call, flag: ast.expr, model: SemanticModel) -> Fix | Non
     if edits is None:
         return None
     reason = "Nothing may go backward through the graph again, which would raise an error"
-    return Fix("Let backward free the graph", Safety.UNSAFE, tuple(edits), reason)
+    return Fix("Let backward free the graph", Applicability.UNSAFE, tuple(edits), reason)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.gradient_sinks import ENDS, Outlet
+from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
 from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import children
 
 _MOST = 200  # names that are followed for one loss
@@ -71,15 +71,15 @@ def _gives_data(call: ast.Call, model: SemanticModel) -> bool:
 
 def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
     """May the network that is called keep something for the next call?"""
-    if model.types.type_of(call.func).tag is not Tag.MODULE:
+    if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return False
     return bool(model.nn.architecture(call.func).keeps)
 
 
 def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool:
     """Does the gradient of a value end in the backward, or before it?"""
-    going_on = [left for left in model.gradients.sinks(call) if left.outlet not in (*ENDS, Outlet.ARRAY)]
-    if any(left.outlet is not Outlet.LEARNED for left in going_on):
+    going_on = [left for left in model.gradients.sinks(call) if left.outlet not in (*ENDS, SinkKind.ARRAY)]
+    if any(left.outlet is not SinkKind.LEARNED for left in going_on):
         return False
     return all(
         left.node is backward
@@ -102,11 +102,11 @@ def _is_carried(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> boo
             value = binding.value
             if value is None:
                 continue
-            if binding.how in (How.ASSIGN, How.AUGMENT, How.WALRUS) and _comes_later(
+            if binding.how in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.WALRUS) and _comes_later(
                 binding, name, loops, model
             ):
                 return True
-            if binding.how is How.AUGMENT and not _is_reset(binding, loops, model):
+            if binding.how is BindingKind.AUGMENT and not _is_reset(binding, loops, model):
                 return True
             if binding not in seen:
                 seen.add(binding)
@@ -129,7 +129,7 @@ def _is_reset(binding: Binding, loops: Sequence[ast.AST], model: SemanticModel) 
     node = binding.node
     bindings = model.names.bindings(node) if isinstance(node, ast.Name) else []
     return any(
-        other.how is How.ASSIGN and all(loop in model.ancestors(other.statement) for loop in loops)
+        other.how is BindingKind.ASSIGN and all(loop in model.ancestors(other.statement) for loop in loops)
         for other in bindings
     )
 

@@ -80,7 +80,7 @@ from rlint.rules.networks._shared.same_input import (
 )
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.frequency.path_conditions import GuardKind
 from rlint.semantics.model import SemanticModel
 
 ADVICE = (
@@ -142,7 +142,9 @@ class RepeatedForward(Rule):
 def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
     """Does a condition let the call run in one pass of the loop: `t == last`, `value is None`?"""
     index = model.analysis.loops.index.get(loop)
-    return any(guard.sort is Sort.ONCE and guard.loop == index for guard in model.frequency.conditions(call))
+    return any(
+        guard.sort is GuardKind.ONCE and guard.loop == index for guard in model.frequency.conditions(call)
+    )
 
 
 def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Fix, Safety
+from rlint.rule import Applicability, Fix
 from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.semantics.dataflow.escape import Fate
 from rlint.semantics.dataflow.extract_variable import bind_once
@@ -37,7 +37,7 @@ def build_fix(first: ast.Call, again: list[ast.expr], model: SemanticModel) -> F
     title = f"Run the network once, as `{bound.name}`"
     if bound.reused:
         title = f"Use `{bound.name}`, which has the result already"
-    return Fix(title, Safety.UNSAFE, bound.edits, REASON)
+    return Fix(title, Applicability.UNSAFE, bound.edits, REASON)
 
 
 def hoist(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> Fix | None:
@@ -56,7 +56,10 @@ def hoist(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> Fix | None:
         return None
     reason = f"{REASON}; and the network runs once, where the loop may run it not at all"
     return Fix(
-        f"Run the network once, as `{name}`", Safety.UNSAFE, (before, model.edit.replace(call, name)), reason
+        f"Run the network once, as `{name}`",
+        Applicability.UNSAFE,
+        (before, model.edit.replace(call, name)),
+        reason,
     )
 
 

@@ -68,11 +68,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks.rl314_unbatched_forward.per_item import single_item
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loop_variables import Item, Sort, is_short
+from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem, is_short
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import names_several
@@ -120,9 +120,9 @@ class UnbatchedForward(Rule):
         match node.args:
             case [network, iterable]:
                 run = ast.copy_location(ast.Call(network, [iterable], []), node)
-                many = model.types.type_of(iterable).tag in (Tag.TENSOR, Tag.NDARRAY)
+                many = model.types.type_of(iterable).tag in (TypeTag.TENSOR, TypeTag.NDARRAY)
                 many = many or names_several(last_name(iterable) or "")
-                if many and model.types.type_of(network).tag is Tag.MODULE and runs_rows(run, model):
+                if many and model.types.type_of(network).tag is TypeTag.MODULE and runs_rows(run, model):
                     yield self.told(node, network, "for each item", model)
 
     def told(self, node: ast.Call, network: ast.expr, how_often: str, model: SemanticModel) -> Finding:
@@ -138,9 +138,9 @@ class UnbatchedForward(Rule):
         )
 
 
-def named(item: Item) -> str:
+def named(item: LoopItem) -> str:
     """What a pass is about."""
-    return "index" if item.sort is Sort.COUNT else f"`{item.name}`"
+    return "index" if item.sort is ItemKind.COUNT else f"`{item.name}`"
 
 
 def runs_rows(call: ast.Call, model: SemanticModel) -> bool:

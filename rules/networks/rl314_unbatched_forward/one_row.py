@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.semantics.frequency.loop_variables import Item
+from rlint.models.kind import TypeTag
+from rlint.semantics.frequency.loop_variables import LoopItem
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 
-def is_indexed(item: Item, value: ast.expr) -> bool:
+def is_indexed(item: LoopItem, value: ast.expr) -> bool:
     """Is a key used to look something up, as in `obs[agent]`?"""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == item.name
@@ -21,12 +21,12 @@ def is_indexed(item: Item, value: ast.expr) -> bool:
 
 def is_sample(iterable: ast.expr, model: SemanticModel) -> bool:
     """Is it a list of transitions drawn by `random.sample`, or a deque of them?"""
-    if model.types.type_of(iterable).tag is Tag.DEQUE:
+    if model.types.type_of(iterable).tag is TypeTag.DEQUE:
         return True
     if isinstance(iterable, ast.Name):
         bindings = model.dataflow.definitions(iterable)
         return bool(bindings) and all(
-            binding.how is How.ASSIGN
+            binding.how is BindingKind.ASSIGN
             and not binding.path
             and binding.value is not None
             and not isinstance(binding.value, ast.Name)

@@ -6,27 +6,27 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_sample
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loop_variables import Item, Sort, items_of
+from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem, items_of
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import names_one, names_several
 from rlint.semantics.types.one_row_batches import only_row
-from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
 from rlint.syntax.walk import below, children, is_in
 
-_ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
 _FOLLOWS = regex(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
 _RESHAPES = frozenset("astype contiguous copy float reshape to view".split())
 _DEPTH = 6
 
 
-def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> Item | None:
+def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem | None:
     """The loop variable that the call's input is made of, where each pass hands over one item, made of
     nothing that an earlier pass computed; None where that is not known.
     """
@@ -49,7 +49,7 @@ class _Input:
         self.model = model
         self.items = items_of(loop, model.names.qualified)
         self.parts: list[ast.expr] = []
-        self.found: dict[str, Item] = {}
+        self.found: dict[str, LoopItem] = {}
 
     def follow(self, value: ast.expr, depth: int) -> bool:
         """Take in an expression and what its names stand for. False where it may hang on an earlier pass,
@@ -78,7 +78,7 @@ class _Input:
         model = self.model
         if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
             return True
-        if model.gradients.gives_gradient(call) or model.types.type_of(call.func).tag is Tag.MODULE:
+        if model.gradients.gives_gradient(call) or model.types.type_of(call.func).tag is TypeTag.MODULE:
             return False
         return model.effects.call_effect(call).quiet
 
@@ -98,13 +98,13 @@ class _Input:
         if len(bindings) != 1:
             return False
         binding = bindings[0]
-        if binding.how in (How.FOR, How.COMPREHENSION):
+        if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
             item = self.items.get(name.id)
             if item is None or not self._binds(binding):
                 return False
             self.found[name.id] = item
             return True
-        if binding.how not in (How.ASSIGN, How.WALRUS) or binding.value is None:
+        if binding.how not in (BindingKind.ASSIGN, BindingKind.WALRUS) or binding.value is None:
             return False
         if self.model.dataflow.order.position(binding.value) > self.model.dataflow.order.position(self.call):
             return False  # what an earlier pass left
@@ -133,14 +133,14 @@ class _Input:
 
     # -- is it one of many? ----------------------------------------------------------------------
 
-    def one_of_many(self) -> Item | None:
+    def one_of_many(self) -> LoopItem | None:
         """The loop variable of which it is known that it is (or chooses) one item, not a batch of them."""
         for part in self.parts:
             for node in below(part):
                 wrapped = only_row(node, self.model)
                 if wrapped is not None:
                     item = self._item_in(wrapped)
-                    if item is not None and (item.sort is not Sort.KEY or is_indexed(item, wrapped)):
+                    if item is not None and (item.sort is not ItemKind.KEY or is_indexed(item, wrapped)):
                         return item
                 if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
                     item = self._chosen(node)
@@ -148,18 +148,22 @@ class _Input:
                         return item
         return next((item for item in self.found.values() if self._is_one(item)), None)
 
-    def _item_in(self, value: ast.expr, depth: int = _DEPTH) -> Item | None:
+    def _item_in(self, value: ast.expr, depth: int = _DEPTH) -> LoopItem | None:
         for node in below(value) if depth else ():
             if isinstance(node, ast.Name):
                 item = self.found.get(node.id)
                 if item is not None:
                     return item
                 for binding in self.model.dataflow.definitions(node):
-                    if self._is_inside(binding) and binding.how is How.ASSIGN and binding.value is not None:
+                    if (
+                        self._is_inside(binding)
+                        and binding.how is BindingKind.ASSIGN
+                        and binding.value is not None
+                    ):
                         return self._item_in(binding.value, depth - 1)
         return None
 
-    def _chosen(self, node: ast.Subscript) -> Item | None:
+    def _chosen(self, node: ast.Subscript) -> LoopItem | None:
         """`states[i]` and `states[:, t]`, where `i` counts; `obs[agent]`."""
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for index in indices:
@@ -167,15 +171,15 @@ class _Input:
             if item is None:
                 continue
             name = last_name(node.value) or ""
-            if item.sort is Sort.COUNT:
+            if item.sort is ItemKind.COUNT:
                 known = self.model.types.type_of(node.value).tag in _ARRAYS
                 return item if known or names_several(name) or names_one(name) else None
             return item if names_one(name) and not item.is_part else None
         return None
 
-    def _is_one(self, item: Item) -> bool:
+    def _is_one(self, item: LoopItem) -> bool:
         """Does a loop variable stand for one row of an array, one transition, one of many states?"""
-        if item.sort is not Sort.ELEMENT:
+        if item.sort is not ItemKind.ELEMENT:
             return False
         kind = self.model.types.type_of(item.over)
         if kind.tag in _ARRAYS:
@@ -229,7 +233,7 @@ class _Input:
         )
         if (
             not near
-            or self.model.types.type_of(call.func).tag is Tag.MODULE
+            or self.model.types.type_of(call.func).tag is TypeTag.MODULE
             or self.model.gradients.gives_gradient(call)
         ):
             return False

@@ -82,7 +82,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Rule, last_names
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
@@ -135,7 +135,7 @@ def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
 
 def message_for(call: ast.Call, found: Constant, home: Home, model: SemanticModel) -> str:
     """Say what is built how often, and of what."""
-    what = "tensor" if model.types.type_of(found.node).tag is Tag.TENSOR else "array"
+    what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     function = model.function(found.node)
     if home.loop is not None:
         often = f"in each pass of `{model.analysis.loops.header(home.loop)}`"
@@ -181,7 +181,7 @@ def is_only_read(found: Constant, model: SemanticModel) -> bool:
     fate = model.dataflow.use_of(found.node).fate
     if fate is Fate.HANDED and isinstance(parent, ast.Call):
         reads = (model.names.qualified(parent.func) or "").startswith(("torch.", "numpy."))
-        return reads or model.types.type_of(parent.func).tag is Tag.MODULE
+        return reads or model.types.type_of(parent.func).tag is TypeTag.MODULE
     return fate is Fate.READ
 
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import field
 
 from rlint.frozen import mutable
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     ARRAYS,
     MAKERS,
@@ -19,15 +19,15 @@ from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
 from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import How, Scope
+from rlint.syntax.scopes import BindingKind, Scope
 from rlint.syntax.walk import below, size_of
 
 _UNCHANGING = frozenset(
-    Tag[name] for name in "INT FLOAT BOOL STR NONE DEVICE DTYPE NUMPY_SCALAR TUPLE RANGE".split()
+    TypeTag[name] for name in "INT FLOAT BOOL STR NONE DEVICE DTYPE NUMPY_SCALAR TUPLE RANGE".split()
 )
 # what has settings as attributes
-_HOLDERS = frozenset({Tag.INSTANCE, Tag.ENVIRONMENT, Tag.SPACE, Tag.CLASS, Tag.UNKNOWN})
-_SIZED = frozenset({Tag.TUPLE, Tag.STR, Tag.RANGE})
+_HOLDERS = frozenset({TypeTag.INSTANCE, TypeTag.ENVIRONMENT, TypeTag.SPACE, TypeTag.CLASS, TypeTag.UNKNOWN})
+_SIZED = frozenset({TypeTag.TUPLE, TypeTag.STR, TypeTag.RANGE})
 _BUILTINS = frozenset(
     f"builtins.{name}" for name in "int float range min max abs list tuple round pow sum len reversed".split()
 )
@@ -91,7 +91,7 @@ def constant_at(call: ast.Call, model: SemanticModel) -> Constant | None:
         return found
     # filled tensors count where something is computed of them, or where they are as large as is configured
     computed = any(_is_computed(node, model) for node in below(found.node) if node not in makers)
-    sized = bool(found.settings) and model.types.type_of(call).tag is Tag.TENSOR
+    sized = bool(found.settings) and model.types.type_of(call).tag is TypeTag.TENSOR
     return found if computed or sized else None
 
 
@@ -208,7 +208,7 @@ class _Reader:
     def _argument(self, argument: ast.expr, found: Constant, *, value: bool, device: bool) -> bool:
         match argument:
             case ast.Attribute(value=of, attr="device") if device:
-                if self.model.types.type_of(of).tag is Tag.TENSOR or not self.model.types.is_setting(
+                if self.model.types.type_of(of).tag is TypeTag.TENSOR or not self.model.types.is_setting(
                     argument
                 ):
                     return self._device(argument, of, found)
@@ -216,10 +216,10 @@ class _Reader:
 
     def _device(self, device: ast.Attribute, of: ast.expr, found: Constant) -> bool:
         """The device of an input is that of the network; elsewhere it is what it is until a loop ends."""
-        if self.model.types.type_of(of).tag is Tag.MODULE or self._of_network(device):
+        if self.model.types.type_of(of).tag is TypeTag.MODULE or self._of_network(device):
             found.devices.append(device)
             return isinstance(of, (ast.Name, ast.Attribute))
-        if not isinstance(of, ast.Name) or self.model.types.type_of(of).tag is not Tag.TENSOR:
+        if not isinstance(of, ast.Name) or self.model.types.type_of(of).tag is not TypeTag.TENSOR:
             return False
         found.names.append(of)
         return self._is_local(of)
@@ -227,7 +227,7 @@ class _Reader:
     def _of_network(self, node: ast.AST) -> bool:
         cls = self.model.class_of(node)
         summary = self.model.module.classes.get(self.model.syntax.qualname(cls)) if cls is not None else None
-        return summary is not None and self.model.index.class_kind(summary).tag is Tag.MODULE
+        return summary is not None and self.model.index.class_kind(summary).tag is TypeTag.MODULE
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -266,7 +266,9 @@ class _Reader:
         return self._holder(root, found) and self._only_set_here(node)
 
     def _is_space(self, node: ast.expr) -> bool:
-        return self.model.types.type_of(node).tag is Tag.SPACE or (last_name(node) or "").endswith("space")
+        return self.model.types.type_of(node).tag is TypeTag.SPACE or (last_name(node) or "").endswith(
+            "space"
+        )
 
     def _only_set_here(self, attribute: ast.Attribute) -> bool:
         """`args.batch_size`: is the attribute set by nobody but the function that reads it?"""
@@ -281,7 +283,7 @@ class _Reader:
             return any(inner is scope.node for inner in below(found.node))
         if self.model.names.qualified(name) is not None:
             kind = self.model.types.type_of(name)
-            return not kind or kind.tag in _UNCHANGING | {Tag.CLASS, Tag.FUNCTION}
+            return not kind or kind.tag in _UNCHANGING | {TypeTag.CLASS, TypeTag.FUNCTION}
         if scope is None or not self._fits(name, value=value):
             return False
         return self._stands_for_constant(name, scope, found, value=value) or self._holder(name, found)
@@ -292,7 +294,7 @@ class _Reader:
         if scope.parent is None or scope is not self.model.names.scope(name).function or len(bindings) != 1:
             return False
         (binding,) = bindings
-        if binding.how is not How.ASSIGN or binding.path or binding.value is None:
+        if binding.how is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return False
         inner = Constant(binding.value)
         if not self._constant(binding.value, inner, value=value) or inner.names:
@@ -310,7 +312,7 @@ class _Reader:
         found.globals.append(name)
         rebound = any(name.id in inner.globals for inner in self.model.syntax.scopes.values())
         bindings = scope.bindings[name.id]
-        return len(bindings) == 1 and bindings[0].how is How.ASSIGN and not rebound
+        return len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not rebound
 
     def _is_local(self, name: ast.Name) -> bool:
         return self.model.names.scope(name).lookup(name.id) is self.model.names.scope(name).function

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.regex import regex
-from rlint.rule import Edit, Fix, Safety
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home
 from rlint.rules.networks.rl315_recomputed_constant.constant_text import means_the_same, text_of
@@ -94,7 +94,7 @@ def _before_loop(found: Constant, home: Home, model: SemanticModel) -> Fix | Non
     text = text_of(found.node, found, model, inlined=moved, devices=True)
     if text is None:
         return None
-    what = "tensor" if model.types.type_of(found.node).tag is Tag.TENSOR else "array"
+    what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     reason = (
         f"all passes share one {what}: nothing may write into it; and it is built where the loop may not run"
     )
@@ -109,7 +109,7 @@ def _before_loop(found: Constant, home: Home, model: SemanticModel) -> Fix | Non
                 and not _comment_behind(statement, model)
                 and not model.names.is_captured(name, model.names.scope(target))
             ):
-                return Fix(f"Build `{name}` before the loop", Safety.UNSAFE, (before, deleted), reason)
+                return Fix(f"Build `{name}` before the loop", Applicability.UNSAFE, (before, deleted), reason)
     wanted = name_for(found, model)
     key = f"once {model.source.span(loop)[0]} {model.source.text(found.node)}"
     name = model.importer.fresh_local([wanted, f"{wanted}_once", f"constant_{wanted}"], found.node, key)
@@ -117,7 +117,7 @@ def _before_loop(found: Constant, home: Home, model: SemanticModel) -> Fix | Non
     if before is None:
         return None
     edits = (replace(before, shared=True), model.edit.replace(found.node, name))
-    return Fix(f"Build it before the loop, as `{name}`", Safety.UNSAFE, edits, reason)
+    return Fix(f"Build it before the loop, as `{name}`", Applicability.UNSAFE, edits, reason)
 
 
 def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, model: SemanticModel) -> Edit | None:
@@ -151,10 +151,13 @@ def _in_module(found: Constant, model: SemanticModel) -> Fix | None:
     )
     if defined is None:
         return None
-    what = "tensor" if model.types.type_of(found.node).tag is Tag.TENSOR else "array"
+    what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     reason = f"all calls share one {what}, made when the module is imported: nothing may write into it"
     return Fix(
-        f"Build it once, as `{name}`", Safety.UNSAFE, (*defined, model.edit.replace(found.node, name)), reason
+        f"Build it once, as `{name}`",
+        Applicability.UNSAFE,
+        (*defined, model.edit.replace(found.node, name)),
+        reason,
     )
 
 
@@ -209,7 +212,10 @@ def _in_constructor(found: Constant, home: Home, model: SemanticModel) -> Fix | 
         return None
     edits = (replace(inserted, shared=True), model.edit.replace(found.node, f"{own}.{name}"))
     return Fix(
-        f"Build it once in `__init__`, as `{own}.{name}`", Safety.UNSAFE, edits, _reason(found, home, model)
+        f"Build it once in `__init__`, as `{own}.{name}`",
+        Applicability.UNSAFE,
+        edits,
+        _reason(found, home, model),
     )
 
 
@@ -217,7 +223,7 @@ def _reason(found: Constant, home: Home, model: SemanticModel) -> str:
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     parts = [
         "all calls share one tensor, which nothing may write into"
-        if model.types.type_of(found.node).tag is Tag.TENSOR
+        if model.types.type_of(found.node).tag is TypeTag.TENSOR
         else "all calls share one array, which nothing may write into"
     ]
     if read:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Heat
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
 from rlint.semantics.frequency.loops import AnyLoop
@@ -41,9 +41,9 @@ def home_of(found: Constant, model: SemanticModel) -> Home | None:
         return None
     if cls is None or (not found.settings and not found.devices and _takes_no_self(found, model)):
         return Home("module")
-    tensor = model.types.type_of(found.node).tag is Tag.TENSOR
+    tensor = model.types.type_of(found.node).tag is TypeTag.TENSOR
     summary = model.module.classes.get(model.syntax.qualname(cls))
-    network = summary is not None and model.index.class_kind(summary).tag is Tag.MODULE
+    network = summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
     return Home("network" if network and tensor else "object")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
 
 OF_DATA = frozenset(
@@ -24,7 +24,7 @@ MAKERS = (
         for name in "arange linspace logspace geomspace eye identity tri tril_indices triu_indices".split()
     )
 )
-ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _AT_ONCE = FILLED | {"numpy.arange"}
 _STOPS = (
     *(ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Compare, ast.BoolOp),

@@ -65,8 +65,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     Kept,
     begins_in_loop,
@@ -76,7 +76,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     surely_attached,
 )
 from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.gradient_sinks import ENDS, Outlet
+from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
 
 
 class GraphKeptByLog(Rule):
@@ -116,9 +116,11 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         return None
     if not model.names.attribute_uses("backward") and not (local and is_called_loss(kept, model)):
         return None  # nothing is learned from
-    if model.types.type_of(keeper).tag in (Tag.DEQUE, Tag.NDARRAY) or model.types.type_of(value).tag in (
-        Tag.FLOAT,
-        Tag.INT,
+    if model.types.type_of(keeper).tag in (TypeTag.DEQUE, TypeTag.NDARRAY) or model.types.type_of(
+        value
+    ).tag in (
+        TypeTag.FLOAT,
+        TypeTag.INT,
     ):
         return None
     if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, model):
@@ -130,7 +132,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         if isinstance(keeper, ast.Name)
         else set()
     )
-    if Outlet.LEARNED in becomes or Outlet.ARRAY in becomes:
+    if SinkKind.LEARNED in becomes or SinkKind.ARRAY in becomes:
         return None
     learned = learned_from(value, model)
     if learned is None:
@@ -149,4 +151,4 @@ def build_fix(value: ast.expr, model: SemanticModel) -> Fix | None:
         return None
     edit = model.edit.replace(value, f"{model.edit.parenthesized(value)}.detach()")
     reason = f"Nobody may take a gradient of what is kept of `{model.source.text(value)}`"
-    return Fix("Keep it without its graph", Safety.UNSAFE, (edit,), reason)
+    return Fix("Keep it without its graph", Applicability.UNSAFE, (edit,), reason)

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.weight_sync import words_of
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import below
 
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -75,7 +75,7 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> boo
     bindings = scope.bindings[keeper.id] if scope is not None else []
     if len(bindings) > MOST_VALUES:
         return True
-    made = [b for b in bindings if b.how is How.ASSIGN and b.statement is not node]
+    made = [b for b in bindings if b.how is BindingKind.ASSIGN and b.statement is not node]
     return any(loop in model.ancestors(binding.statement) for binding in made) or not made
 
 
@@ -117,7 +117,10 @@ def _given_to(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_made(binding: Binding) -> bool:
-    return binding.how in (How.ASSIGN, How.WALRUS, How.AUGMENT) and binding.value is not None
+    return (
+        binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS, BindingKind.AUGMENT)
+        and binding.value is not None
+    )
 
 
 def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
@@ -165,7 +168,7 @@ def surely_attached(value: ast.expr, model: SemanticModel) -> bool:
 
 def _is_loss(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call compute a loss: a module without weights, or what is called so?"""
-    if model.types.type_of(call.func).tag is Tag.MODULE:
+    if model.types.type_of(call.func).tag is TypeTag.MODULE:
         return True
     return bool(words_of(call.func, model) & LOSSES)
 

@@ -78,8 +78,8 @@ import ast
 from collections.abc import Iterator
 
 from rlint import models
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     NeedlessSoftmax,
@@ -179,7 +179,7 @@ def distribution(qualified: str, model: SemanticModel) -> str | None:
 def is_distribution(qualified: str) -> bool:
     """Is it a distribution of torch, and no transform or constraint?"""
     fact = models.callable_fact(qualified) if qualified.startswith(PACKAGE) else None
-    return fact is not None and fact.result.tag is Tag.DISTRIBUTION
+    return fact is not None and fact.result.tag is TypeTag.DISTRIBUTION
 
 
 def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
@@ -213,4 +213,4 @@ def without_validation(call: ast.Call, model: SemanticModel) -> Fix | None:
     if edit is None or (in_text and not model.edit.is_relocatable(call)):
         return None
     reason = "Parameters that are NaN or out of range raise no `ValueError` any more"
-    return Fix("Pass `validate_args=False`", Safety.UNSAFE, (edit,), reason)
+    return Fix("Pass `validate_args=False`", Applicability.UNSAFE, (edit,), reason)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.rule import Edit, Fix, Safety
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.networks._shared.deletion import deletion
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 _PARAMETERS = ("loc", "covariance_matrix", "precision_matrix", "scale_tril", "validate_args")
 _MADE_OF_DIAGONAL = frozenset({"torch.diag", "torch.diag_embed"})
@@ -61,7 +61,7 @@ def _is_diagonal(matrix: ast.expr, model: SemanticModel, depth: int) -> bool:
         case ast.Name():
             bindings = model.dataflow.definitions(matrix)
             return bool(bindings) and all(
-                binding.how is How.ASSIGN
+                binding.how is BindingKind.ASSIGN
                 and not binding.path
                 and binding.value is not None
                 and _is_diagonal(binding.value, model, depth - 1)
@@ -159,7 +159,7 @@ def _fix(
         "Samples and log-probabilities round differently, `log_prob` fails on an empty batch, and nobody may "
         "ask for `covariance_matrix` or `loc`"
     )
-    return Fix(title, Safety.UNSAFE, tuple(edits), reason)
+    return Fix(title, Applicability.UNSAFE, tuple(edits), reason)
 
 
 def _taken_from(name: ast.Name, call: ast.Call, model: SemanticModel) -> tuple[str | None, list[Edit]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.rule import Edit, Fix, Safety
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.networks._shared.deletion import deletion
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _MODULES = ("torch", "torch.nn.functional", "torch.special")
 _FUNCTIONS = {f"{module}.{name}": name for module in _MODULES for name in ("softmax", "log_softmax")}
@@ -96,7 +96,7 @@ def _softmax(expression: ast.expr, model: SemanticModel) -> _Softmax | None:
     if scope is None or not scope.is_function or model.names.is_captured(expression.id, scope):
         return None
     bindings = model.dataflow.definitions(expression)
-    if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
+    if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
         return None
     value = bindings[0].value
     softmax = _softmax_call(value, model) if value is not None else None
@@ -158,7 +158,9 @@ def _left_out(softmax: _Softmax, model: SemanticModel, reason: str) -> Fix | Non
             return None
         edits.append(deletion(model.syntax.statement(softmax.node), model))
     done = tuple(edit for edit in edits if edit is not None)
-    return Fix("Leave the softmax out", Safety.UNSAFE, done, reason) if len(done) == len(edits) else None
+    return (
+        Fix("Leave the softmax out", Applicability.UNSAFE, done, reason) if len(done) == len(edits) else None
+    )
 
 
 def _shown(expression: ast.expr, model: SemanticModel) -> str:

@@ -6,10 +6,10 @@ import ast
 from dataclasses import field
 
 from rlint.frozen import frozen, mutable
-from rlint.rule import Edit, Fix, Safety
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.networks._shared.deletion import deletion
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _DATA = "torch.utils.data."
@@ -62,7 +62,7 @@ def batches_of_indices(
         parts = [sampler.call.args[0], given["batch_size"]]
         edits = _replaced(iterable, drawn, [found, sampler], parts, model) if drawn is not None else None
         if edits is not None:
-            fix = Fix("Draw all indices at once", Safety.UNSAFE, tuple(edits), _reason(sampler.name))
+            fix = Fix("Draw all indices at once", Applicability.UNSAFE, tuple(edits), _reason(sampler.name))
     return Batches(sampler.name, fix)
 
 
@@ -137,7 +137,7 @@ def _rows_fix(
         if shuffle is not None and not _is_off(shuffle)
         else "There must be at least one whole batch"
     )
-    return Fix("Index the tensors themselves", Safety.UNSAFE, tuple(edits), reason)
+    return Fix("Index the tensors themselves", Applicability.UNSAFE, tuple(edits), reason)
 
 
 def _made_by(expression: ast.expr, model: SemanticModel, classes: tuple[str, ...]) -> _Found | None:
@@ -149,7 +149,7 @@ def _made_by(expression: ast.expr, model: SemanticModel, classes: tuple[str, ...
     if not isinstance(expression, ast.Name):
         return None
     bindings = model.dataflow.definitions(expression)
-    if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
+    if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
         return None
     value, statement = bindings[0].value, bindings[0].statement
     found = _made_by(value, model, classes) if isinstance(value, ast.Call) else None

@@ -72,7 +72,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.networks._shared.deletion import deletion
 from rlint.rules.networks._shared.same_input import is_forward
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
@@ -124,7 +124,9 @@ class DiscardedForward(Rule):
         waste = waste_of(unit, scope, model)
         if waste is not None:
             edits = sink(waste, model)
-            fix = Fix("Run it where the result is used", Safety.UNSAFE, edits, REASON) if edits else None
+            fix = (
+                Fix("Run it where the result is used", Applicability.UNSAFE, edits, REASON) if edits else None
+            )
             yield self.finding(
                 model,
                 node,
@@ -140,7 +142,11 @@ class DiscardedForward(Rule):
         if any(name.id.startswith("_") for name in names) or is_measured(call, model):
             return
         edit = deletion(unit, model)
-        fix = Fix("Remove the forward pass", Safety.UNSAFE, (edit,), REASON) if edit is not None else None
+        fix = (
+            Fix("Remove the forward pass", Applicability.UNSAFE, (edit,), REASON)
+            if edit is not None
+            else None
+        )
         yield self.finding(
             model,
             call,

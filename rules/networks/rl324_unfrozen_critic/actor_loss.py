@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.loops import GRADIENT_STEP
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
@@ -139,7 +139,7 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         if isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
             if model.names.qualified(candidate) is not None:
                 return None
-            if model.types.type_of(candidate).tag is Tag.MODULE:
+            if model.types.type_of(candidate).tag is TypeTag.MODULE:
                 return candidate
     return None
 

@@ -70,7 +70,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.backoff import backoff_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.direct import direct_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import shown
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import NEUTRAL
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.queues import queue_fix, timeout_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.rules.processes.rl401_busy_wait_sleep.waits import waits_in
@@ -78,15 +78,15 @@ from rlint.semantics.model import SemanticModel
 
 _HARDLY_A_PAUSE = 0.001
 _INSTEAD = {
-    Sort.EVENT: "`{0}.wait()` sleeps until the event is set, and returns at once when it is",
-    Sort.WORKER: "`{0}.join()` sleeps until the worker has ended",
-    Sort.RESULT: "`{0}.wait()` sleeps until the result is there",
-    Sort.FUTURE: "`{0}.result()` or `concurrent.futures.wait` sleeps until the future is done",
-    Sort.PROGRAM: "`{0}.wait()` sleeps until the program has ended",
-    Sort.MESSAGE: "`{0}.recv()` sleeps until a message comes, `{0}.poll(timeout)` for some time",
-    Sort.EMPTY: "`{0}.get()` sleeps until there is an item; give it a `timeout` where the loop must look "
+    PollKind.EVENT: "`{0}.wait()` sleeps until the event is set, and returns at once when it is",
+    PollKind.WORKER: "`{0}.join()` sleeps until the worker has ended",
+    PollKind.RESULT: "`{0}.wait()` sleeps until the result is there",
+    PollKind.FUTURE: "`{0}.result()` or `concurrent.futures.wait` sleeps until the future is done",
+    PollKind.PROGRAM: "`{0}.wait()` sleeps until the program has ended",
+    PollKind.MESSAGE: "`{0}.recv()` sleeps until a message comes, `{0}.poll(timeout)` for some time",
+    PollKind.EMPTY: "`{0}.get()` sleeps until there is an item; give it a `timeout` where the loop must look "
     "at something else, too",
-    Sort.FULL: "`{0}.put()` sleeps until there is room; give it a `timeout` where the loop must look at "
+    PollKind.FULL: "`{0}.put()` sleeps until there is room; give it a `timeout` where the loop must look at "
     "something else, too",
 }
 _EACH = {
@@ -96,11 +96,11 @@ _EACH = {
     "is_completed": "`wait()` for each of `{0}`: it takes as long as the slowest, and sleeps until then",
 }
 _AWAITED = {
-    Sort.EVENT: "`await {0}.wait()` on an `asyncio.Event` lets the other coroutines run until it is set",
-    Sort.WORKER: "`await asyncio.to_thread({0}.join)` lets the other coroutines run until it has ended",
-    Sort.FUTURE: "`await {0}` (a future of a pool: `asyncio.wrap_future({0})`) resumes when it is done",
-    Sort.EMPTY: "`await {0}.get()` on an `asyncio.Queue` resumes when there is an item",
-    Sort.FULL: "`await {0}.put()` on an `asyncio.Queue` resumes when there is room",
+    PollKind.EVENT: "`await {0}.wait()` on an `asyncio.Event` lets the other coroutines run until it is set",
+    PollKind.WORKER: "`await asyncio.to_thread({0}.join)` lets the other coroutines run until it has ended",
+    PollKind.FUTURE: "`await {0}` (a future of a pool: `asyncio.wrap_future({0})`) resumes when it is done",
+    PollKind.EMPTY: "`await {0}.get()` on an `asyncio.Queue` resumes when there is an item",
+    PollKind.FULL: "`await {0}.put()` on an `asyncio.Queue` resumes when there is room",
 }
 _SIGNAL = "have the other side set an event or notify a condition ({0}), and wait for that"
 _THREADS = "`threading.Condition` between threads, `multiprocessing.Condition` between processes"
@@ -148,7 +148,7 @@ def polled(poll: Poll, model: SemanticModel) -> str:
         if not isinstance(node.args[0], ast.Call):
             break  # `all(process.is_alive() for process in processes)` is shown whole
         node = node.args[0]  # `bool(self.inbox.get(1))`
-    node = node.func if poll.sort is Sort.DATA and isinstance(node, ast.Call) else node
+    node = node.func if poll.sort is PollKind.DATA and isinstance(node, ast.Call) else node
     text: str = shown(node, model)
     return text
 

@@ -7,7 +7,7 @@ import ast
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort, asks_at_once
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind, asks_at_once
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
 from rlint.semantics.model import SemanticModel
@@ -104,14 +104,16 @@ def _handled(statement: ast.stmt, looks: Looks, model: SemanticModel) -> list[Po
             return found if found and waits else []
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) as call):
             return (
-                [Poll(Sort.DATA, call, call, model.types.type_of(call))] if "poll" in words_of(name) else []
+                [Poll(PollKind.DATA, call, call, model.types.type_of(call))]
+                if "poll" in words_of(name)
+                else []
             )
     return []
 
 
 def _comes(poll: Poll) -> bool:
     """Does a poll look for something that comes in, rather than at a mode that is on or off?"""
-    if poll.sort is not Sort.STATE:
+    if poll.sort is not PollKind.STATE:
         return True
     called = [node.func for node in below(poll.node) if isinstance(node, ast.Call)]
     names = {node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in called}
@@ -147,7 +149,7 @@ def _taken(handler: ast.ExceptHandler, looks: Looks, model: SemanticModel) -> li
         for node in below(statement):
             if isinstance(node, ast.Call):
                 found: list[Poll] = looks.polls(node, holds=False) or []
-                if found and found[0].sort is Sort.DATA:
+                if found and found[0].sort is PollKind.DATA:
                     return found
     return []
 
@@ -176,7 +178,7 @@ def _progress(test: ast.expr, looks: Looks) -> list[Poll]:
             value = binding.value.value if isinstance(binding.value, ast.Constant) else None
             reset |= isinstance(binding.statement, ast.Assign) and value in (0, False)
             done |= value is True or isinstance(binding.statement, ast.AugAssign)
-    return [Poll(Sort.STATE, flag, flag, looks.model.types.type_of(flag))] if reset and done else []
+    return [Poll(PollKind.STATE, flag, flag, looks.model.types.type_of(flag))] if reset and done else []
 
 
 def _ends_the_pass(guard: ast.AST, loop: Loop, looks: Looks, model: SemanticModel) -> bool:

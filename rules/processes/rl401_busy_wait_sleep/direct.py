@@ -5,18 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.rules.processes.rl401_busy_wait_sleep.words import calls_off
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _ALONE, _BESIDES = "1.0", "0.1"  # so long a wait takes at most, alone or with something else to look at
-_WAITS = {Sort.EVENT: "wait", Sort.WORKER: "join", Sort.RESULT: "wait", Sort.MESSAGE: "poll"}
-_GUESSED = {Sort.EVENT: "an event", Sort.WORKER: "a thread or process"}  # by the names of their methods
+_WAITS = {PollKind.EVENT: "wait", PollKind.WORKER: "join", PollKind.RESULT: "wait", PollKind.MESSAGE: "poll"}
+_GUESSED = {
+    PollKind.EVENT: "an event",
+    PollKind.WORKER: "a thread or process",
+}  # by the names of their methods
 _LATER = "what else the loop looks at is seen up to 0.1 s late"
 
 
@@ -40,8 +43,8 @@ def _awaited(wait: Wait) -> Poll | None:
     """The one thing that ends the wait, besides flags that call it off and workers that may die."""
     wanted = [poll for poll in wait.polls if not calls_off(poll.subject)] or wait.polls
     if len(wanted) > 1:
-        wanted = [poll for poll in wanted if poll.sort is not Sort.WORKER]
-    if len(wanted) != 1 or wanted[0].sort not in (*_WAITS, Sort.FUTURE):
+        wanted = [poll for poll in wanted if poll.sort is not PollKind.WORKER]
+    if len(wanted) != 1 or wanted[0].sort not in (*_WAITS, PollKind.FUTURE):
         return None
     tested = below(wait.loop.test) if isinstance(wait.loop, ast.While) else ()
     return wanted[0] if wait.exact or any(node is wanted[0].node for node in tested) else None
@@ -60,16 +63,18 @@ def _waiting(wait: Wait, poll: Poll, model: SemanticModel) -> str | None:
     """The call that waits for what is polled."""
     subject, tag = model.edit.parenthesized(poll.subject), poll.kind.tag
     awaited = bool(wait.pauses and wait.pauses[0].awaited)
-    if tag is Tag.INSTANCE:
+    if tag is TypeTag.INSTANCE:
         fits = poll.kind.of == "asyncio.Event" and awaited and wait.exact
         return f"await {subject}.wait()" if fits else None
     if awaited or isinstance(model.function(wait.loop), ast.AsyncFunctionDef):
         return None  # would keep all other coroutines waiting, too
     limit = _ALONE if wait.exact else _BESIDES
-    if poll.sort is Sort.FUTURE:
-        function = model.names.spelled("concurrent.futures.wait", wait.loop) if tag is Tag.FUTURE else None
+    if poll.sort is PollKind.FUTURE:
+        function = (
+            model.names.spelled("concurrent.futures.wait", wait.loop) if tag is TypeTag.FUTURE else None
+        )
         return f"{function}([{subject}], timeout={limit})" if function else None
-    if tag is Tag.UNKNOWN and poll.sort not in _GUESSED:
+    if tag is TypeTag.UNKNOWN and poll.sort not in _GUESSED:
         return None
     cls = model.types.class_of_value(poll.subject)
     if cls is not None and model.index.method(cls, _WAITS[poll.sort]) is not None:
@@ -78,13 +83,13 @@ def _waiting(wait: Wait, poll: Poll, model: SemanticModel) -> str | None:
 
 
 def _doubts(wait: Wait, poll: Poll, model: SemanticModel) -> Iterator[str]:
-    if poll.kind.tag is Tag.UNKNOWN:
+    if poll.kind.tag is TypeTag.UNKNOWN:
         yield f"`{shown(poll.subject, model)}` has to be {_GUESSED[poll.sort]}"
     if not wait.exact:
         yield _LATER
     if poll.sort in _WAITS:
         yield from overridden(poll.subject, (_WAITS[poll.sort], _name_of(poll)), model)
-    if poll.sort is Sort.EVENT:
+    if poll.sort is PollKind.EVENT:
         yield from hazards(poll.kind, model)
 
 

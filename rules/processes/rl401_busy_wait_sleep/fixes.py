@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Kind, Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import Type, TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.semantics.model import SemanticModel
 
 _KILLED = "a process that is killed while it waits can leave the lock inside taken for good"
@@ -23,14 +23,14 @@ def repeatable(subject: ast.expr, model: SemanticModel) -> bool:
     )
 
 
-def hazards(kind: Kind, model: SemanticModel) -> Iterator[str]:
+def hazards(kind: Type, model: SemanticModel) -> Iterator[str]:
     """Events and queues are built on locks: a killed process never frees those between processes, and a
     signal handler runs in the thread that may hold them.
     """
     managed = kind.of.startswith("multiprocessing.managers.")
     if kind.of.startswith("multiprocessing.") and not managed and _kills(model):
         yield _KILLED
-    if kind.tag is Tag.EVENT and not managed and _handles_signals(model):
+    if kind.tag is TypeTag.EVENT and not managed and _handles_signals(model):
         yield _SIGNALLED
 
 
@@ -60,7 +60,12 @@ def fix_of(title: str, edits: list[Edit | None], reasons: list[str]) -> Fix | No
     made = [edit for edit in edits if edit is not None]
     if len(made) != len(edits):
         return None
-    return Fix(title, Safety.UNSAFE if reasons else Safety.SAFE, tuple(made), "; ".join(reasons) or None)
+    return Fix(
+        title,
+        Applicability.UNSAFE if reasons else Applicability.SAFE,
+        tuple(made),
+        "; ".join(reasons) or None,
+    )
 
 
 def shown(expression: ast.expr, model: SemanticModel) -> str:

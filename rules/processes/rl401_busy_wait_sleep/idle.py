@@ -7,7 +7,7 @@ from dataclasses import field
 
 from rlint.frozen import mutable
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, pause_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll
@@ -15,7 +15,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
-_LOCKS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE, Tag.SHARED_VALUE})
+_LOCKS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE, TypeTag.SHARED_VALUE})
 _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})
 _NOT_THERE = frozenset(
     "Empty Full IndexError KeyError FileNotFoundError BlockingIOError Again QueueEmpty QueueFull".split()

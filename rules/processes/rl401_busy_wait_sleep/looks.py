@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from rlint import models
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
 from rlint.rules.processes.rl401_busy_wait_sleep.words import (
     BLOCKING,
@@ -161,7 +161,7 @@ class Looks:
                     if isinstance(call.func, ast.Attribute)
                     else None
                 )
-                return asks_at_once(call) or (tag is not Tag.QUEUE and name == "get" and bool(call.args))
+                return asks_at_once(call) or (tag is not TypeTag.QUEUE and name == "get" and bool(call.args))
         return False
 
     def _foreign(self, node: ast.Name | ast.Attribute) -> bool:

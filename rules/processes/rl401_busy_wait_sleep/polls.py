@@ -7,13 +7,13 @@ import enum
 from dataclasses import replace
 
 from rlint.frozen import frozen
-from rlint.models.kind import Kind, Tag
+from rlint.models.kind import Type, TypeTag
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 
-class Sort(enum.Enum):
+class PollKind(enum.Enum):
     """What is looked at."""
 
     EVENT = "an event"
@@ -36,30 +36,30 @@ class Poll:
     for (`not event.is_set()`), and the other way round it is STATE. `kind` is that of the subject.
     """
 
-    sort: Sort
+    sort: PollKind
     subject: ast.expr
     node: ast.expr
-    kind: Kind
+    kind: Type
 
 
 _METHODS = {
-    "is_set": (Sort.EVENT, True), "isSet": (Sort.EVENT, True), "is_alive": (Sort.WORKER, False),
-    "done": (Sort.FUTURE, True), "ready": (Sort.RESULT, True), "empty": (Sort.EMPTY, False),
-    "full": (Sort.FULL, False), "qsize": (Sort.EMPTY, True), "poll": (Sort.MESSAGE, True),
+    "is_set": (PollKind.EVENT, True), "isSet": (PollKind.EVENT, True), "is_alive": (PollKind.WORKER, False),
+    "done": (PollKind.FUTURE, True), "ready": (PollKind.RESULT, True), "empty": (PollKind.EMPTY, False),
+    "full": (PollKind.FULL, False), "qsize": (PollKind.EMPTY, True), "poll": (PollKind.MESSAGE, True),
 }  # fmt: skip
 SORT_OF_TAG = {
-    Tag.EVENT: Sort.EVENT, Tag.THREAD: Sort.WORKER, Tag.PROCESS: Sort.WORKER, Tag.FUTURE: Sort.FUTURE,
-    Tag.QUEUE: Sort.EMPTY, Tag.CONNECTION: Sort.MESSAGE,
+    TypeTag.EVENT: PollKind.EVENT, TypeTag.THREAD: PollKind.WORKER, TypeTag.PROCESS: PollKind.WORKER, TypeTag.FUTURE: PollKind.FUTURE,
+    TypeTag.QUEUE: PollKind.EMPTY, TypeTag.CONNECTION: PollKind.MESSAGE,
 }  # fmt: skip
 """What a value of known kind is looked at for."""
 
 _AT_ONCE = frozenset({"noblock", "dontwait"})
-_FAMILY = {Sort.FULL: Sort.EMPTY, Sort.RESULT: Sort.FUTURE}
+_FAMILY = {PollKind.FULL: PollKind.EMPTY, PollKind.RESULT: PollKind.FUTURE}
 
 
 def poll_of(leaf: ast.expr, model: SemanticModel, *, positive: bool, fetches: bool) -> Poll:
     """The poll that a part of a condition is, which is true (`positive`) or false as long as one waits."""
-    unknown = Poll(Sort.DATA if fetches else Sort.STATE, leaf, leaf, Kind())
+    unknown = Poll(PollKind.DATA if fetches else PollKind.STATE, leaf, leaf, Type())
     match leaf:
         case ast.Compare(
             left=ast.Call(func=ast.Attribute(attr="qsize")) as call,
@@ -71,10 +71,10 @@ def poll_of(leaf: ast.expr, model: SemanticModel, *, positive: bool, fetches: bo
             return replace(found, node=leaf) if found is not None else unknown
         case ast.Compare(left=ast.Attribute(attr="exitcode", value=worker), ops=[ast.Is()]) if positive:
             kind = model.types.type_of(worker)
-            return Poll(Sort.WORKER, worker, leaf, kind) if kind.tag is Tag.PROCESS else unknown
+            return Poll(PollKind.WORKER, worker, leaf, kind) if kind.tag is TypeTag.PROCESS else unknown
         case ast.Compare(left=ast.Call(func=ast.Attribute(attr="poll", value=program)), ops=[ast.Is()]):
             kind = model.types.type_of(program)
-            return Poll(Sort.PROGRAM, program, leaf, kind) if kind.of == "subprocess.Popen" else unknown
+            return Poll(PollKind.PROGRAM, program, leaf, kind) if kind.of == "subprocess.Popen" else unknown
         case ast.Call():
             return _asked(leaf, model, positive=positive) or unknown
     return unknown
@@ -90,7 +90,7 @@ def _asked(call: ast.Call, model: SemanticModel, *, positive: bool) -> Poll | No
         return None
     subject = call.func.value
     kind = model.types.type_of(subject)
-    if sort is Sort.MESSAGE and kind.tag is not Tag.CONNECTION:
+    if sort is PollKind.MESSAGE and kind.tag is not TypeTag.CONNECTION:
         return None  # processes and sockets are polled, too
     expected = SORT_OF_TAG.get(kind.tag)
     if expected is not None and expected is not _FAMILY.get(sort, sort):

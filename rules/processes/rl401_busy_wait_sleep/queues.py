@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Edit, Fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.semantics.model import SemanticModel
 
@@ -39,7 +39,7 @@ def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
             or _arguments(call)
         ):
             return None
-    elif poll.kind.tag not in (Tag.QUEUE, Tag.UNKNOWN):
+    elif poll.kind.tag not in (TypeTag.QUEUE, TypeTag.UNKNOWN):
         return None
     else:
         changed = _made_to_wait(call, poll, model)
@@ -47,19 +47,19 @@ def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
             return None
         edits += changed[0]
         reasons += changed[1]
-        if poll.kind.tag is Tag.UNKNOWN:
+        if poll.kind.tag is TypeTag.UNKNOWN:
             reasons.append(f"`{shown(poll.subject, model)}` has to be a queue")
-        if poll.sort is Sort.EMPTY:
+        if poll.sort is PollKind.EMPTY:
             reasons += hazards(poll.kind, model)
-    names = ("get", "empty") if poll.sort is Sort.EMPTY else ("put", "full")
+    names = ("get", "empty") if poll.sort is PollKind.EMPTY else ("put", "full")
     reasons += overridden(poll.subject, names, model)
-    fix: Fix | None = fix_of(f"Let `{'get' if poll.sort is Sort.EMPTY else 'put'}` wait", edits, reasons)
+    fix: Fix | None = fix_of(f"Let `{'get' if poll.sort is PollKind.EMPTY else 'put'}` wait", edits, reasons)
     return fix
 
 
 def _poll_alone(wait: Wait, poll: Poll, model: SemanticModel) -> ast.stmt | None:
     """The loop, or the `if` at the start of an endless loop, that does nothing but poll a queue."""
-    if poll.sort not in (Sort.EMPTY, Sort.FULL) or len(wait.polls) != 1:
+    if poll.sort not in (PollKind.EMPTY, PollKind.FULL) or len(wait.polls) != 1:
         return None
     if wait.guard is None:
         return wait.loop if wait.exact else None
@@ -90,7 +90,7 @@ def _arguments(call: ast.Call) -> int:
 def _made_to_wait(call: ast.Call, poll: Poll, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
     """The edits that make the call behind a poll wait, and what a reader has to agree to."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if poll.sort is Sort.EMPTY:
+    if poll.sort is PollKind.EMPTY:
         if name == "get" and not _arguments(call):
             return [], []
         if name not in ("get", "get_nowait") or model.source.has_comment(*model.source.span(call)):
@@ -136,13 +136,13 @@ def timeout_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     if isinstance(model.function(wait.loop), ast.AsyncFunctionDef) or not repeatable(queue, model):
         return None
     if (
-        kind.tag not in (Tag.QUEUE, Tag.UNKNOWN)
+        kind.tag not in (TypeTag.QUEUE, TypeTag.UNKNOWN)
         or kind.of in _NO_TIMEOUT
         or model.source.has_comment(*model.source.span(taken))
     ):
         return None
     alone = _endless(wait) and wait.loop.body[0] is trying
-    reasons = [] if kind.tag is Tag.QUEUE else [f"`{shown(queue, model)}` has to be a queue"]
+    reasons = [] if kind.tag is TypeTag.QUEUE else [f"`{shown(queue, model)}` has to be a queue"]
     reasons += [] if alone else ["what else the loop looks at is seen up to 0.1 s late"]
     reasons += hazards(kind, model)
     reasons += overridden(queue, ("get", "get_nowait"), model)

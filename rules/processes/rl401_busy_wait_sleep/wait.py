@@ -6,7 +6,7 @@ import ast
 
 from rlint.frozen import mutable
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.words import FETCHES, words_of
 from rlint.syntax.walk import below
 
@@ -48,7 +48,7 @@ def asked_by(loop: Loop, poll: Poll) -> bool:
         return False
     owner = poll.node.func.value if isinstance(poll.node.func, ast.Attribute) else None
     return (
-        poll.sort is Sort.DATA
+        poll.sort is PollKind.DATA
         and owner is not None
         and ast.unparse(owner)
         in {

@@ -9,7 +9,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.branches import branch_wait, ro
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import own_pauses
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by, drains
 from rlint.rules.processes.rl401_busy_wait_sleep.words import PLACES, calls_off, words_of
 from rlint.semantics.model import SemanticModel
@@ -129,7 +129,7 @@ def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
                 ends = isinstance(handler.body[-1], ast.Continue) or (last and not leaves(handler.body))
                 if (
                     found
-                    and found[0].sort is Sort.DATA
+                    and found[0].sort is PollKind.DATA
                     and ends
                     and not asked_by(loop, found[0])
                     and Idle(model, looks).block(handler.body)

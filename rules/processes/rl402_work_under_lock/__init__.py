@@ -98,18 +98,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.processes.rl402_work_under_lock.locked_work import Sort, work_under
+from rlint.rules.processes.rl402_work_under_lock.locked_work import WorkKind, work_under
 from rlint.semantics.model import SemanticModel
 
 _ADVICE = {
-    Sort.SAMPLE: "Take only what has to be consistent under the lock (the size, the indices), and gather the "
+    WorkKind.SAMPLE: "Take only what has to be consistent under the lock (the size, the indices), and gather the "
     "batch after it, if rows that are being written can be told apart",
-    Sort.COPY: "Take references under the lock, and join or copy them after it",
-    Sort.FORWARD: "Prepare the input under the lock, and run the network after it",
-    Sort.LEARN: "Compute the gradients before the lock is taken, and hold it for the step alone",
-    Sort.WAIT: "Take what is needed under the lock, wait after it, and store the result under the lock again",
+    WorkKind.COPY: "Take references under the lock, and join or copy them after it",
+    WorkKind.FORWARD: "Prepare the input under the lock, and run the network after it",
+    WorkKind.LEARN: "Compute the gradients before the lock is taken, and hold it for the step alone",
+    WorkKind.WAIT: "Take what is needed under the lock, wait after it, and store the result under the lock again",
 }
 
 
@@ -134,7 +134,7 @@ class WorkUnderLock(Rule):
         if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):
             return
         for section in model.threads.lock_sections():
-            if section.node is not node or model.types.type_of(section.lock).tag is Tag.SEMAPHORE:
+            if section.node is not node or model.types.type_of(section.lock).tag is TypeTag.SEMAPHORE:
                 continue
             if (
                 not model.threads.runners(node).starts

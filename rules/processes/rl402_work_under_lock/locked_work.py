@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.locks import Section
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _SAMPLES = frozenset({"sample", "sample_batch", "sample_transitions", "get_batch"})
-_STORES = frozenset({Tag.UNKNOWN, Tag.INSTANCE, Tag.REPLAY_BUFFER})
+_STORES = frozenset({TypeTag.UNKNOWN, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER})
 _WAITS = (
     EffectKind.SLEEPS
     | EffectKind.NETWORK
@@ -37,7 +37,7 @@ _SLEEPS = frozenset({"time.sleep", "asyncio.sleep"})
 _LEARNS = frozenset({"backward"})
 
 
-class Sort(enum.Enum):
+class WorkKind(enum.Enum):
     """What is done under the lock."""
 
     SAMPLE = "draws a whole batch"
@@ -53,7 +53,7 @@ class LockedWork:
 
     section: Section
     call: ast.Call
-    sort: Sort
+    sort: WorkKind
 
 
 def work_under(section: Section, model: SemanticModel) -> LockedWork | None:
@@ -68,23 +68,25 @@ def work_under(section: Section, model: SemanticModel) -> LockedWork | None:
     return None
 
 
-def _sort_of(call: ast.Call, guarded: frozenset[str], section: Section, model: SemanticModel) -> Sort | None:
+def _sort_of(
+    call: ast.Call, guarded: frozenset[str], section: Section, model: SemanticModel
+) -> WorkKind | None:
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     qualified = model.names.qualified(call.func)
     if method in _SAMPLES and owner is not None and qualified is None and (call.args or call.keywords):
-        return Sort.SAMPLE if model.types.type_of(owner).tag in _STORES else None
+        return WorkKind.SAMPLE if model.types.type_of(owner).tag in _STORES else None
     if set(_names_in(call, model)) & guarded or _lends_name(call, section):
         return None  # the lock is there for what this works on
     if qualified in _JOINS and not _is_small(call):
-        return Sort.COPY
+        return WorkKind.COPY
     if method in _LEARNS and not call.keywords and not call.args:
-        return Sort.LEARN
-    if model.types.type_of(call.func).tag is Tag.MODULE:
-        return Sort.FORWARD
+        return WorkKind.LEARN
+    if model.types.type_of(call.func).tag is TypeTag.MODULE:
+        return WorkKind.FORWARD
     if not model.effects.call_effect(call).kind & _WAITS or (qualified is None and owner is not None):
         return None
-    return None if qualified in _SLEEPS and _keeps_pace(call, guarded, model) else Sort.WAIT
+    return None if qualified in _SLEEPS and _keeps_pace(call, guarded, model) else WorkKind.WAIT
 
 
 def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
@@ -93,7 +95,7 @@ def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
         if isinstance(node, ast.Attribute):
             yield node.attr
         elif isinstance(node, ast.Name) and not all(
-            b.how is How.ASSIGN for b in model.dataflow.definitions(node)
+            b.how is BindingKind.ASSIGN for b in model.dataflow.definitions(node)
         ):
             yield node.id
 

@@ -69,7 +69,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.processes.rl403_shared_counter_lock.counters import (
     inner_section,
@@ -98,7 +98,7 @@ class SharedCounterLock(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find a section that could be part of another one, or should have a lock of its own."""
         sections = model.threads.sections_begun(node)
-        if not sections or model.types.type_of(sections[0].lock).tag is Tag.SEMAPHORE:
+        if not sections or model.types.type_of(sections[0].lock).tag is TypeTag.SEMAPHORE:
             return
         section = sections[0]
         first = model.source.text(section.lock)

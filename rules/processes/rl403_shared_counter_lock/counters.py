@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.locks import Section
@@ -50,7 +50,7 @@ def updates_values(section: Section, model: SemanticModel) -> bool:
         for node in below(statement)
         if isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.ctx, ast.Store)
     ]
-    return any(model.types.type_of(owner).tag is Tag.SHARED_VALUE for owner in written)
+    return any(model.types.type_of(owner).tag is TypeTag.SHARED_VALUE for owner in written)
 
 
 def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:

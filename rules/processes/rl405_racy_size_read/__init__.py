@@ -68,8 +68,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.processes.rl405_racy_size_read.updates import (
     Update,
     has_own_lock,
@@ -129,7 +129,10 @@ class RacySizeRead(Rule):
     def _torn(self, node: ast.Attribute, model: SemanticModel) -> Iterator[Finding]:
         """Two values are read one after the other that others write together."""
         name = last_name(node.value)
-        if not model.threads.lock_sections() or model.types.type_of(node.value).tag is not Tag.SHARED_VALUE:
+        if (
+            not model.threads.lock_sections()
+            or model.types.type_of(node.value).tag is not TypeTag.SHARED_VALUE
+        ):
             return
         before = reads_before(node, model)
         if not before or model.threads.is_locked(node) or is_shown(node, model):
@@ -200,4 +203,4 @@ def locked_fix(update: Update, model: SemanticModel) -> Fix | None:
     if edit is None:
         return None
     reason = f"the update waits for the lock of `{model.source.text(update.shared)}`, which other code may hold for long"
-    return Fix("Update it while its lock is held", Safety.UNSAFE, (edit,), reason)
+    return Fix("Update it while its lock is held", Applicability.UNSAFE, (edit,), reason)

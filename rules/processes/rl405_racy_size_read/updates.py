@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.locks import Section
-from rlint.semantics.threads.queues import Made
-from rlint.syntax.scopes import How
+from rlint.semantics.threads.queues import ChannelMaker
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
@@ -80,7 +80,7 @@ def _split_update(
             continue
         for binding in model.dataflow.definitions(node):
             read = binding.value
-            if binding.how is not How.ASSIGN or binding.path or read is None:
+            if binding.how is not BindingKind.ASSIGN or binding.path or read is None:
                 continue
             if reads_value(read, shared) and binding.statement in block[:end]:
                 begin = block.index(binding.statement)
@@ -94,7 +94,7 @@ def is_raced(update: Update, model: SemanticModel) -> bool:
     function = model.function(statement)
     if function is not None and function.name in _MAKERS:
         return False
-    if model.types.type_of(update.shared).tag is not Tag.SHARED_VALUE:
+    if model.types.type_of(update.shared).tag is not TypeTag.SHARED_VALUE:
         return False
     made = model.threads.channel_makers(update.shared)
     if not made or any(one.many for one in made) or model.threads.is_locked(statement):
@@ -136,6 +136,6 @@ def written_in(statement: ast.stmt) -> Iterator[ast.expr]:
                 yield owner
 
 
-def has_own_lock(made: tuple[Made, ...]) -> bool:
+def has_own_lock(made: tuple[ChannelMaker, ...]) -> bool:
     """Has each of the values a lock of its own, which `get_lock()` gives?"""
     return all(one.own_lock for one in made)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Device, Tag
+from rlint.models.kind import Device, TypeTag
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 _FILL = frozenset(
     f"torch.{name}"
@@ -60,12 +60,12 @@ _ON_CONDITION = (
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
 _OF_TO = ("device", "dtype", "non_blocking")
-_NUMBERS = (Tag.INT, Tag.FLOAT, Tag.BOOL)
+_NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 _DEPTH = 8
 
 
 @frozen
-class Move:
+class DeviceMove:
     """`.to(device)` or `.cuda()` of a tensor; `device` is None for the current CUDA device."""
 
     call: ast.Call
@@ -76,7 +76,7 @@ class Move:
 
 
 @frozen
-class Made:
+class MadeTensor:
     """The constructors whose tensors an expression consists of, and what is done to them in it."""
 
     calls: tuple[ast.Call, ...]
@@ -84,7 +84,7 @@ class Made:
     is_computed: bool = False
 
 
-def move_of(call: ast.Call, model: SemanticModel) -> Move | None:
+def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
     """The move that a call is, to a device that need not be the host."""
     match call:
         case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[], keywords=keywords):
@@ -111,10 +111,10 @@ def move_of(call: ast.Call, model: SemanticModel) -> Move | None:
         return None
     waits = named.get("non_blocking")
     goes_on = waits is not None and not (isinstance(waits, ast.Constant) and not waits.value)
-    return Move(call, source, device, named.get("dtype"), goes_on)
+    return DeviceMove(call, source, device, named.get("dtype"), goes_on)
 
 
-def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Made | None:
+def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> MadeTensor | None:
     """The constructors that make a tensor in this very expression; None where anything else takes part."""
     if depth == 0:
         return None
@@ -131,13 +131,13 @@ def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
                 alone = len(expression.args) == 1 and not expression.keywords
                 return made_by(expression.args[0], model, depth - 1) if alone else None
             if name is not None:
-                return Made((expression,)) if is_constructor(expression, name, model) else None
+                return MadeTensor((expression,)) if is_constructor(expression, name, model) else None
             if isinstance(func, ast.Attribute):
                 return _changed(expression, func, model, depth)
     return None
 
 
-def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> Made | None:
+def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> MadeTensor | None:
     calls: list[ast.Call] = []
     casts: list[ast.Call] = []
     for operand in operands:
@@ -148,14 +148,14 @@ def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> Mad
             return None
         calls += made.calls
         casts += made.casts
-    return Made((*calls,), (*casts,), is_computed=True) if calls else None
+    return MadeTensor((*calls,), (*casts,), is_computed=True) if calls else None
 
 
-def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: int) -> Made | None:
+def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: int) -> MadeTensor | None:
     made = made_by(func.value, model, depth - 1)
     if made is None or func.attr in _VIEWS:
         return made
-    return Made(made.calls, (*made.casts, call), made.is_computed) if type_given(call, model) else None
+    return MadeTensor(made.calls, (*made.casts, call), made.is_computed) if type_given(call, model) else None
 
 
 def type_given(call: ast.Call, model: SemanticModel) -> str | None:
@@ -169,7 +169,7 @@ def type_given(call: ast.Call, model: SemanticModel) -> str | None:
             pass
         case _:
             return None
-    return model.source.text(dtype) if model.types.type_of(dtype).tag is Tag.DTYPE else None
+    return model.source.text(dtype) if model.types.type_of(dtype).tag is TypeTag.DTYPE else None
 
 
 def is_view(index: ast.expr) -> bool:
@@ -194,11 +194,11 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     if name in _CONVERT:
         if not kinds and name != "torch.tensor":
             return False
-        given = kinds[0].tag if kinds else Tag.UNKNOWN
+        given = kinds[0].tag if kinds else TypeTag.UNKNOWN
         # a tensor may lie on the device already, and `as_tensor` leaves it there
-        return given is not Tag.TENSOR and (name == "torch.tensor" or given is not Tag.UNKNOWN)
+        return given is not TypeTag.TENSOR and (name == "torch.tensor" or given is not TypeTag.UNKNOWN)
     if name.endswith("_like"):
-        return [(kind.tag, kind.device) for kind in kinds] == [(Tag.TENSOR, Device.HOST)]
+        return [(kind.tag, kind.device) for kind in kinds] == [(TypeTag.TENSOR, Device.HOST)]
     if name == "torch.normal":
         return all(kind.tag in _NUMBERS for kind in kinds) and len(call.args) + len(call.keywords) > 2
     return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
@@ -212,10 +212,10 @@ def is_data(call: ast.Call, model: SemanticModel) -> bool:
 
 def gives_size(call: ast.Call, model: SemanticModel) -> bool:
     """Is an old constructor called with the sizes of a tensor (`torch.FloatTensor(4, 2)`)?"""
-    return len(call.args) != 1 or model.types.type_of(call.args[0]).tag is Tag.INT
+    return len(call.args) != 1 or model.types.type_of(call.args[0]).tag is TypeTag.INT
 
 
-def difference(made: Made, model: SemanticModel) -> list[str]:
+def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
     """In what numbers that a constructor makes may differ when they are made on the device, as clauses."""
     names = {model.names.qualified(call.func) or "" for call in made.calls}
     found = []
@@ -241,7 +241,7 @@ def _counts(call: ast.Call, model: SemanticModel) -> bool:
     given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "dtype")]
     types = [model.types.type_of(keyword.value).of for keyword in call.keywords if keyword.arg == "dtype"]
     whole = all(name.removeprefix("torch.") in ("int64", "long", "int32", "int") for name in types)
-    return whole and all(model.types.type_of(value).tag is Tag.INT for value in given)
+    return whole and all(model.types.type_of(value).tag is TypeTag.INT for value in given)
 
 
 def _method(call: ast.Call) -> str:
@@ -253,7 +253,7 @@ def made_before(name: ast.Name, move: ast.Call, model: SemanticModel) -> Binding
     moved whenever it is made.
     """
     made = model.dataflow.definitions(name)
-    if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path or made[0].value is None:
+    if len(made) != 1 or made[0].how is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
         return None
     binding = made[0]
     statement, assignment = model.syntax.statement(move), binding.statement

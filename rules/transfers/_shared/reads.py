@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS
 from rlint.syntax.walk import below
 
@@ -17,7 +17,7 @@ FEWEST = 8
 
 
 @frozen
-class Read:
+class TensorRead:
     """A call that reads one number of `tensor`, for each pass of `loop` (a `for` or a comprehension).
 
     Either `element` is the loop's own variable, bound by `binding`, or the tensor is indexed by it.
@@ -40,18 +40,18 @@ def operand_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     return None
 
 
-def read_of(call: ast.Call, model: SemanticModel) -> Read | None:
+def read_of(call: ast.Call, model: SemanticModel) -> TensorRead | None:
     """The read that a call is, if it is one of a loop's over the elements of a tensor."""
     operand = operand_of(call, model)
     if isinstance(operand, ast.Name):
         binding = _loop_variable(operand, model)
         tensor = _iterated(binding, model) if binding is not None else None
-        if binding is None or tensor is None or model.types.type_of(tensor).tag is not Tag.TENSOR:
+        if binding is None or tensor is None or model.types.type_of(tensor).tag is not TypeTag.TENSOR:
             return None
-        return Read(call, tensor, binding.statement, binding, is_indexed=False)
+        return TensorRead(call, tensor, binding.statement, binding, is_indexed=False)
     match operand:
         case ast.Subscript(value=tensor, slice=ast.Name() as index) if (
-            model.types.type_of(tensor).tag is Tag.TENSOR
+            model.types.type_of(tensor).tag is TypeTag.TENSOR
         ):
             binding = _loop_variable(index, model)
             if (
@@ -60,14 +60,14 @@ def read_of(call: ast.Call, model: SemanticModel) -> Read | None:
                 or _is_made_inside(tensor, binding, call, model)
             ):
                 return None
-            return Read(call, tensor, binding.statement, binding, is_indexed=True)
+            return TensorRead(call, tensor, binding.statement, binding, is_indexed=True)
     return None
 
 
 def _loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
     """The one loop or comprehension of the same function that binds a name where it stands."""
     made = model.dataflow.definitions(name)
-    if len(made) != 1 or made[0].how not in (How.FOR, How.COMPREHENSION):
+    if len(made) != 1 or made[0].how not in (BindingKind.FOR, BindingKind.COMPREHENSION):
         return None
     statement = made[0].statement
     if isinstance(statement, ast.AsyncFor) or not any(
@@ -112,7 +112,7 @@ def _is_made_inside(tensor: ast.expr, binding: Binding, call: ast.Call, model: S
     )
 
 
-def is_whole(read: Read, model: SemanticModel) -> bool:
+def is_whole(read: TensorRead, model: SemanticModel) -> bool:
     """Does the counter run over exactly the indices of the tensor (`range(len(t))`, `t.shape[0]`)?"""
     match read.binding.value:
         case ast.Call(args=[limit], keywords=[]) if (
@@ -134,13 +134,13 @@ def is_whole(read: Read, model: SemanticModel) -> bool:
     return False
 
 
-def limit_owner(read: Read) -> ast.expr:
+def limit_owner(read: TensorRead) -> ast.expr:
     """The function that makes what the loop runs over."""
     assert isinstance(read.binding.value, ast.Call)
     return read.binding.value.func
 
 
-def all_reads(read: Read, model: SemanticModel) -> list[ast.Call] | None:
+def all_reads(read: TensorRead, model: SemanticModel) -> list[ast.Call] | None:
     """All calls that read the same elements in the loop; None where it does anything else with them."""
     found: list[ast.Call] = []
     if read.is_indexed:
@@ -168,7 +168,7 @@ def all_reads(read: Read, model: SemanticModel) -> list[ast.Call] | None:
     return found
 
 
-def is_first(read: Read, model: SemanticModel) -> bool:
+def is_first(read: TensorRead, model: SemanticModel) -> bool:
     """Is this the first call of the loop that reads elements of the tensor? The others are named by it."""
     wanted = ast.dump(read.tensor)
     for node in below(read.loop):
@@ -183,7 +183,7 @@ def is_first(read: Read, model: SemanticModel) -> bool:
     return True
 
 
-def comprehension_of(read: Read) -> ast.ListComp | ast.GeneratorExp | None:
+def comprehension_of(read: TensorRead) -> ast.ListComp | ast.GeneratorExp | None:
     """The comprehension that does nothing but collect the numbers."""
     loop = read.loop
     if not isinstance(loop, (ast.ListComp, ast.GeneratorExp)) or len(loop.generators) != 1:

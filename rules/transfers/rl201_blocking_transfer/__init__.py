@@ -71,8 +71,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, Kind, Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import Device, Type, TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.transfers.rl201_blocking_transfer.sources import (
     is_made_here,
     is_never_written,
@@ -134,13 +134,13 @@ def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | Non
 def lies_on_host(source: ast.expr, model: SemanticModel) -> bool:
     """Is the source a tensor in host memory, for certain?"""
     kind = model.types.type_of(source)
-    if kind.device is not Device.HOST or kind.tag not in (Tag.TENSOR, Tag.BATCH):
+    if kind.device is not Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.BATCH):
         return False
     # a batch of unknown make may be an object that takes no `non_blocking`
-    return batches.is_plain(kind) if kind.tag is Tag.BATCH else not is_used_as_mapping(source, model)
+    return batches.is_plain(kind) if kind.tag is TypeTag.BATCH else not is_used_as_mapping(source, model)
 
 
-def message(call: ast.Call, kind: Kind, model: SemanticModel) -> str:
+def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:
     """What happens at the call, and whether there is much to gain."""
     assert isinstance(call.func, ast.Attribute)
     shown = model.source.text(call)
@@ -157,7 +157,7 @@ def message(call: ast.Call, kind: Kind, model: SemanticModel) -> str:
     return f"{waits}; the gain without the wait is small unless the source is pinned"
 
 
-def advice(kind: Kind) -> str:
+def advice(kind: Type) -> str:
     """What to write instead."""
     if batches.is_pinned(kind):
         return "Pass `non_blocking=True`, and leave the source as it is until the copy is done"
@@ -177,7 +177,9 @@ def build_fix(call: ast.Call, source: ast.expr, target: Device, model: SemanticM
     if edit is None or (in_text and not model.edit.is_relocatable(call)):
         return None
     reason = doubt(call, source, target, model)
-    return Fix("Pass `non_blocking=True`", Safety.UNSAFE if reason else Safety.SAFE, (edit,), reason)
+    return Fix(
+        "Pass `non_blocking=True`", Applicability.UNSAFE if reason else Applicability.SAFE, (edit,), reason
+    )
 
 
 def doubt(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types import batches
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 CONSTRUCTORS = frozenset(
     f"torch.{name}"
@@ -36,7 +36,7 @@ def is_made_here(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) ->
     made = [
         binding
         for binding in model.dataflow.definitions(root)
-        if binding.how is How.ASSIGN and not binding.path
+        if binding.how is BindingKind.ASSIGN and not binding.path
     ]
     return bool(made) and all(
         binding.value is not None
@@ -90,7 +90,7 @@ def is_never_written(source: ast.expr, model: SemanticModel) -> bool:
         if isinstance(root, ast.Call):
             if model.names.qualified(root.func) == batches.FROM_NUMPY:
                 array = model.types.type_of(root.args[0]) if root.args else kind
-                return array.tag is Tag.NDARRAY and array.fresh
+                return array.tag is TypeTag.NDARRAY and array.fresh
             if not isinstance(root.func, ast.Attribute):
                 return False
             root = root.func
@@ -126,9 +126,12 @@ def _taken_from(binding: Binding, model: SemanticModel) -> list[ast.Name] | None
     value = binding.value
     if value is None:
         return None
-    if binding.how is How.FOR and model.types.type_of(value).tag in (Tag.LOADER, Tag.ITERATOR):
+    if binding.how is BindingKind.FOR and model.types.type_of(value).tag in (
+        TypeTag.LOADER,
+        TypeTag.ITERATOR,
+    ):
         return []
-    if binding.how not in (How.FOR, How.COMPREHENSION, How.ASSIGN):
+    if binding.how not in (BindingKind.FOR, BindingKind.COMPREHENSION, BindingKind.ASSIGN):
         return None
     match value:
         case ast.Call(func=ast.Attribute(value=owner, attr="items" | "values"), args=[]):
@@ -137,7 +140,7 @@ def _taken_from(binding: Binding, model: SemanticModel) -> list[ast.Name] | None
         value = value.value
     return (
         [value]
-        if isinstance(value, ast.Name) and model.types.type_of(value).tag in (Tag.BATCH, Tag.TENSOR)
+        if isinstance(value, ast.Name) and model.types.type_of(value).tag in (TypeTag.BATCH, TypeTag.TENSOR)
         else None
     )
 

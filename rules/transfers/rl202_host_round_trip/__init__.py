@@ -83,7 +83,7 @@ from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     READERS,
-    Read,
+    HostRead,
     is_hot,
     may_use_accelerator,
     reads_at,
@@ -131,7 +131,7 @@ class HostRoundTrip(Rule):
             if is_hot(read, model) and not is_others(read, model):
                 yield from self.check_read(read, model)
 
-    def check_read(self, read: Read, model: SemanticModel) -> Iterator[Finding]:
+    def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
         """Look at what is read in the same loop or step."""
         loop = element_loop(read, model)
         if loop is not None:
@@ -155,12 +155,12 @@ class HostRoundTrip(Rule):
         )
 
 
-def fewest(group: Sequence[Read]) -> int:
+def fewest(group: Sequence[HostRead]) -> int:
     """How many reads are too many: two lists (tokens and their lengths) are often two types of numbers."""
     return 3 if all(read.method == "tolist" for read in group) else 2
 
 
-def is_others(read: Read, model: SemanticModel) -> bool:
+def is_others(read: HostRead, model: SemanticModel) -> bool:
     """Is a read the first half of a round trip, or item-per-element's affair?"""
     if isinstance(read.node, ast.Call) and read_of(read.node, model) is not None:
         return True
@@ -178,12 +178,12 @@ def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
     return min(found, key=model.source.span, default=None)
 
 
-def of_elements(read: Read, model: SemanticModel) -> str:
+def of_elements(read: HostRead, model: SemanticModel) -> str:
     """What a read in a loop over elements does."""
     return f"`{shown(read.node, model)}` waits for the device once for each pass of the loop"
 
 
-def advice_for_elements(read: Read, loop: AnyLoop, model: SemanticModel) -> str:
+def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> str:
     """What to write instead of a read for each element."""
     where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
     if isinstance(read.tensor, ast.Subscript):
@@ -192,14 +192,14 @@ def advice_for_elements(read: Read, loop: AnyLoop, model: SemanticModel) -> str:
     return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
 
 
-def together(group: Sequence[Read]) -> str:
+def together(group: Sequence[HostRead]) -> str:
     """How to read several tensors at once: numbers stack, tensors of different shapes do not."""
     if all(read.method in NUMBERS for read in group):
         return "`torch.stack((...)).tolist()`"
     return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
 
 
-def of_step(group: Sequence[Read], model: SemanticModel) -> str:
+def of_step(group: Sequence[HostRead], model: SemanticModel) -> str:
     """Which reads of a step follow each other."""
     different = {one_line(read.node, model): shown(read.node, model) for read in group}
     first, *others = different.values()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Device, Tag
+from rlint.models.kind import Device, TypeTag
 from rlint.rule import Heat
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How, Scope
+from rlint.syntax.scopes import BindingKind, Scope
 from rlint.syntax.walk import below
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
@@ -33,7 +33,7 @@ _DEPTH = 5
 
 
 @frozen
-class Read:
+class HostRead:
     """`node` copies the numbers of `tensor` to the host, and the program waits for them."""
 
     node: ast.expr
@@ -42,7 +42,7 @@ class Read:
     """"item", "tolist", "numpy", "float", "int", "bool", "print", or "if" for a condition."""
 
 
-def reads_at(node: ast.AST, model: SemanticModel) -> list[Read]:
+def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
     """The reads that a node is, by its shape alone; whether a device is asked is another question."""
     if isinstance(node, ast.Call):
         called = node.func
@@ -50,36 +50,36 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[Read]:
             return _read_by_method(node, called, model) if called.attr in READERS else []
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
     if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-        return [Read(part, part, "if") for part in _conditions(node.test)]
+        return [HostRead(part, part, "if") for part in _conditions(node.test)]
     if isinstance(node, ast.FormattedValue):
-        return [Read(node.value, original(node.value, model)[0], "print")]
+        return [HostRead(node.value, original(node.value, model)[0], "print")]
     return []
 
 
-def reads_below(part: ast.AST, model: SemanticModel) -> list[Read]:
+def reads_below(part: ast.AST, model: SemanticModel) -> list[HostRead]:
     """The reads in a part of the file, by their shape alone."""
     return [read for node in below(part) if node.__class__ in _READING for read in reads_at(node, model)]
 
 
-def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel) -> list[Read]:
+def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel) -> list[HostRead]:
     if call.args:
         return []
     if called.attr == "numpy":
         tensor, moved = original(called.value, model)
-        return [Read(call, tensor, "numpy")] if moved else []
+        return [HostRead(call, tensor, "numpy")] if moved else []
     if called.attr not in ("item", "tolist") or call.keywords:
         return []
-    return [Read(call, original(called.value, model)[0], called.attr)]
+    return [HostRead(call, original(called.value, model)[0], called.attr)]
 
 
-def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) -> list[Read]:
+def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) -> list[HostRead]:
     if called.id == "print" and model.names.qualified(called) == "builtins.print":
-        return [Read(value, original(value, model)[0], "print") for value in call.args]
+        return [HostRead(value, original(value, model)[0], "print") for value in call.args]
     if called.id not in ("float", "int", "bool") or len(call.args) != 1 or call.keywords:
         return []
     if model.names.qualified(called) not in _CONVERSIONS:
         return []
-    return [Read(call, original(call.args[0], model)[0], called.id)]
+    return [HostRead(call, original(call.args[0], model)[0], called.id)]
 
 
 def _conditions(test: ast.expr) -> list[ast.expr]:
@@ -124,12 +124,12 @@ def where(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> De
 def _where(about: tuple[ast.expr, int], model: SemanticModel) -> Device | None:
     expression, depth = about
     kind = model.types.type_of(expression)
-    if kind.tag is Tag.TENSOR and kind.device is not Device.UNKNOWN:
+    if kind.tag is TypeTag.TENSOR and kind.device is not Device.UNKNOWN:
         return kind.device
-    if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN):
+    if kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
         return None
     found = _made(expression, model, depth) if depth > 0 else None
-    return found or (Device.UNKNOWN if kind.tag is Tag.TENSOR else None)
+    return found or (Device.UNKNOWN if kind.tag is TypeTag.TENSOR else None)
 
 
 def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | None:
@@ -161,7 +161,7 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
         case ast.Call():
             given = [where(argument, model, depth - 1) for argument in expression.args]
             _, _, method = (model.names.qualified(expression.func) or "").rpartition("torch.")
-            if model.types.type_of(expression).tag is Tag.TENSOR or method in _KEEP_TENSORS:
+            if model.types.type_of(expression).tag is TypeTag.TENSOR or method in _KEEP_TENSORS:
                 return _joined(given)
             return Device.UNKNOWN if model.gradients.gives_gradient(expression) else None
     return None
@@ -188,12 +188,14 @@ def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
         [
             where(binding.value, model, depth - 1)
             for binding in definitions
-            if binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path
+            if binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS)
+            and binding.value is not None
+            and not binding.path
         ]
         + [
             _items(binding.value, model, depth - 1)
             for binding in definitions
-            if binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None
+            if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None
         ]
     )
     if joined is not None:
@@ -215,7 +217,9 @@ def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | Non
         return None
     if isinstance(iterable, ast.Name):
         made = [
-            binding.value for binding in model.dataflow.definitions(iterable) if binding.how is How.ASSIGN
+            binding.value
+            for binding in model.dataflow.definitions(iterable)
+            if binding.how is BindingKind.ASSIGN
         ]
         return _joined([_items(value, model, depth - 1) for value in made if value is not None])
     if isinstance(iterable, ast.Call):
@@ -233,7 +237,7 @@ def _joined(found: list[Device | None]) -> Device | None:
     return devices[0]
 
 
-def is_hot(read: Read, model: SemanticModel) -> bool:
+def is_hot(read: HostRead, model: SemanticModel) -> bool:
     """Does a read run in each step, and does the program wait for a device there?"""
     if model.frequency.heat_of(read.node).level is not Heat.HOT:
         return False
@@ -260,7 +264,7 @@ def _exits_for_devices(_: ast.Module, model: SemanticModel) -> list[ast.If]:
     return [test for test in exits if model.types.asks_for_device(test.test)]
 
 
-def waits(read: Read, model: SemanticModel) -> bool:
+def waits(read: HostRead, model: SemanticModel) -> bool:
     """Does a read ask a tensor that may lie on a device? Where nothing is known of a value but that the
     program moves it to the host, it does.
     """
@@ -269,7 +273,7 @@ def waits(read: Read, model: SemanticModel) -> bool:
         return False
     if device is not None:
         return True
-    return read.method == "numpy" and model.types.type_of(read.tensor).tag is Tag.UNKNOWN
+    return read.method == "numpy" and model.types.type_of(read.tensor).tag is TypeTag.UNKNOWN
 
 
 def may_use_accelerator(model: SemanticModel) -> bool:

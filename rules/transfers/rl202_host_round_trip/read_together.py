@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read, is_hot, reads_below
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_below
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, Function, Loop
 from rlint.syntax.walk import below, is_in
 
@@ -16,7 +16,7 @@ _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, 
 _LOGS = frozenset({"append", "add_scalar", "log", "info", "debug", "extend", "add", "update", "log_metric"})
 
 
-def step_of(read: Read, model: SemanticModel) -> list[Read]:
+def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
     """The reads that run in the same pass of the same loop (or the same call of a function) as this one, and
     that could be one read with it, since none of them needs the numbers of another. In their order.
     """
@@ -29,9 +29,9 @@ _Pass = tuple[Function | None, tuple[AnyLoop, ...]]
 """A function, and the loops in it whose passes are meant, innermost first."""
 
 
-def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[Read]]:
+def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[HostRead]]:
     """The reads of a pass, in groups that could each be one read."""
-    groups: list[list[Read]] = []
+    groups: list[list[HostRead]] = []
     for read in _reads_in(one_pass, model):
         if groups and all(could_wait(earlier, read, model) for earlier in groups[-1]):
             groups[-1].append(read)
@@ -40,7 +40,7 @@ def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[Read]]:
     return groups
 
 
-def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[Read]:
+def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
     """All reads in the innermost loop of a pass, or in its function."""
     function, loops = one_pass
     around = loops[0] if loops else function or model.syntax.module
@@ -70,7 +70,7 @@ def _works(loop: Loop, model: SemanticModel) -> bool:
     return any(isinstance(inner, ast.Call) and model.gradients.gives_gradient(inner) for inner in below(loop))
 
 
-def could_wait(first: Read, second: Read, model: SemanticModel) -> bool:
+def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
     """Can two reads become one, because nothing needs the first before the second can be made?"""
     statement, later = model.syntax.statement(first.node), model.syntax.statement(second.node)
     if _holds(second.node, first.node, model):
@@ -154,7 +154,7 @@ def _holds(outer: ast.AST, inner: ast.AST, model: SemanticModel) -> bool:
     return outer is inner or any(ancestor is outer for ancestor in model.ancestors(inner))
 
 
-def element_loop(read: Read, model: SemanticModel) -> AnyLoop | None:
+def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
     """The innermost loop around a read, if it goes over the elements of one tensor or over tensors that are
     all there before it: its reads could be one read in front of it.
     """
@@ -191,7 +191,7 @@ def _is_made_of(
             uses_variable = True
         elif _is_bound_in(name, loop, model):
             made = model.dataflow.definitions(name)
-            value = made[0].value if len(made) == 1 and made[0].how is How.ASSIGN else None
+            value = made[0].value if len(made) == 1 and made[0].how is BindingKind.ASSIGN else None
             if value is None or made[0].path or not _is_made_of(value, variables, loop, model, depth - 1):
                 return False
             uses_variable = True

@@ -6,10 +6,10 @@ import ast
 
 from rlint.frozen import frozen
 from rlint.models.kind import Device
-from rlint.rule import Fix, Safety, last_names
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read, reads_at, waits
+from rlint.rule import Applicability, Fix, last_names
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_at, waits
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import below
 
 _WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
@@ -31,7 +31,7 @@ class RoundTrip:
     puts it on the device. `named` tells that a name holds the numbers between.
     """
 
-    read: Read
+    read: HostRead
     made: ast.Call
     moved: ast.Call
     named: bool
@@ -45,7 +45,7 @@ def round_trip(made: ast.Call, model: SemanticModel) -> RoundTrip | None:
     given, named = made.args[0], False
     if isinstance(given, ast.Name):
         bindings = model.dataflow.definitions(given)
-        if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
+        if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
             return None
         binding = bindings[0]
         if binding.value is None or not _stays(given, binding.value, model):
@@ -144,13 +144,13 @@ def build_fix(trip: RoundTrip, model: SemanticModel) -> Fix | None:
     reason = ", and ".join(reasons)
     return Fix(
         "Keep the tensor on the device",
-        Safety.UNSAFE,
+        Applicability.UNSAFE,
         (model.edit.replace(trip.made, text),),
         f"{reason[0].upper()}{reason[1:]}",
     )
 
 
-def _is_detached(read: Read, model: SemanticModel) -> bool:
+def _is_detached(read: HostRead, model: SemanticModel) -> bool:
     """Is a `detach()` or `.data` written between the tensor and its numbers?"""
     node: ast.AST = read.tensor
     for parent in model.ancestors(read.tensor):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from rlint.models.kind import Tag
-from rlint.rule import Edit, Fix, Safety
-from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Edit, Fix
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_known_at
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _FRACTIONS = frozenset({"float", "float16", "float32", "float64", "bfloat16"})
 # of floating-point tensors alone, or such that they give one
@@ -26,7 +26,7 @@ _THE_SAME = frozenset({"clone", "cpu", "detach", "float", "squeeze"})
 _DEPTH = 4
 
 
-def build_fix(group: Sequence[Read], model: SemanticModel) -> Fix | None:
+def build_fix(group: Sequence[HostRead], model: SemanticModel) -> Fix | None:
     """Read the numbers of one statement, or of assignments in a row, together."""
     if any(read.method not in ("item", "float") or not is_fraction(read.tensor, model) for read in group):
         return None
@@ -39,13 +39,15 @@ def build_fix(group: Sequence[Read], model: SemanticModel) -> Fix | None:
         return None
     return Fix(
         "Read them together",
-        Safety.UNSAFE,
+        Applicability.UNSAFE,
         edits,
         "The tensors must lie on one device, and on the CPU the detour by one more tensor takes longer",
     )
 
 
-def _assigned(group: Sequence[Read], statements: list[ast.stmt], model: SemanticModel) -> list[str] | None:
+def _assigned(
+    group: Sequence[HostRead], statements: list[ast.stmt], model: SemanticModel
+) -> list[str] | None:
     """The names that assignments in a row, nothing between them, give to the numbers."""
     block, first = model.syntax.block(statements[0])
     if len(statements) != len(group) or block[first : first + len(statements)] != statements:
@@ -61,7 +63,7 @@ def _assigned(group: Sequence[Read], statements: list[ast.stmt], model: Semantic
 
 
 def _in_a_row(
-    group: Sequence[Read], names: list[str], statements: list[ast.stmt], model: SemanticModel
+    group: Sequence[HostRead], names: list[str], statements: list[ast.stmt], model: SemanticModel
 ) -> tuple[Edit, ...] | None:
     """`a, b = torch.stack((x, y)).tolist()` in the place of the first, and nothing in that of the others."""
     line = _stacked(group, names, model)
@@ -79,7 +81,7 @@ def _in_a_row(
 
 
 def _in_one(
-    group: Sequence[Read], statements: list[ast.stmt], model: SemanticModel
+    group: Sequence[HostRead], statements: list[ast.stmt], model: SemanticModel
 ) -> tuple[Edit, ...] | None:
     """The numbers in a line before the statement that uses all of them."""
     statement = statements[0]
@@ -100,7 +102,7 @@ def _in_one(
     return (before, *(model.edit.replace(read.node, name) for read, name in zip(group, names, strict=True)))
 
 
-def _called(read: Read) -> str:
+def _called(read: HostRead) -> str:
     """A name for a number: `loss_value` for that of `loss`, `loss_mean` for that of `loss.mean()`."""
     name = _named(read.tensor)
     if isinstance(read.tensor, (ast.Name, ast.Attribute)):
@@ -119,7 +121,7 @@ def _named(tensor: ast.expr) -> str:
     return ""
 
 
-def _stacked(group: Sequence[Read], names: list[str], model: SemanticModel) -> str | None:
+def _stacked(group: Sequence[HostRead], names: list[str], model: SemanticModel) -> str | None:
     stack = model.names.spelled("torch.stack", group[0].node)
     if stack is None:
         return None
@@ -162,7 +164,7 @@ def all_made(
     """Is something true of all values that a name may stand for?"""
     made = model.dataflow.definitions(name)
     return bool(made) and all(
-        binding.how is How.ASSIGN
+        binding.how is BindingKind.ASSIGN
         and binding.value is not None
         and not binding.path
         and test(binding.value, model, depth - 1)
@@ -189,7 +191,7 @@ def is_fraction(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
             if called is not None:
                 loss = called.startswith("torch.nn.functional.") and called.endswith("_loss")
                 return loss or called in {f"torch.{name}" for name in _GIVES_FRACTIONS}
-            if model.types.type_of(owner).tag is Tag.MODULE:
+            if model.types.type_of(owner).tag is TypeTag.MODULE:
                 return "Loss" in model.types.type_of(owner).of
             return method in _GIVES_FRACTIONS or (
                 method in _KEEPS_TYPE and is_fraction(owner, model, depth - 1)

@@ -64,8 +64,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.transfers.rl203_blocking_publish.published import Moved, filled_by_loop, move_in, moved_state
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.made_networks import loading_doubt
@@ -116,7 +116,7 @@ class BlockingPublish(Rule):
         moved = move_in(node.args[0], model)
         if moved is None or names_in(target) & names_in(moved.owner):
             return
-        if model.types.type_of(target).tag not in (Tag.TENSOR, Tag.UNKNOWN):
+        if model.types.type_of(target).tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
             return
         yield self.finding(
             model,
@@ -138,7 +138,7 @@ def build_fix(moved: Moved, reason: str | None, model: SemanticModel) -> Fix | N
     if not model.edit.is_relocatable(moved.node):
         return None
     edit = model.edit.replace(moved.node, model.edit.parenthesized(moved.original))
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Leave the move to the copy", safety, (edit,), reason)
 
 

@@ -8,7 +8,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import Device
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import state_owner
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 _MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _SAME_TENSOR = frozenset({"detach", "contiguous"})
@@ -108,7 +108,7 @@ def filled_by_loop(argument: ast.expr, load: ast.Call, model: SemanticModel) -> 
         return None
     scope = model.names.scope(argument).lookup(argument.id)
     bindings = model.names.bindings(argument)
-    if scope is None or len(bindings) != 1 or bindings[0].how is not How.ASSIGN:
+    if scope is None or len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN:
         return None
     if not _is_empty_dict(bindings[0].value, model) or model.names.is_captured(argument.id, scope):
         return None

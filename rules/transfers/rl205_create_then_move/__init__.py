@@ -64,9 +64,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.transfers._shared.made import LEGACY, Made, Move, is_data, made_before, made_by, move_of
+from rlint.rules.transfers._shared.made import (
+    LEGACY,
+    DeviceMove,
+    MadeTensor,
+    is_data,
+    made_before,
+    made_by,
+    move_of,
+)
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
 from rlint.semantics.model import SemanticModel
 
@@ -108,14 +116,14 @@ class CreateThenMove(Rule):
 def has_device_around(node: ast.AST, model: SemanticModel) -> bool:
     """Does a `with torch.device(…):` say where tensors are made?"""
     return any(
-        model.types.type_of(item.context_expr).tag is Tag.DEVICE
+        model.types.type_of(item.context_expr).tag is TypeTag.DEVICE
         for around in model.ancestors(node)
         if isinstance(around, (ast.With, ast.AsyncWith))
         for item in around.items
     )
 
 
-def message(move: Move, made: Made, data: list[ast.Call], model: SemanticModel) -> str:
+def message(move: DeviceMove, made: MadeTensor, data: list[ast.Call], model: SemanticModel) -> str:
     """What is made, and where it goes."""
     constructor = model.source.text(made.calls[0].func)
     assert isinstance(move.call.func, ast.Attribute)
@@ -129,7 +137,7 @@ def message(move: Move, made: Made, data: list[ast.Call], model: SemanticModel) 
     return f"`{constructor}` fills host memory, and the program waits while `{shown}` copies it"
 
 
-def advice(made: Made, data: list[ast.Call], model: SemanticModel) -> str:
+def advice(made: MadeTensor, data: list[ast.Call], model: SemanticModel) -> str:
     """What to write instead."""
     old = [call for call in made.calls if model.names.qualified(call.func) in LEGACY]
     if old and data:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Device, Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import Device, TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.transfers._shared.evaluated import is_same_behind
-from rlint.rules.transfers._shared.made import LEGACY, Made, Move, difference, gives_size, is_data, type_given
+from rlint.rules.transfers._shared.made import (
+    LEGACY,
+    DeviceMove,
+    MadeTensor,
+    difference,
+    gives_size,
+    is_data,
+    type_given,
+)
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
@@ -15,7 +23,9 @@ _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
 
 
-def build_fix(move: Move, made: Made, assignment: ast.stmt | None, model: SemanticModel) -> Fix | None:
+def build_fix(
+    move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, model: SemanticModel
+) -> Fix | None:
     """Hand the device to the constructors, and drop the move. `assignment` gave the tensor its name."""
     device = device_text(move, model)
     if device is None or not is_silent(move, model) or not is_early(move, made, assignment, model):
@@ -44,29 +54,34 @@ def build_fix(move: Move, made: Made, assignment: ast.stmt | None, model: Semant
     ]
     reason = ", and ".join(reasons)
     reason = f"{reason[:1].upper()}{reason[1:]}"
-    return Fix("Make it on the device", Safety.UNSAFE if reason else Safety.SAFE, (*kept,), reason or None)
+    return Fix(
+        "Make it on the device",
+        Applicability.UNSAFE if reason else Applicability.SAFE,
+        (*kept,),
+        reason or None,
+    )
 
 
-def device_text(move: Move, model: SemanticModel) -> str | None:
+def device_text(move: DeviceMove, model: SemanticModel) -> str | None:
     """How the device is written as an argument of a constructor."""
     if move.device is None:
         return '"cuda"'
     if isinstance(move.device, ast.Constant) and isinstance(move.device.value, int):
         return f'"cuda:{move.device.value}"'
     kind = model.types.type_of(move.device)
-    may_be_none = kind.optional or kind.tag not in (Tag.INT, Tag.DEVICE, Tag.STR)
+    may_be_none = kind.optional or kind.tag not in (TypeTag.INT, TypeTag.DEVICE, TypeTag.STR)
     if (is_cuda(move) and may_be_none) or not model.edit.is_relocatable(move.device):
         return None  # `.cuda(None)` is a device, too
     return model.source.text(move.device)
 
 
-def doubt_about_device(move: Move, device: str, model: SemanticModel) -> str | None:
+def doubt_about_device(move: DeviceMove, device: str, model: SemanticModel) -> str | None:
     """What a reader has to agree to about the target; None where the constructor surely takes it, too."""
     if move.device is None or isinstance(move.device, ast.Constant):
         return None
     if is_cuda(move):
         fits = (
-            model.types.type_of(move.device).tag is Tag.INT
+            model.types.type_of(move.device).tag is TypeTag.INT
             or model.types.device_of(move.device) is Device.CUDA
         )
         return None if fits else f"`{device}` must be a CUDA device, since `.cuda()` refuses others"
@@ -75,18 +90,18 @@ def doubt_about_device(move: Move, device: str, model: SemanticModel) -> str | N
     return f"`{device}` must be a device, neither a data type nor a tensor"
 
 
-def is_cuda(move: Move) -> bool:
+def is_cuda(move: DeviceMove) -> bool:
     """Is it `.cuda()`, not `.to()`?"""
     return isinstance(move.call.func, ast.Attribute) and move.call.func.attr == "cuda"
 
 
-def is_silent(move: Move, model: SemanticModel) -> bool:
+def is_silent(move: DeviceMove, model: SemanticModel) -> bool:
     """Does nothing that the move is given, and that is dropped with it, do anything?"""
     dropped = [keyword.value for keyword in move.call.keywords if keyword.arg not in ("device", "dtype")]
     return all(model.effects.effect_of(argument).quiet for argument in (*dropped, *move.call.args[2:]))
 
 
-def is_early(move: Move, made: Made, assignment: ast.stmt | None, model: SemanticModel) -> bool:
+def is_early(move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, model: SemanticModel) -> bool:
     """Is the device the same where the tensor is made?"""
     if move.device is None:
         return True
@@ -97,7 +112,7 @@ def is_early(move: Move, made: Made, assignment: ast.stmt | None, model: Semanti
     return same
 
 
-def _passed(move: Move, made: Made) -> list[ast.Call]:
+def _passed(move: DeviceMove, made: MadeTensor) -> list[ast.Call]:
     """The calls whose arguments are evaluated between the first constructor and the move."""
     first = set(below(made.calls[0]))
     return [node for node in below(move.source) if isinstance(node, ast.Call) and node not in first]
@@ -107,7 +122,9 @@ def _value(keyword: ast.keyword) -> ast.expr:
     return keyword.value
 
 
-def dtype_text(move: Move, made: Made, casts: tuple[ast.Call, ...], model: SemanticModel) -> str | None:
+def dtype_text(
+    move: DeviceMove, made: MadeTensor, casts: tuple[ast.Call, ...], model: SemanticModel
+) -> str | None:
     """The one type that the tensor is converted to after it was made, as an argument of its constructor."""
     names = {model.names.qualified(call.func) or "" for call in made.calls}
     has_type = any(keyword.arg == "dtype" for call in made.calls for keyword in call.keywords)
@@ -121,7 +138,7 @@ def dtype_text(move: Move, made: Made, casts: tuple[ast.Call, ...], model: Seman
     if move.dtype is None:
         given: str | None = type_given(casts[0], model)
         return given
-    known = model.types.type_of(move.dtype).tag is Tag.DTYPE and model.edit.is_relocatable(move.dtype)
+    known = model.types.type_of(move.dtype).tag is TypeTag.DTYPE and model.edit.is_relocatable(move.dtype)
     fits = names <= _TAKES_ANY_TYPE or all(is_data(call, model) for call in made.calls)
     return model.source.text(move.dtype) if known and fits else None
 
@@ -163,7 +180,7 @@ def dropped(call: ast.Call, model: SemanticModel) -> Edit | None:
     )
 
 
-def moved(move: Move, assignment: ast.stmt | None, model: SemanticModel) -> Edit | None:
+def moved(move: DeviceMove, assignment: ast.stmt | None, model: SemanticModel) -> Edit | None:
     """Take the move away, and its statement where that would do nothing any more."""
     statement = model.syntax.statement(move.call)
     match statement:

@@ -62,7 +62,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.rule import Finding, Rule, last_names
 from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula, formula_of
 from rlint.rules.transfers.rl206_python_list_tensor.vectors import build_fix
@@ -93,7 +93,7 @@ class PythonListTensor(Rule):
         formula = formula_of(node.args[0], model)
         if formula is None:
             return
-        what = "tensor" if model.types.type_of(node).tag is Tag.TENSOR else "array"
+        what = "tensor" if model.types.type_of(node).tag is TypeTag.TENSOR else "array"
         yield self.finding(
             model,
             node,

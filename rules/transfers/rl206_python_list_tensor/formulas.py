@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.trip_count import whole_number
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
@@ -22,7 +22,7 @@ _FUNCTIONS = frozenset(
         *(f"builtins.{name}" for name in "float int abs pow".split()),
     }
 )
-_NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.NUMPY_SCALAR, Tag.UNKNOWN})
+_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.NUMPY_SCALAR, TypeTag.UNKNOWN})
 
 
 @frozen

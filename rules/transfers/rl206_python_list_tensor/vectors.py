@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
-from rlint.rule import Fix, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Fix
 from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
@@ -37,7 +37,7 @@ def build_fix(call: ast.Call, formula: Formula, model: SemanticModel) -> Fix | N
     if not _is_whole(formula, model):
         reason = "a number may differ in its last place"
     title = "Count with `arange`" if formula.element is None else "Compute all of them in one expression"
-    return Fix(title, Safety.UNSAFE, (model.edit.replace(call, text),), reason)
+    return Fix(title, Applicability.UNSAFE, (model.edit.replace(call, text),), reason)
 
 
 def _of_torch(
@@ -111,7 +111,7 @@ def _is_whole(formula: Formula, model: SemanticModel) -> bool | None:
                 names.append(node)
             case ast.Name() if node not in formula.uses and not isinstance(model.parent(node), ast.Attribute):
                 names.append(node)
-    if any(model.types.type_of(name).tag is Tag.FLOAT for name in names):
+    if any(model.types.type_of(name).tag is TypeTag.FLOAT for name in names):
         return False
     if all(is_integer(name, model) is not None for name in names):
         return True

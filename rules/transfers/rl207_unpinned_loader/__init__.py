@@ -66,7 +66,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.models.kind import Device
-from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
 from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, lies_on_host
 from rlint.semantics.model import SemanticModel
 
@@ -131,4 +131,8 @@ def build_fix(call: ast.Call, feeds: Feeds, model: SemanticModel) -> Fix | None:
         value = f"{available}()"
     edit = model.edit.with_keyword(call, "pin_memory", value)
     reason = "The dataset must give tensors in host memory, since others cannot be pinned"
-    return Fix("Let the loader pin its batches", Safety.UNSAFE, (edit,), reason) if edit is not None else None
+    return (
+        Fix("Let the loader pin its batches", Applicability.UNSAFE, (edit,), reason)
+        if edit is not None
+        else None
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, Tag
+from rlint.models.kind import Device, TypeTag
 from rlint.rule import Heat
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.model import SemanticModel
@@ -161,7 +161,7 @@ class Feeds:
 def lies_on_host(loader: ast.Call, model: SemanticModel) -> bool:
     """Does the data of a loader lie in host memory, as far as the source tells?"""
     item = model.types.type_of(loader).item
-    if item is not None and item.tag in (Tag.BATCH, Tag.TENSOR) and item.device is not Device.HOST:
+    if item is not None and item.tag in (TypeTag.BATCH, TypeTag.TENSOR) and item.device is not Device.HOST:
         return False
     dataset = loader.args[0] if loader.args else None
     dataset = dataset or next((word.value for word in loader.keywords if word.arg == "dataset"), None)
@@ -170,7 +170,7 @@ def lies_on_host(loader: ast.Call, model: SemanticModel) -> bool:
         return True
     for kind in cls.attributes.values():
         known = model.index.resolve(kind.of, cls.module) if not kind and kind.of else kind
-        if known.tag is Tag.TENSOR and known.device is not Device.HOST:
+        if known.tag is TypeTag.TENSOR and known.device is not Device.HOST:
             return False
     return True
 

@@ -71,8 +71,8 @@ import ast
 from collections.abc import Iterator
 
 from rlint.edit import call_arguments
-from rlint.models.kind import Device, Kind, Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.models.kind import Device, Type, TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
 from rlint.rules.transfers.rl208_copy_into_tensor.lent import is_left_alone, is_new
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
@@ -111,7 +111,7 @@ def of_class(
     """The finding for a legacy constructor, if it is given an array."""
     kind = model.types.type_of(array)
     if call.keywords or not (
-        (kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0) or is_observation(array, model)
+        (kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0) or is_observation(array, model)
     ):
         return None
     dtype = class_dtype(maker)
@@ -124,7 +124,7 @@ def of_class(
 
 
 def fix_of_class(
-    call: ast.Call, array: ast.expr, kind: Kind, maker: str, dtype: str, model: SemanticModel
+    call: ast.Call, array: ast.expr, kind: Type, maker: str, dtype: str, model: SemanticModel
 ) -> Fix | None:
     """Call `torch.as_tensor` with the data type of the class."""
     function, wanted = beside(call, "as_tensor", model), beside(call, dtype, model)
@@ -141,18 +141,18 @@ def fix_of_class(
         return None
     edit = model.edit.replace(call, function + rewritten[len(head) :])
     reason = class_doubt(call, maker, model)
-    if kind.tag is not Tag.NDARRAY:
+    if kind.tag is not TypeTag.NDARRAY:
         reason = f"{shown(array, model)} must be an array: a whole number is a size to `{head}`"
     elif not kind.rank:
         reason = f"{shown(array, model)} must have a dimension: else it is a size to `{head}`"
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Call `torch.as_tensor`", safety, (edit,), reason)
 
 
 def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str, str, Fix | None] | None:
     """The finding for `torch.tensor`, if the array could as well be taken over."""
     kind = model.types.type_of(array)
-    if kind.tag is not Tag.NDARRAY or kind.optional or not keeps_type(call, kind, model):
+    if kind.tag is not TypeTag.NDARRAY or kind.optional or not keeps_type(call, kind, model):
         return None
     new = is_new(array, call, model)
     if not new and not (isinstance(array, ast.Name) and is_left_alone(array, model)):
@@ -168,13 +168,13 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
         reason = sharing_doubt(model)
         if not new:
             reason = f"Nothing may write to {shown(array, model)} while the tensor is in use"
-        safety = Safety.UNSAFE if reason else Safety.SAFE
+        safety = Applicability.UNSAFE if reason else Applicability.SAFE
         fix = Fix("Let the tensor share the array's memory", safety, (edit,), reason)
     message = f"`{model.source.text(call.func)}` copies {shown(array, model)}{why}"
     return message, "Write `torch.as_tensor(...)`, which shares the memory", fix
 
 
-def keeps_type(call: ast.Call, kind: Kind, model: SemanticModel) -> bool:
+def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
     """Does the tensor lie on the host, with the array's own data type?"""
     for keyword in call.keywords:
         if keyword.arg not in KEYWORDS:

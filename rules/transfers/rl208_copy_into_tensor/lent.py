@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 _CHANGES = frozenset({"fill", "itemset", "partition", "put", "resize", "sort", "setfield", "setflags"})
 _KEEPS = frozenset({"append", "add", "put", "push", "store", "insert", "extend", "appendleft"})
@@ -30,13 +30,13 @@ def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
 
 def _is_made_for(binding: Binding, call: ast.Call, model: SemanticModel) -> bool:
     value = binding.value
-    if binding.how is not How.ASSIGN or binding.path or value is None:
+    if binding.how is not BindingKind.ASSIGN or binding.path or value is None:
         return False
     targets = binding.statement.targets if isinstance(binding.statement, ast.Assign) else [None]
     kind = model.types.type_of(value)
     return (
         len(targets) == 1
-        and kind.tag is Tag.NDARRAY
+        and kind.tag is TypeTag.NDARRAY
         and kind.fresh
         and model.frequency.loops(binding.statement) == model.frequency.loops(call)
     )

@@ -60,8 +60,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.models.kind import TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
 from rlint.rules.transfers._shared.evaluated import is_same_behind
 from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
@@ -89,7 +89,7 @@ class IndexByList(Rule):
             return
         found = counted(node, model)
         if found is not None:
-            if model.types.type_of(node.value).tag is Tag.TENSOR:
+            if model.types.type_of(node.value).tag is TypeTag.TENSOR:
                 yield self.finding(
                     model,
                     node,
@@ -100,7 +100,7 @@ class IndexByList(Rule):
                 )
             return
         binding = listed_binding(node.slice, model)
-        if binding is None or model.types.type_of(node.value).tag is not Tag.TENSOR:
+        if binding is None or model.types.type_of(node.value).tag is not TypeTag.TENSOR:
             return
         places = tensors_indexed_by(binding, model)
         again = len(places) > 1
@@ -145,7 +145,7 @@ def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix 
             reason = (
                 f"An index beyond the end of `{owner}` raises another error, and a negative one means others"
             )
-        return Fix("Take a slice", Safety.UNSAFE, (model.edit.replace(found.node, text),), reason)
+        return Fix("Take a slice", Applicability.UNSAFE, (model.edit.replace(found.node, text),), reason)
     arange = model.names.spelled("torch.arange", node)
     if arange is None or not is_place(node.value) or not is_still_there(node.value, found, model):
         return None
@@ -153,7 +153,7 @@ def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix 
     certain = is_never_negative(counter, model)
     return Fix(
         "Index by a tensor that is made on the device",
-        Safety.SAFE if certain else Safety.UNSAFE,
+        Applicability.SAFE if certain else Applicability.UNSAFE,
         (model.edit.replace(found.node, f"{arange}({bounds}, device={owner}.device)"),),
         None
         if certain

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Tag
+from rlint.models.kind import TypeTag
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, BindingKind
 
 FEWEST = 8
 """Fewer numbers than that, by a literal, are made a tensor for little."""
@@ -81,7 +81,11 @@ def is_never_negative(counter: ast.Call, model: SemanticModel) -> bool:
 def _is_size(number: ast.expr, model: SemanticModel) -> bool:
     if isinstance(number, ast.Name):
         made = model.dataflow.definitions(number)
-        value = made[0].value if len(made) == 1 and made[0].how is How.ASSIGN and not made[0].path else None
+        value = (
+            made[0].value
+            if len(made) == 1 and made[0].how is BindingKind.ASSIGN and not made[0].path
+            else None
+        )
         return value is not None and not isinstance(value, ast.Name) and _is_size(value, model)
     match number:
         case ast.Constant(value=int()):
@@ -89,9 +93,9 @@ def _is_size(number: ast.expr, model: SemanticModel) -> bool:
         case ast.Call(func=ast.Name(id="len") as func):
             return model.names.qualified(func) == "builtins.len"
         case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Constant(value=int())):
-            return model.types.type_of(owner).tag is Tag.TENSOR
+            return model.types.type_of(owner).tag is TypeTag.TENSOR
         case ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[ast.Constant(value=int())]):
-            return model.types.type_of(owner).tag is Tag.TENSOR
+            return model.types.type_of(owner).tag is TypeTag.TENSOR
     return False
 
 
@@ -118,10 +122,10 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
     if not isinstance(index, ast.Name):
         return None
     made = model.dataflow.definitions(index)
-    if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path:
+    if len(made) != 1 or made[0].how is not BindingKind.ASSIGN or made[0].path:
         return None
     kind = model.types.type_of(index)
-    return made[0] if kind.tag is Tag.LIST and not is_literal(made[0].value) else None
+    return made[0] if kind.tag is TypeTag.LIST and not is_literal(made[0].value) else None
 
 
 def is_literal(value: ast.expr | None) -> bool:
@@ -141,7 +145,7 @@ def tensors_indexed_by(binding: Binding, model: SemanticModel) -> list[ast.Subsc
             isinstance(subscript, ast.Subscript)
             and subscript.slice is use
             and model.dataflow.definitions(use) == [binding]
-            and model.types.type_of(subscript.value).tag is Tag.TENSOR
+            and model.types.type_of(subscript.value).tag is TypeTag.TENSOR
         ):
             found.append(subscript)
     return sorted(found, key=model.source.span)

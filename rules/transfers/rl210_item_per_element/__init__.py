@@ -59,9 +59,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, Tag
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.transfers._shared.reads import CONVERSIONS, Read, is_first, read_of
+from rlint.models.kind import Device, TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, is_first, read_of
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
     WARNS,
@@ -111,7 +111,7 @@ class ItemPerElement(Rule):
         if model.names.qualified(function) not in CONVERSIONS:
             return
         kind = model.types.type_of(tensor)
-        if kind.tag is not Tag.TENSOR or model.names.qualified(node.func) != "builtins.map":
+        if kind.tag is not TypeTag.TENSOR or model.names.qualified(node.func) != "builtins.map":
             return
         whole = kind.rank == 1
         listed = f"{model.edit.parenthesized(tensor)}{'' if whole else '.flatten()'}.tolist()"
@@ -124,7 +124,7 @@ class ItemPerElement(Rule):
         if is_listed(node, model) and model.edit.is_relocatable(
             tensor
         ):  # else it may be changed before it is read
-            safety = Safety.UNSAFE if reason else Safety.SAFE
+            safety = Applicability.UNSAFE if reason else Applicability.SAFE
             fix = Fix(TITLE, safety, (model.edit.replace(tensor, listed),), reason)
         yield self.finding(
             model,
@@ -156,7 +156,7 @@ def message(call: ast.Call, tensor: ast.expr, model: SemanticModel) -> str:
     return f"`{shown}` reads {source} number by number{waits}"
 
 
-def advice(read: Read, model: SemanticModel) -> str:
+def advice(read: TensorRead, model: SemanticModel) -> str:
     """What to write instead."""
     tensor = model.source.text(read.tensor)
     if len(tensor) > LONGEST_SHOWN or "\n" in tensor:

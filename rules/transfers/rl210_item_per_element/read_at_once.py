@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Kind, Tag
-from rlint.rule import Edit, Fix, Safety
+from rlint.models.kind import Type, TypeTag
+from rlint.rule import Applicability, Edit, Fix
 from rlint.rules.transfers._shared.reads import (
     CONVERSIONS,
-    Read,
+    TensorRead,
     all_reads,
     comprehension_of,
     is_comprehension,
@@ -31,7 +31,7 @@ _READS = ("item", "tolist", "flatten", "__iter__", "__getitem__", "__float__", "
 TITLE = "Read all numbers at once"
 
 
-def build_fix(read: Read, model: SemanticModel) -> Fix | None:
+def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
     """Make a list of the tensor before the loop, and take the numbers from that."""
     reads = all_reads(read, model)
     if not reads or not model.edit.is_relocatable(read.tensor):
@@ -59,10 +59,10 @@ def build_fix(read: Read, model: SemanticModel) -> Fix | None:
         return None
     reason = ", and ".join(reasons)
     reason = f"{reason[:1].upper()}{reason[1:]}" if not reason.startswith("`") else reason
-    return Fix(TITLE, Safety.UNSAFE if reason else Safety.SAFE, (*edits,), reason or None)
+    return Fix(TITLE, Applicability.UNSAFE if reason else Applicability.SAFE, (*edits,), reason or None)
 
 
-def may_be_complex(function: ast.expr, kind: Kind, model: SemanticModel) -> bool:
+def may_be_complex(function: ast.expr, kind: Type, model: SemanticModel) -> bool:
     """Does `float` or `int` make a number of an element, which it does not of Python's complex numbers? Where
     the type is not known, it may be complex if the program deals with such numbers at all.
     """
@@ -75,7 +75,7 @@ def may_be_complex(function: ast.expr, kind: Kind, model: SemanticModel) -> bool
     return written or any(model.program.is_attribute_read(name) for name in _GIVES_COMPLEX)
 
 
-def may_warn(function: ast.expr, tensor: ast.expr, kind: Kind, model: SemanticModel) -> bool:
+def may_warn(function: ast.expr, tensor: ast.expr, kind: Type, model: SemanticModel) -> bool:
     """Whether torch warns where `float`, `int` or `bool` makes a number of what needs a gradient: of what a
     network gives, or of a tensor that is made so.
     """
@@ -115,7 +115,7 @@ def _asks_for_gradient(call: ast.Call, model: SemanticModel) -> bool:
     )
 
 
-def doubts(read: Read, reads: list[ast.Call], model: SemanticModel) -> list[str] | None:
+def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> list[str] | None:
     """What a reader has to agree to about changes of the tensor in the loop; None where it is changed."""
     if model.types.type_of(read.tensor).fresh and not read.is_indexed:
         return []
@@ -134,7 +134,7 @@ def doubts(read: Read, reads: list[ast.Call], model: SemanticModel) -> list[str]
     return [f"nothing in the loop may write to `{model.source.text(read.tensor)}`"]
 
 
-def goes_on_beside(read: Read, model: SemanticModel) -> bool:
+def goes_on_beside(read: TensorRead, model: SemanticModel) -> bool:
     """Does the loop run over something else beside the tensor, by `zip`, that may get at it in each pass: a
     generator that is handed the tensor, or that of a tensor which is no variable of the function?
     """
@@ -143,7 +143,7 @@ def goes_on_beside(read: Read, model: SemanticModel) -> bool:
         beside += [argument for argument in value.args if read.tensor not in below(argument)]
         value = next((argument for argument in value.args if read.tensor in below(argument)), None)
     return any(
-        model.types.type_of(argument).tag is Tag.ITERATOR
+        model.types.type_of(argument).tag is TypeTag.ITERATOR
         or (not model.types.type_of(argument) and isinstance(argument, (ast.Call, ast.GeneratorExp)))
         for argument in beside
         if may_reach(argument, read.tensor, model)
@@ -180,7 +180,7 @@ def is_used_up(generator: ast.GeneratorExp, model: SemanticModel) -> bool:
     return model.names.qualified(call.func) in _TAKES_LISTS
 
 
-def whole(read: Read, listed: str, kind: Kind, model: SemanticModel) -> list[Edit]:
+def whole(read: TensorRead, listed: str, kind: Type, model: SemanticModel) -> list[Edit]:
     """Put the list in the place of a comprehension that only collects the numbers."""
     loop = comprehension_of(read)
     if loop is None or model.source.has_comment(*model.source.span(loop)):
@@ -212,7 +212,7 @@ def whole(read: Read, listed: str, kind: Kind, model: SemanticModel) -> list[Edi
     return []
 
 
-def looped(read: Read, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
+def looped(read: TensorRead, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
     """Let the loop run over the list; its variable then is a number."""
     edits = [model.edit.replace(read.tensor, listed)]
     for call in reads:
@@ -224,7 +224,7 @@ def looped(read: Read, reads: list[ast.Call], listed: str, model: SemanticModel)
     return edits
 
 
-def indexed(read: Read, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
+def indexed(read: TensorRead, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
     """Make the list before the loop, and index that. A comprehension has no line for it."""
     if is_comprehension(read.loop) or not isinstance(read.loop, ast.For) or not is_whole(read, model):
         return []

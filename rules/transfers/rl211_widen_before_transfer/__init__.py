@@ -64,12 +64,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, Kind, Tag
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.models.kind import Device, Type, TypeTag
+from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
 from rlint.rules.transfers._shared.made import made_by
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     CASTS,
-    Move,
+    WidenedMove,
     Widening,
     factor,
     move_of,
@@ -111,7 +111,7 @@ class WidenBeforeTransfer(Rule):
         )
 
 
-Found = tuple[ast.expr, Kind, str, Fix | None]
+Found = tuple[ast.expr, Type, str, Fix | None]
 
 
 def of_move(call: ast.Call, model: SemanticModel) -> Found | None:
@@ -122,7 +122,7 @@ def of_move(call: ast.Call, model: SemanticModel) -> Found | None:
     if move.dtype is not None:
         dtype = model.analysis.kinds.dtype_of(move.dtype)
         kind = narrowness(move.source, call, model) if dtype in FLOATS else None
-        if kind is None or kind.tag is not Tag.TENSOR or kind.device is not Device.HOST:
+        if kind is None or kind.tag is not TypeTag.TENSOR or kind.device is not Device.HOST:
             return None
         if made_by(move.source, model) is not None:
             return None
@@ -145,13 +145,13 @@ def of_maker(call: ast.Call, model: SemanticModel) -> Found | None:
     if dtype not in FLOATS or model.types.device_of(named["device"]) is Device.HOST:
         return None
     kind = narrowness(call.args[0], call, model)
-    if kind is None or (kind and kind.tag is not Tag.NDARRAY):
+    if kind is None or (kind and kind.tag is not TypeTag.NDARRAY):
         return None
     return call.args[0], kind, dtype, fix_behind(call, named["dtype"], named["device"], kind, model)
 
 
 def fix_behind(
-    call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Kind, model: SemanticModel
+    call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Type, model: SemanticModel
 ) -> Fix | None:
     """Take the type out of the call, and convert its result."""
     edits = model.edit.without_arguments(call, [dtype])
@@ -162,7 +162,7 @@ def fix_behind(
     return fix_of(edits, doubt(kind, device, model))
 
 
-def fix_order(move: Move, widening: Widening, kind: Kind, model: SemanticModel) -> Fix | None:
+def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: SemanticModel) -> Fix | None:
     """Take the conversion out of what is moved, and put it behind the move."""
     call, cast = move.call, widening.cast
     start, end = model.source.span(widening.data)[1], model.source.span(cast)[1]
@@ -178,7 +178,7 @@ def fix_order(move: Move, widening: Widening, kind: Kind, model: SemanticModel) 
         reason = (
             f"`{model.source.text(widening.data)}` must be contiguous for `view`: its conversion may well be"
         )
-    if not reason and kind.tag is Tag.NDARRAY and not kind.fresh:
+    if not reason and kind.tag is TypeTag.NDARRAY and not kind.fresh:
         reason = f"`{model.source.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
     behind = f".{method_of(widening.dtype)}"
     call_end = model.source.span(call)[1]
@@ -208,11 +208,11 @@ def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:
 
 def fix_of(edits: list[Edit], reason: str | None) -> Fix:
     """The fix, unsafe where there is a reason."""
-    safety = Safety.UNSAFE if reason else Safety.SAFE
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Move first, convert on the device", safety, tuple(edits), reason)
 
 
-def doubt(kind: Kind, device: ast.expr | None, model: SemanticModel) -> str | None:
+def doubt(kind: Type, device: ast.expr | None, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
     if not kind.dtype:
         return "The data must be of a narrow type: what is wider than the result is better converted first"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.models.kind import Device, Kind, Tag
+from rlint.models.kind import Device, Type, TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import BITS, FLOATS
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import BindingKind
 
 CASTS = {"float": "float32", "double": "float64"}
 NARROW = frozenset({"uint8", "int8", "int16", "uint16"})
@@ -22,7 +22,7 @@ _DIVIDES = frozenset({"div", "div_", "divide", "true_divide"})
 
 
 @frozen
-class Move:
+class WidenedMove:
     """`.to(device)` or `.cuda()`; `dtype` is the type that it converts to as well."""
 
     call: ast.Call
@@ -43,13 +43,13 @@ class Widening:
     scale: ast.BinOp | None = None
 
 
-def move_of(call: ast.Call, model: SemanticModel) -> Move | None:
+def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
     """Read a call as a blocking move to a device that is not known to be the host."""
     func = call.func
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
         return None
     if func.attr == "cuda":
-        return Move(call, func.value, None) if not call.args and not call.keywords else None
+        return WidenedMove(call, func.value, None) if not call.args and not call.keywords else None
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     if not named.keys() <= {"device", "dtype"} or len(call.args) + len(named) > 2:
         return None
@@ -63,7 +63,7 @@ def move_of(call: ast.Call, model: SemanticModel) -> Move | None:
             return None
     if device is None or model.types.device_of(device) is Device.HOST:
         return None
-    return Move(call, func.value, device, dtype)
+    return WidenedMove(call, func.value, device, dtype)
 
 
 def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
@@ -77,7 +77,7 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
     while isinstance(current, ast.Call):
         match current:
             case ast.Call(func=ast.Attribute(value=data, attr=method), args=[], keywords=[]) if (
-                method in CASTS and model.types.type_of(data).tag is not Tag.NDARRAY
+                method in CASTS and model.types.type_of(data).tag is not TypeTag.NDARRAY
             ):
                 return Widening(current, data, CASTS[method])
             case ast.Call(func=ast.Attribute(value=data, attr="to"), args=[dtype], keywords=[]):
@@ -86,7 +86,7 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
                 method in _VIEWS and model.names.qualified(current.func) is None
             ):
-                if any(model.types.type_of(argument).tag is Tag.DTYPE for argument in current.args):
+                if any(model.types.type_of(argument).tag is TypeTag.DTYPE for argument in current.args):
                     return None  # `x.view(torch.int32)` takes the bytes for other numbers
                 current = owner
             case ast.Call(func=func, args=[array], keywords=[]) if (
@@ -106,12 +106,12 @@ def _in_array(array: ast.expr, model: SemanticModel) -> Widening | None:
     return None
 
 
-def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled: bool = False) -> Kind | None:
+def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled: bool = False) -> Type | None:
     """The kind of the data if it is narrow and large, of an unknown type where only a division by the largest
     byte tells so; else None.
     """
     kind = model.types.type_of(data)
-    if kind.optional or (kind and kind.tag not in (Tag.TENSOR, Tag.NDARRAY)):
+    if kind.optional or (kind and kind.tag not in (TypeTag.TENSOR, TypeTag.NDARRAY)):
         return None
     if kind.device not in (Device.HOST, Device.UNKNOWN):
         return None
@@ -134,7 +134,9 @@ def _names(data: ast.expr, model: SemanticModel) -> list[str]:
         data = (data.args[0] if data.args else data.func) if isinstance(data, ast.Call) else data.value
     found = [last_name(data) or ""]
     if isinstance(data, ast.Name):
-        made = [binding.value for binding in model.dataflow.definitions(data) if binding.how is How.ASSIGN]
+        made = [
+            binding.value for binding in model.dataflow.definitions(data) if binding.how is BindingKind.ASSIGN
+        ]
         found += [last_name(value.value) or "" for value in made if isinstance(value, ast.Subscript)]
     return found
 
@@ -178,7 +180,7 @@ def _is_scale(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value in _SCALE
 
 
-def factor(kind: Kind, dtype: str) -> str:
+def factor(kind: Type, dtype: str) -> str:
     """How many times as many bytes there are, in words."""
     times = BITS[dtype] // BITS[kind.dtype or "uint8"]
     return {2: "twice", 4: "four times", 8: "eight times"}.get(times, "more than")
