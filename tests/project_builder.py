@@ -24,9 +24,9 @@ def build(files: dict[str, str]) -> dict[str, SemanticModel]:
         dotted = ".".join(parts[:-1] if is_package else parts)
         package = dotted if is_package else dotted.rpartition(".")[0]
         known[name] = FileAnalysis(textwrap.dedent(text), module, dotted, package)
-    linked = WholeProgram([summarise(knowledge, name) for name, knowledge in known.items()])
+    linked = WholeProgram([summarise(analysis, name) for name, analysis in known.items()])
     return {
-        name: SemanticModel(name, knowledge.linked(linked.index), linked) for name, knowledge in known.items()
+        name: SemanticModel(name, analysis.linked(linked.index), linked) for name, analysis in known.items()
     }
 
 

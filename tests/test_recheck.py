@@ -165,7 +165,7 @@ def test_the_answers_of_a_file_are_those_of_its_group() -> None:
         [model] = build({name: text}).values()
         questions = QueryRecorder(WholeProgram([model.module]), asked.of_a_group())
         with questions.stand_in(name) as known:
-            known.words.is_imported("numpy.ma")
+            known.program_symbols.is_imported("numpy.ma")
     first, second = asked.of(["first.py"]).answers, asked.of(["second.py"]).answers
     assert first.keys() == second.keys()
     assert first != second

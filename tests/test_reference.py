@@ -13,7 +13,7 @@ from rlint.engine.cache.store import Cache
 from rlint.engine.dispatch import NodeDispatch
 from rlint.findings import Finding
 from rlint.run_data import Target
-from rlint.semantics.model import SemanticModel
+from rlint.semantics.model_frequency import FrequencyQueries
 
 CODES = frozenset(entry.code for entry in RULES)
 
@@ -40,17 +40,17 @@ def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Fin
     """What is found in one process, with every rule looking at every node of every file."""
     every: dict[int, object] = {}
 
-    def all_nodes(model: SemanticModel, kind: type[ast.AST]) -> list[ast.AST]:
+    def all_nodes(model: FrequencyQueries, kind: type[ast.AST]) -> list[ast.AST]:
         every[id(model)] = model
-        return model.syntax.of_type(kind)
+        return model._syntax.of_type(kind)
 
     def all_calls(visits: NodeDispatch, names: object, *, is_cold: bool) -> list[ast.AST]:
         every[id(visits)] = visits
-        return list(visits._tree.of_type(ast.Call))
+        return list(visits._syntax.of_type(ast.Call))
 
     with monkeypatch.context() as patched:
         patched.setattr(worker, "_triggered", always)
-        patched.setattr(SemanticModel, "warm_nodes", all_nodes)
+        patched.setattr(FrequencyQueries, "warm_nodes", all_nodes)
         patched.setattr(NodeDispatch, "_calls_of", all_calls)
         findings = api.check(files, jobs=1).findings
     assert every, "nothing of this was used: the reference is none"

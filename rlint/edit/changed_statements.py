@@ -67,47 +67,47 @@ class Piece:
         return found
 
 
-def pieces(edits: Sequence[Edit], tree: SyntaxIndex) -> list[Piece] | None:
+def pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece] | None:
     """Return the statements that the edits of one fix change, with parentheses around those new expressions
     that would otherwise be read as parts of another; None where the changed program would not parse.
     """
     found: list[Piece] = []
-    for piece in _pieces(edits, tree):
-        mended = _mended(piece, tree)
+    for piece in _pieces(edits, syntax):
+        mended = _mended(piece, syntax)
         if mended is None:
             return None
         found.append(mended)
     return found
 
 
-def _pieces(edits: Sequence[Edit], tree: SyntaxIndex) -> list[Piece]:
+def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
     """The smallest statements that hold the edits, in order; none holds another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        start, end = _beside(edit, tree) or _around(edit.start, edit.end, tree)
+        start, end = _beside(edit, syntax) or _around(edit.start, edit.end, syntax)
         held = [edit]
         while spans and start < spans[-1][1]:
             before, behind, others = spans.pop()
-            start, end = _around(min(start, before), max(end, behind), tree)
+            start, end = _around(min(start, before), max(end, behind), syntax)
             held = [*others, *held]
         spans.append((start, end, held))
-    return [_narrowed(Piece(start, end, tuple(held)), tree) for start, end, held in spans]
+    return [_narrowed(Piece(start, end, tuple(held)), syntax) for start, end, held in spans]
 
 
-def _narrowed(piece: Piece, tree: SyntaxIndex) -> Piece:
+def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
     """The item of a long statement that holds all edits of a piece; the piece itself if there is none."""
     first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
     if piece.end - piece.start < _LONG:
         return piece
-    node: ast.AST | None = tree.expression_before(first)
+    node: ast.AST | None = syntax.expression_before(first)
     while node is not None and not isinstance(node, ast.stmt):
-        parent = tree.parents.get(node)
+        parent = syntax.parents.get(node)
         if (
             isinstance(node, ast.expr)
             and isinstance(parent, _HOLDING_ITEMS)
             and not isinstance(node, ast.Starred)
         ):
-            start, end = tree.positions.span(node)
+            start, end = syntax.positions.span(node)
             if start <= first and last <= end and _is_item(node, parent):
                 return Piece(start, end, piece.edits, node)
         node = parent
@@ -122,19 +122,19 @@ def _is_item(node: ast.expr, parent: ast.AST) -> bool:
 
 
 def _around(
-    start: int, end: int, tree: SyntaxIndex, without: tuple[int, int] | None = None
+    start: int, end: int, syntax: SyntaxIndex, without: tuple[int, int] | None = None
 ) -> tuple[int, int]:
     """Return the lines of the smallest statement that holds a span, as offsets; those of the file if none
     does. `without` are lines that are not smaller than wanted.
     """
-    found = (0, len(tree.text))
-    blocks: list[Sequence[_InBlock]] = [tree.module.body]
+    found = (0, len(syntax.text))
+    blocks: list[Sequence[_InBlock]] = [syntax.module.body]
     while blocks:
-        holding = (_holding(block, start, end, tree) for block in blocks)
+        holding = (_holding(block, start, end, syntax) for block in blocks)
         statement = next((each for each in holding if each is not None), None)
         if statement is None:
             return found
-        lines = _lines(statement, tree)
+        lines = _lines(statement, syntax)
         if lines == without:
             return found
         if isinstance(statement, ast.stmt):
@@ -143,7 +143,7 @@ def _around(
     return found
 
 
-def _beside(edit: Edit, tree: SyntaxIndex) -> tuple[int, int] | None:
+def _beside(edit: Edit, syntax: SyntaxIndex) -> tuple[int, int] | None:
     """Return the lines of the smaller of the statements between which an edit inserts whole lines, indented
     as they are: what stands around them, such as a long loop before, need not be read again. None for others.
     """
@@ -151,29 +151,29 @@ def _beside(edit: Edit, tree: SyntaxIndex) -> tuple[int, int] | None:
         return None
     wanted = _indentation(edit.text)
     found: list[tuple[int, int]] = []
-    blocks: list[Sequence[_InBlock]] = [tree.module.body]
+    blocks: list[Sequence[_InBlock]] = [syntax.module.body]
     while blocks:
         holding = None
         for block in blocks:
-            place = bisect_left(block, edit.start, key=lambda part: _lines(part, tree)[1])
-            beside = [_lines(part, tree) for part in block[place : place + 2] if isinstance(part, ast.stmt)]
+            place = bisect_left(block, edit.start, key=lambda part: _lines(part, syntax)[1])
+            beside = [_lines(part, syntax) for part in block[place : place + 2] if isinstance(part, ast.stmt)]
             found += [lines for lines in beside if edit.start in lines]
-            if holding is None and place < len(block) and _lines(block[place], tree)[0] <= edit.start:
+            if holding is None and place < len(block) and _lines(block[place], syntax)[0] <= edit.start:
                 holding = block[place]
         blocks = [part for name in _BLOCKS if (part := getattr(holding, name, None))]
-    alike = [lines for lines in found if _indentation(tree.text[slice(*lines)]) == wanted]
+    alike = [lines for lines in found if _indentation(syntax.text[slice(*lines)]) == wanted]
     return min(alike, key=lambda lines: lines[1] - lines[0], default=None)
 
 
-def _holding(block: Sequence[_InBlock], start: int, end: int, tree: SyntaxIndex) -> _InBlock | None:
+def _holding(block: Sequence[_InBlock], start: int, end: int, syntax: SyntaxIndex) -> _InBlock | None:
     """Return the first part of a block that holds a span."""
-    place = bisect_left(block, end, key=lambda part: _lines(part, tree)[1])
-    return block[place] if place < len(block) and _lines(block[place], tree)[0] <= start else None
+    place = bisect_left(block, end, key=lambda part: _lines(part, syntax)[1])
+    return block[place] if place < len(block) and _lines(block[place], syntax)[0] <= start else None
 
 
-def _lines(part: _InBlock, tree: SyntaxIndex) -> tuple[int, int]:
+def _lines(part: _InBlock, syntax: SyntaxIndex) -> tuple[int, int]:
     first, last = _first_and_last(part)
-    return tree.positions.line_start(first), tree.positions.line_start(last + 1)
+    return syntax.positions.line_start(first), syntax.positions.line_start(last + 1)
 
 
 def _first_and_last(part: _InBlock) -> tuple[int, int]:
@@ -183,9 +183,9 @@ def _first_and_last(part: _InBlock) -> tuple[int, int]:
     return min([part.lineno, *(node.lineno for node in decorators)]), part.end_lineno or part.lineno
 
 
-def _mended(piece: Piece, tree: SyntaxIndex) -> Piece | None:
+def _mended(piece: Piece, syntax: SyntaxIndex) -> Piece | None:
     """A piece with edits in parentheses where they need some; None where the program would not parse."""
-    text = tree.text
+    text = syntax.text
     start, end = piece.start, piece.end
     while True:
         is_own = (start, end) == (piece.start, piece.end)
@@ -197,7 +197,7 @@ def _mended(piece: Piece, tree: SyntaxIndex) -> Piece | None:
                 return replace(wider, edits=tuple(mended))
         if (start, end) == (0, len(text)):
             return None
-        start, end = _around(start, end, tree, without=(start, end))
+        start, end = _around(start, end, syntax, without=(start, end))
 
 
 def _with_parentheses(piece: Piece, before: str, text: str) -> Sequence[Edit] | None:

@@ -1,4 +1,4 @@
-"""Edits from nodes: replace, insert, delete, wrap and unwrap, everything else left as it stands in the file."""
+"""Edits from nodes: replace, insert, delete, wrap, unwrap. All else stays as it stands in the file."""
 
 from __future__ import annotations
 
@@ -187,9 +187,9 @@ class Edits:
         return None if any(self.source.has_comment(edit.start, edit.end) for edit in edits) else edits
 
     def delete_statements(self, statements: Collection[ast.stmt]) -> list[Edit] | None:
-        """Remove statements, each with the comment above that is about it alone; `pass` goes where nothing would
-        be left of a block, and a comment behind a statement stays. None where a comment in a statement would be
-        lost, or one shares its line.
+        """Remove statements, each with the comment above that is about it alone; `pass` goes where nothing
+        would be left of a block, and a comment behind a statement stays. None where a comment in a statement
+        would be lost, or one shares its line.
         """
         found: list[Edit] = []
         for statement in statements:
@@ -256,8 +256,8 @@ class Edits:
         return found or ("\t" if base.startswith("\t") else "    ")
 
     def unwrap(self, block: ast.With | ast.AsyncWith) -> Edit | None:
-        """Put what stands under a `with` in its place; None where its lines cannot be moved just so, or where a
-        comment would be lost.
+        """Put what stands under a `with` in its place; None where its lines cannot be moved just so, or where
+        a comment would be lost.
         """
         first, last = block.body[0], block.body[-1]
         if not self.source.stands_alone(block) or not self.source.stands_alone(first):

@@ -22,18 +22,18 @@ _ALWAYS = frozenset({"__file__", "__name__", "__doc__", "__class__"})
 class _Changed:
     """A changed piece as a program of its own, and the scope in which that stands."""
 
-    tree: SyntaxIndex
+    syntax: SyntaxIndex
     spans: list[tuple[int, int]]
     around: Scope
 
     def is_new(self, node: ast.AST) -> bool:
         """Whether a node is the text of an edit, or part of one."""
-        start, end = self.tree.positions.span(node)
+        start, end = self.syntax.positions.span(node)
         return any(first <= start and end <= last for first, last in self.spans)
 
     def new_bindings(self) -> Iterator[Binding]:
         """What the edits bind in the scope around the piece."""
-        for bindings in self.tree.scopes[self.tree.module].bindings.values():
+        for bindings in self.syntax.scopes[self.syntax.module].bindings.values():
             yield from filter(self.binds_anew, bindings)
 
     def binds_anew(self, binding: Binding) -> bool:
@@ -43,27 +43,27 @@ class _Changed:
             return False
         if self.is_new(node):
             return True
-        start, end = self.tree.positions.span(node)
-        names = (self.tree.text[first:last] for first, last in self.spans if start < first and last < end)
+        start, end = self.syntax.positions.span(node)
+        names = (self.syntax.text[first:last] for first, last in self.spans if start < first and last < end)
         return isinstance(node, DEFINITIONS) and node.name in names
 
 
-def misread_name(pieces: Sequence[Piece], tree: SyntaxIndex) -> str | None:
+def misread_name(pieces: Sequence[Piece], syntax: SyntaxIndex) -> str | None:
     """Return a name that the edits of one fix read and that would not mean what they say: an import that a
     parameter shadows, a builtin that the file has another use for, or a name that nothing binds.
     """
-    changed = [_changed(piece, tree) for piece in pieces if any(edit.text.strip() for edit in piece.edits)]
+    changed = [_changed(piece, syntax) for piece in pieces if any(edit.text.strip() for edit in piece.edits)]
     imported, bound = dict[str, Scope](), dict[str, Scope]()
     for each in changed:
         for binding in each.new_bindings():
-            (imported if binding.how is BindingKind.IMPORT else bound)[binding.name] = each.around
+            (imported if binding.kind is BindingKind.IMPORT else bound)[binding.name] = each.around
     known: set[str] | None = None
     for each in changed:
-        for read in each.tree.of_type(ast.Name):
+        for read in each.syntax.of_type(ast.Name):
             if not isinstance(read.ctx, ast.Load) or not each.is_new(read):
                 continue
             if known is None:
-                known = _known(pieces, tree)
+                known = _known(pieces, syntax)
             is_new = read.id in imported or read.id in bound or read.id not in known
             if is_new and not _is_right(read, each, imported, bound):
                 return read.id
@@ -72,7 +72,7 @@ def misread_name(pieces: Sequence[Piece], tree: SyntaxIndex) -> str | None:
 
 def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bound: dict[str, Scope]) -> bool:
     """Whether a name that is new in a place is what the fix takes it for."""
-    name, here = read.id, changed.tree.scope(read)
+    name, here = read.id, changed.syntax.scope(read)
     inner = here.lookup(name)
     if inner is not None and inner.parent is not None:
         if all(map(changed.binds_anew, inner.bindings[name])):
@@ -91,8 +91,8 @@ def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bou
     if name in _BUILTINS:
         return False
     at_top = module.bindings.get(name)
-    if found is not module and at_top and all(each.how is BindingKind.IMPORT for each in at_top):
-        return all(each.how is BindingKind.IMPORT for each in found.bindings[name])
+    if found is not module and at_top and all(each.kind is BindingKind.IMPORT for each in at_top):
+        return all(each.kind is BindingKind.IMPORT for each in found.bindings[name])
     return True
 
 
@@ -106,31 +106,33 @@ def _sees(scope: Scope, home: Scope, *, within: bool) -> bool:
     return around is home and not home.is_class
 
 
-def _changed(piece: Piece, tree: SyntaxIndex) -> _Changed:
-    lines = piece.rendered(tree.text)
+def _changed(piece: Piece, syntax: SyntaxIndex) -> _Changed:
+    lines = piece.rendered(syntax.text)
     parsed = parsed_lines(lines)
     assert parsed is not None, "pieces parse"
     module, text = parsed
     more = len(text) - len(lines)
     spans = [(start + more, end + more) for start, end in piece.new_spans()]
-    return _Changed(SyntaxIndex(text, module, ""), spans, _scope_around(piece, tree))
+    return _Changed(SyntaxIndex(text, module, ""), spans, _scope_around(piece, syntax))
 
 
-def _scope_around(piece: Piece, tree: SyntaxIndex) -> Scope:
+def _scope_around(piece: Piece, syntax: SyntaxIndex) -> Scope:
     """Return the scope in which the statement of a piece stands, or its item."""
     if piece.item is not None:
-        return tree.scope(piece.item)
-    node = tree.statement_in(piece.start, piece.end)
-    return tree.scope(node) if node is not None else tree.scopes[tree.module]
+        return syntax.scope(piece.item)
+    node = syntax.statement_in(piece.start, piece.end)
+    return syntax.scope(node) if node is not None else syntax.scopes[syntax.module]
 
 
-def _known(pieces: Sequence[Piece], tree: SyntaxIndex) -> set[str]:
+def _known(pieces: Sequence[Piece], syntax: SyntaxIndex) -> set[str]:
     """The words in the lines that the edits change: what new code reads of them means what it did."""
-    positions: Positions = tree.positions
+    positions: Positions = syntax.positions
     found: set[str] = set()
     for piece in pieces:
         for edit in piece.edits:
             if edit.start != edit.end:
                 first, last = positions.position(edit.start).line, positions.position(edit.end).line
-                found.update(_WORD.findall(tree.text, positions.line_start(first), positions.line_end(last)))
+                found.update(
+                    _WORD.findall(syntax.text, positions.line_start(first), positions.line_end(last))
+                )
     return found

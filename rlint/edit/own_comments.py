@@ -16,20 +16,20 @@ _STEM = 4
 """Words that begin with so many letters of each other are akin: `pattern`, `patterns`."""
 
 
-def own_comment(statement: ast.stmt, tree: SyntaxIndex) -> list[str]:
+def own_comment(statement: ast.stmt, syntax: SyntaxIndex) -> list[str]:
     """The lines of comment right above a statement that nothing follows without a blank line, as far as they
     share a word with it: "# Names to numbers" above `numbers = {...}`. None are what is left to do, or for
     other programs.
     """
-    positions = tree.positions
-    block, index = tree.block(statement)
+    positions = syntax.positions
+    block, index = syntax.block(statement)
     behind = (statement.end_lineno or statement.lineno) + 1
     if index + 1 < len(block) and positions.line_text(behind).strip():
         return []
     own = positions.line_text(statement.lineno)
     indentation = own[: len(own) - len(own.lstrip())]
     start, end = positions.span(statement)
-    words = _words(tree.text[start:end])
+    words = _words(syntax.text[start:end])
     found: list[str] = []
     line = statement.lineno - 1
     while line > 0:

@@ -164,18 +164,18 @@ class _Run:
         cache: Cache | None = None,
     ) -> dict[str, FileResult]:
         """Check the targets, as far as the cache has no results. `check_again` needs the summaries."""
-        how = CheckOptions(ignore_suppressions, keep_summaries)
+        options = CheckOptions(ignore_suppressions, keep_summaries)
         if cache is not None and cache.is_usable:
-            results = self._check_anew(cache, how)
+            results = self._check_anew(cache, options)
         else:
-            results = self._check(self._plan.groups, how, None)[0]
+            results = self._check(self._plan.groups, options, None)[0]
         return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
 
-    def _check_anew(self, cache: Cache, how: CheckOptions) -> dict[str, FileResult]:
+    def _check_anew(self, cache: Cache, options: CheckOptions) -> dict[str, FileResult]:
         """Check what the cache has no results of."""
         from rlint.engine.cache.result_cache import ResultCache
 
-        unheeded = how.ignore_suppressions
+        unheeded = options.ignore_suppressions
         kept = ResultCache(cache, self._targets.values(), ignore_suppressions=unheeded)
         results: dict[str, FileResult] = {}
         new: list[tuple[str | None, list[FileTask]]] = []
@@ -187,7 +187,7 @@ class _Run:
             else:
                 results.update((result.name, result) for result in known)
         if new:
-            self._check_new(new, results, kept, cache, how)
+            self._check_new(new, results, kept, cache, options)
         return results
 
     def _check_new(
@@ -196,13 +196,13 @@ class _Run:
         results: dict[str, FileResult],
         kept: ResultCache,
         cache: Cache,
-        how: CheckOptions,
+        options: CheckOptions,
     ) -> None:
         """Check groups of which something has changed, put what is found into `results` and keep it."""
         from rlint.engine.incremental.dependencies import Dependencies
         from rlint.engine.incremental.recheck import Recheck
 
-        again = Recheck(cache, kept, ignore_suppressions=how.ignore_suppressions)
+        again = Recheck(cache, kept, ignore_suppressions=options.ignore_suppressions)
         asked, left = Dependencies(), []
         for _, group in new:
             part = again.check(group)
@@ -214,7 +214,7 @@ class _Run:
             asked.update(part.asked)
             left += [part.left] if part.left else []
         if left:
-            found, others = self._check(left, how, cache)
+            found, others = self._check(left, options, cache)
             results.update(found)
             asked.update(others)
         for key, group in new:
@@ -251,23 +251,23 @@ class _Run:
         return {name: permits.checked(result) for name, result in results.items()}
 
     def _check(
-        self, groups: Sequence[Sequence[FileTask]], how: CheckOptions, cache: Cache | None
+        self, groups: Sequence[Sequence[FileTask]], options: CheckOptions, cache: Cache | None
     ) -> tuple[dict[str, FileResult], Dependencies]:
         """What is found in groups, and what their files asked."""
-        how = replace(how, cache=cache.folder if cache is not None else None)
+        options = replace(options, cache=cache.folder if cache is not None else None)
         count = _process_count(groups, self._processes, cache)
         if count == 1 and self._workers is None:
             from rlint.engine.gc_control import collector_off
             from rlint.engine.group_checks import check_each
 
             with collector_off():
-                found = check_each(groups, how)
+                found = check_each(groups, options)
         else:
             from rlint.engine.pool.workers import Workers
 
             with closing(self._workers or Workers(count)) as workers:  # they hold much that is done with
                 self._workers = None
-                found = workers.check(groups, how, count)
+                found = workers.check(groups, options, count)
             found.unpack()
         self.summaries = found.summaries
         return {result.name: self._placed(result) for result in found.results}, found.asked

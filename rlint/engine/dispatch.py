@@ -16,7 +16,7 @@ class NodeDispatch:
 
     def __init__(self, model: SemanticModel) -> None:
         self._model = model
-        self._tree = model.syntax
+        self._syntax = model.syntax
         self._warm_calls: dict[str, list[ast.AST]] = {}
 
     def of(self, rule: Rule) -> Iterable[ast.AST]:
@@ -28,10 +28,10 @@ class NodeDispatch:
             elif kind is ast.Attribute and rule.attributes:
                 found += self._attributes_of(rule.attributes, is_cold=rule.heat is Heat.COLD)
             elif rule.heat is Heat.COLD:
-                found += self._tree.of_type(kind)
+                found += self._syntax.of_type(kind)
             else:
                 found += self._model.frequency.warm_nodes(kind)
-        buried = self._tree.buried
+        buried = self._syntax.buried
         return [node for node in found if node not in buried] if buried else found
 
     def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from rlint.engine.cache.summary_cache import SummaryCache
 
 
-def check_each(groups: Iterable[Sequence[FileTask]], how: CheckOptions) -> CheckOutcome:
+def check_each(groups: Iterable[Sequence[FileTask]], options: CheckOptions) -> CheckOutcome:
     """Check whole groups, one after the other, so that the trees of one are held at a time."""
     found = CheckOutcome()
     garbage = GcControl()
-    from_before = kept_summaries(how)
+    from_before = kept_summaries(options)
     for group in groups:
         worker = Worker()
         summaries = worker.summarise(group, from_before)
-        found.results += checked(worker, [summaries], how, found.asked)
-        if how.give_summaries:
+        found.results += checked(worker, [summaries], options, found.asked)
+        if options.give_summaries:
             found.summaries.update(summaries)
         garbage.add(sum(job.size for job in group))
         garbage.collect()
@@ -35,22 +35,24 @@ def check_each(groups: Iterable[Sequence[FileTask]], how: CheckOptions) -> Check
 
 
 def checked(
-    worker: Worker, groups: Sequence[Mapping[str, ModuleSummary]], how: CheckOptions, asked: Dependencies
+    worker: Worker, groups: Sequence[Mapping[str, ModuleSummary]], options: CheckOptions, asked: Dependencies
 ) -> list[FileResult]:
     """What a worker finds, with what its files ask added to `asked` where that is kept."""
 
-    def ask(linked: WholeProgram) -> QueryRecorder:
-        return QueryRecorder(linked, asked.of_a_group())
+    def ask(program: WholeProgram) -> QueryRecorder:
+        return QueryRecorder(program, asked.of_a_group())
 
     return worker.check(
-        groups, ignore_suppressions=how.ignore_suppressions, ask=ask if how.cache is not None else None
+        groups,
+        ignore_suppressions=options.ignore_suppressions,
+        ask=ask if options.cache is not None else None,
     )
 
 
-def kept_summaries(how: CheckOptions) -> SummaryCache | None:
+def kept_summaries(options: CheckOptions) -> SummaryCache | None:
     """Where summaries may be found, and go."""
-    if how.cache is None:
+    if options.cache is None:
         return None
     from rlint.engine.cache.summary_cache import SummaryCache
 
-    return SummaryCache(how.cache)
+    return SummaryCache(options.cache)

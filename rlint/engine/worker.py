@@ -75,12 +75,12 @@ class Worker:
                 else:
                     self._comments[job.name] = suppressions.parse(text, self._families, has_findings=False)
                 continue
-            knowledge = _known(job, text) if isinstance(text, str) else text
-            if isinstance(knowledge, Problem):
-                self._problems[job.name] = knowledge
+            analysis = _known(job, text) if isinstance(text, str) else text
+            if isinstance(analysis, Problem):
+                self._problems[job.name] = analysis
                 continue
             try:
-                summaries[job.name] = summarise(knowledge, job.name, alike)
+                summaries[job.name] = summarise(analysis, job.name, alike)
                 summaries[job.name].measured = job.measured
             except RecursionError:
                 self._problems[job.name] = Problem(
@@ -90,14 +90,14 @@ class Worker:
             except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
                 self._problems[job.name] = _bug(job.name, "reading this file")
                 continue
-            if kept is not None and job.text is None and _is_of(job, knowledge.tree.text):
+            if kept is not None and job.text is None and _is_of(job, analysis.syntax.text):
                 kept.store(job, summaries[job.name])
-            size = len(knowledge.tree.text)
+            size = len(analysis.syntax.text)
             if job.codes is not None and not summaries[job.name].is_test and self._kept + size <= most:
                 self._kept += size
-                self._knowledge[job.name] = knowledge
+                self._knowledge[job.name] = analysis
             else:
-                knowledge.release()
+                analysis.release()
         return summaries
 
     def check(
@@ -130,12 +130,12 @@ class Worker:
             found = [] if ignore_suppressions else _sorted_out([], comments, jobs[name])[0]
             results.append(FileResult(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
         for group in groups:
-            linked = link(group) if link is not None else WholeProgram(group.values())
-            questions = ask(linked) if ask is not None else None
+            program = link(group) if link is not None else WholeProgram(group.values())
+            questions = ask(program) if ask is not None else None
             for name in group:
                 if name in jobs:
                     job = jobs[name]
-                    with questions.stand_in(name) if questions is not None else nullcontext(linked) as known:
+                    with questions.stand_in(name) if questions is not None else nullcontext(program) as known:
                         result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
                     results.append(result)
         if unusable:
@@ -144,11 +144,11 @@ class Worker:
         return results
 
     def _check(
-        self, job: FileTask, linked: WholeProgram, rules: Sequence[Rule], *, ignore_suppressions: bool
+        self, job: FileTask, program: WholeProgram, rules: Sequence[Rule], *, ignore_suppressions: bool
     ) -> FileResult:
         assert job.codes is not None
         kept = self._knowledge.pop(job.name, None)
-        text = kept.tree.text if kept is not None else _text(job)
+        text = kept.syntax.text if kept is not None else _text(job)
         if isinstance(text, Problem):  # the file changed since it was summarised
             return FileResult(job.name, problems=(text,), checked=False)
         comments = suppressions.parse(text, self._families)
@@ -162,11 +162,11 @@ class Worker:
         problems: list[Problem] = []
         hidden: tuple[Finding, ...] = ()
         if wanted:
-            index = linked.index
-            knowledge = kept.linked(index) if kept is not None else _known(job, text, index)
-            if isinstance(knowledge, Problem):
-                return FileResult(job.name, problems=(knowledge,), checked=False)
-            model = SemanticModel(job.name, knowledge, linked)
+            index = program.index
+            analysis = kept.linked(index) if kept is not None else _known(job, text, index)
+            if isinstance(analysis, Problem):
+                return FileResult(job.name, problems=(analysis,), checked=False)
+            model = SemanticModel(job.name, analysis, program)
             visits = NodeDispatch(model)
             for rule in wanted:
                 seen = _run_rule(rule, model, visits)
@@ -277,7 +277,7 @@ def _run_rule(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Fi
 
 def _findings(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
-    kinds = model.analysis.kinds
+    kinds = model.analysis.types
     for node in visits.of(rule) if rule.concerns(model) else ():
         kinds.doubted = False
         with passed_over(

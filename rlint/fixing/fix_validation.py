@@ -41,12 +41,12 @@ def held(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
     return found
 
 
-def _held_edits(fix: Fix, tree: SyntaxIndex) -> tuple[Edit, ...] | str:
+def _held_edits(fix: Fix, syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
     """The edits of a fix, mended; or why it is left out."""
-    changed = pieces(separated(fix.edits, tree.text), tree)
+    changed = pieces(separated(fix.edits, syntax.text), syntax)
     if changed is None:
         return UNPARSABLE
-    name = misread_name(changed, tree)
+    name = misread_name(changed, syntax)
     if name is not None:
         return f"`{name}` has another meaning in this place"
     mended = tuple(edit for piece in changed for edit in piece.edits)

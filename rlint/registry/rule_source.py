@@ -120,7 +120,7 @@ def _named(path: Path, text: str) -> _Named:
     modules: dict[str, None] = {}
     for node in ast.walk(_parsed(path, text)):
         match node:
-            case ast.Attribute(value=ast.Name(id="Safety"), attr="SAFE" | "UNSAFE" as safety):
+            case ast.Attribute(value=ast.Name(id="Applicability"), attr="SAFE" | "UNSAFE" as safety):
                 safeties.add(safety.lower())
             case ast.ImportFrom(module=str(module), names=names):
                 modules[module] = None

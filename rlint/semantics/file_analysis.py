@@ -28,24 +28,29 @@ class FileAnalysis:
         self, text: str, module: ast.Module, name: str, package: str, index: ProjectIndex | None = None
     ) -> None:
         self.name = name
-        self.tree = SyntaxIndex(text, module, package)
+        self.syntax = SyntaxIndex(text, module, package)
         self.index = index
-        self.names = QualifiedNames(self.tree, name)
-        self.flow = ReachingDefinitions(self.tree)
-        self.autograd = LocalAutograd(self.tree, self.names, self.flow)
-        self.kinds = TypeInference(self.tree, self.names, self.flow, index)
-        self.effects = EffectInference(self.tree, self.names, self.kinds, index)
-        self.loops = LoopIndex(self.tree, self.kinds)
+        self.names = QualifiedNames(self.syntax, name)
+        self.definitions = ReachingDefinitions(self.syntax)
+        self.autograd = LocalAutograd(self.syntax, self.names, self.definitions)
+        self.types = TypeInference(self.syntax, self.names, self.definitions, index)
+        self.effects = EffectInference(self.syntax, self.names, self.types, index)
+        self.loops = LoopIndex(self.syntax, self.types)
         self.locks = Locks(self)
 
     def linked(self, index: ProjectIndex) -> FileAnalysis:
         """The same tree with the project's knowledge behind it; the walk is not done again."""
         linked = object.__new__(FileAnalysis)
-        linked.name, linked.tree, linked.index, linked.flow = self.name, self.tree, index, self.flow
+        linked.name, linked.syntax, linked.index, linked.definitions = (
+            self.name,
+            self.syntax,
+            index,
+            self.definitions,
+        )
         linked.names, linked.autograd = self.names, self.autograd
-        linked.kinds = self.kinds.linked(index)
-        linked.effects = EffectInference(self.tree, self.names, linked.kinds, index)
-        linked.loops = self.loops.linked(linked.kinds)
+        linked.types = self.types.linked(index)
+        linked.effects = EffectInference(self.syntax, self.names, linked.types, index)
+        linked.loops = self.loops.linked(linked.types)
         linked.locks = Locks(linked)
         return linked
 
@@ -56,7 +61,7 @@ class FileAnalysis:
         """
         if not vars(self):
             return  # what is linked has the same tree
-        self.tree.release()
-        for layer in (self.names, self.flow, self.kinds, self.effects, self.loops, self.locks):
+        self.syntax.release()
+        for layer in (self.names, self.definitions, self.types, self.effects, self.loops, self.locks):
             vars(layer).clear()
         vars(self).clear()

@@ -43,7 +43,7 @@ class SemanticModel:
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
         self.path = path
         self.analysis = analysis
-        self.syntax = analysis.tree
+        self.syntax = analysis.syntax
         self.index = program.index
         self.symbols = FileSymbols(analysis, program.index)
         self.program = ProgramQueries(program, self.symbols)
@@ -140,13 +140,13 @@ class SemanticModel:
         rests on a type that is doubtful, that is noted each time.
         """
         key = find, about
-        kinds = self.analysis.kinds
+        types = self.analysis.types
         known = self._found.get(key)
         if known is None:
-            around, kinds.doubted = kinds.doubted, False
-            known = self._found[key] = find(about, self), kinds.doubted
-            kinds.doubted = around
-        kinds.doubted |= known[1]
+            around, types.doubted = types.doubted, False
+            known = self._found[key] = find(about, self), types.doubted
+            types.doubted = around
+        types.doubted |= known[1]
         return known[0]  # type: ignore[return-value]
 
     def release(self) -> None:

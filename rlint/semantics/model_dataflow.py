@@ -19,32 +19,32 @@ class DataflowQueries:
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self._analysis = analysis
-        self._syntax = analysis.tree
-        self.order = EvaluationOrder(analysis.tree)
+        self._syntax = analysis.syntax
+        self.order = EvaluationOrder(analysis.syntax)
         """In which order the parts of expressions are evaluated."""
         self._changes = Mutations(analysis)
         self._uses = EscapeAnalysis(analysis)
-        self._repeats = CommonSubexpressions(analysis.tree, self._changes, self.order)
+        self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
 
     def definitions(self, name: ast.Name) -> list[Binding]:
         """The bindings whose value a name may have where it stands; never one too few."""
-        return self._analysis.flow.reaching(name)
+        return self._analysis.definitions.reaching(name)
 
     def keeps(self, name: ast.Name, first: ast.AST, second: ast.AST) -> bool:
         """Is a variable surely bound to nothing else after `first` and before `second`? The same bindings may
         reach both, and yet one of them may lie between, in a loop. False where in doubt.
         """
-        return self._analysis.flow.keeps(name, first, second)
+        return self._analysis.definitions.keeps(name, first, second)
 
     def bindings_before(self, name: str, node: ast.AST, scope: Scope) -> list[Binding]:
         """The bindings of a variable that may hold when the statement of `node` begins."""
-        return self._analysis.flow.before(name, self._syntax.statement(node), scope)
+        return self._analysis.definitions.before(name, self._syntax.statement(node), scope)
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The statements and expressions that may run after `first` and before `second`; None where
         `first` does not always run before `second`.
         """
-        return self._analysis.flow.between(first, second)
+        return self._analysis.definitions.between(first, second)
 
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
         """Has `expression` surely the same value at `second` as at `first`? False where in doubt."""

@@ -34,7 +34,7 @@ class EffectQueries:
         dataflow: DataflowQueries,
     ) -> None:
         self._analysis = analysis
-        self._syntax = analysis.tree
+        self._syntax = analysis.syntax
         self._program = program
         self._index = program.index
         self._heat = program.heat
@@ -119,7 +119,7 @@ class EffectQueries:
         to node, to where a given sum lies; empty where nothing does.
         """
         if isinstance(node, ast.Call):
-            descents = self._program.descents
+            descents = self._program.sum_trees
             path = self._analysis.effects.path_of(node) if descents.any else None
             return descents.of(path, self._analysis.name) if path else []
         walk = self._walks.loops.get(node)
@@ -128,7 +128,7 @@ class EffectQueries:
 
     def has_sum_trees(self) -> bool:
         """Is there anything in this file that `walks_down` may tell of?"""
-        return self._program.descents.any or bool(self._walks.loops)
+        return self._program.sum_trees.any or bool(self._walks.loops)
 
     @cached_property
     def _walks(self) -> SumTreeWalks:

@@ -33,7 +33,7 @@ class FrequencyQueries:
         dataflow: DataflowQueries,
     ) -> None:
         self._analysis = analysis
-        self._syntax = analysis.tree
+        self._syntax = analysis.syntax
         self._heat = program.heat
         self._names = names
         self._symbols = symbols
@@ -161,7 +161,7 @@ class FrequencyQueries:
         """
         bindings = self._dataflow.definitions(name)
         function = self._syntax.function(name)
-        if function is None or [binding.how for binding in bindings] != [BindingKind.PARAMETER]:
+        if function is None or [binding.kind for binding in bindings] != [BindingKind.PARAMETER]:
             return []
         summary = self._symbols.function_at(name)
         return self._heat.passed_names(summary, name.id) if summary is not None else []

@@ -32,7 +32,7 @@ class GradientQueries:
         types: TypeQueries,
         nn: NetworkQueries,
     ) -> None:
-        self._syntax = analysis.tree
+        self._syntax = analysis.syntax
         self._symbols = symbols
         self._types = types
         self._nn = nn

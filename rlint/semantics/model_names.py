@@ -17,7 +17,7 @@ class NameQueries:
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self._analysis = analysis
-        self._syntax = analysis.tree
+        self._syntax = analysis.syntax
         self.qualified = analysis.names.qualified
         """The canonical dotted name of what an expression refers to, through imports and aliases:
         `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable.

@@ -56,7 +56,7 @@ class NetworkQueries:
 
     def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
         """What a network consists of (dropout, recurrent layers, what nobody knows …) and does, as far as
-        `method` runs it; all of it for None. Ask where `kind_of` says MODULE, or may not know.
+        `method` runs it; all of it for None. Ask where `type_of` says MODULE, or may not know.
         """
         return self._modules.built_of(
             self._parts.of(expression),
@@ -97,7 +97,7 @@ class NetworkQueries:
         is_handed = (
             isinstance(root, ast.Name)
             and root.id not in ("self", "cls")
-            and any(binding.how is BindingKind.PARAMETER for binding in self._dataflow.definitions(root))
+            and any(binding.kind is BindingKind.PARAMETER for binding in self._dataflow.definitions(root))
         )
         if not is_handed or not isinstance(root, ast.Name):
             return self._optimized.is_stepped(network)

@@ -17,62 +17,62 @@ _STATE_HOOKS = (
 
 
 class ProgramQueries:
-    """Answers where the files of a project read, import or set what bears a name. A name counts on any object:
-    the answers are never too few.
+    """Answers where the files of a project read, import or set what bears a name. A name counts on any
+    object: the answers are never too few.
     """
 
     def __init__(self, program: WholeProgram, symbols: FileSymbols) -> None:
         self._index = program.index
-        self._words = program.words
+        self._names = program.program_symbols
         self._symbols = symbols
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file of the project read an attribute of this name, on any object?"""
-        return self._words.is_attribute_read(attribute)
+        return self._names.is_attribute_read(attribute)
 
     def is_read_elsewhere(self, attribute: str) -> bool:
         """Does another file of the project read an attribute of this name, on any object?"""
-        return self._words.is_read_elsewhere(attribute, self._symbols.module.module)
+        return self._names.is_read_elsewhere(attribute, self._symbols.module.module)
 
     def is_write_only(self, attribute: str) -> bool:
         """Are all things of this name only added to, and maybe emptied, in all files of the project?"""
-        return self._words.is_only_fed(attribute)
+        return self._names.is_only_fed(attribute)
 
     def sets_anywhere(self, speedup: str) -> bool:
         """Whether any file of the project sets how torch computes: a word of `nn.torch_settings`."""
-        return self._words.is_told(speedup)
+        return self._names.is_told(speedup)
 
     def sets(self, word: str) -> bool:
         """Whether a file of the program sets how torch computes: a word of `nn.torch_settings`."""
-        return self._words.program_says(word, self._symbols.module.module)
+        return self._names.program_says(word, self._symbols.module.module)
 
     def mentions(self, *settings: str) -> bool:
         """Does the program that this file belongs to read or import one of these names: functions that set
         something for the whole process, as `set_default_device`? What only tests set counts for tests.
         """
-        return self._words.program_names(settings, self._symbols.module.module)
+        return self._names.program_names(settings, self._symbols.module.module)
 
     def is_imported(self, name: str) -> bool:
         """Does another file of the project import a name of this module, or all of its names?"""
-        return self._words.imports(name, self._symbols.module.module)
+        return self._names.imports(name, self._symbols.module.module)
 
     def is_starred(self) -> bool:
         """Does another file of the project import all names of this module?"""
-        return self._words.is_starred(self._symbols.module.module)
+        return self._names.is_starred(self._symbols.module.module)
 
     def is_imported_anywhere(self, path: str) -> bool:
         """Does any file of the project import what stands at a dotted path?"""
-        return self._words.is_imported(path)
+        return self._names.is_imported(path)
 
     def attribute_types(self, attribute: str) -> frozenset[TypeTag]:
         """What the classes of the project say that their attributes of this name are, where they do."""
-        return self._words.attribute_tags(attribute)
+        return self._names.attribute_tags(attribute)
 
     def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
         """The names of the functions of the project, tests left out, and of the methods of classes that have
         no bases of libraries but those that are known, each with how often it is defined.
         """
-        return self._words.function_names(known_bases)
+        return self._names.function_names(known_bases)
 
     def customizes_state_dicts(self) -> bool:
         """Whether a module of the project may change the state dict that it is given to load, or what

@@ -15,7 +15,7 @@ class FileSymbols:
 
     def __init__(self, analysis: FileAnalysis, index: ProjectIndex) -> None:
         self._analysis = analysis
-        self._syntax = analysis.tree
+        self._syntax = analysis.syntax
         self._index = index
 
     @cached_property

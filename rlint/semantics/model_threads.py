@@ -34,25 +34,23 @@ class ThreadQueries:
     def workers_made(self, call: ast.Call) -> list[WorkerStart]:
         """The workers that a call makes, each with the function that it will run, where that is known."""
         function = self._symbols.function_at(call)
-        found = [
-            start for start in self._program.concurrency.starts_of(function) if start.line == call.lineno
-        ]
+        found = [start for start in self._program.workers.starts_of(function) if start.line == call.lineno]
         return found if found and makes_worker(call, self._analysis) else []
 
     def worker_starts(self) -> tuple[WorkerStart, ...]:
         """All lines of the program that this file belongs to which start workers."""
-        return self._program.concurrency.starts_in(self._symbols.module.module)
+        return self._program.workers.starts_in(self._symbols.module.module)
 
     def runners(self, node: ast.AST) -> Runners:
         """Who may run a node: the workers that were started with a function that leads to it, and whether
         code outside of workers does, too.
         """
         function = self._symbols.function_at(node)
-        return self._program.concurrency.runners(function) if function is not None else Runners()
+        return self._program.workers.runners(function) if function is not None else Runners()
 
     def run_with(self, function: FunctionSummary) -> list[FunctionSummary]:
         """A function, and all that it runs in the same thread, as far as is known."""
-        return self._program.concurrency.run_by(function)
+        return self._program.workers.run_by(function)
 
     def lock_sections(self) -> tuple[Section, ...]:
         """The parts of this file that run while a lock is held, one for each `with` or `acquire`."""
@@ -104,6 +102,6 @@ class ThreadQueries:
         if name is None:
             return set()
         is_parameter = isinstance(shared, ast.Name) and any(
-            binding.how is BindingKind.PARAMETER for binding in self._dataflow.definitions(shared)
+            binding.kind is BindingKind.PARAMETER for binding in self._dataflow.definitions(shared)
         )
         return self._program.channels.aliases(name, self._symbols.function_at(shared), parameter=is_parameter)

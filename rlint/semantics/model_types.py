@@ -29,20 +29,20 @@ class TypeQueries:
         self, analysis: FileAnalysis, program: WholeProgram, names: NameQueries, symbols: FileSymbols
     ) -> None:
         self._analysis = analysis
-        self._syntax = analysis.tree
+        self._syntax = analysis.syntax
         self._index = program.index
         self._names = names
         self._symbols = symbols
-        self.type_of = analysis.kinds.kind_of
+        self.type_of = analysis.types.type_of
         """What is known of an expression's value: tensor (and where), ndarray, module, lock, str …"""
         self._sure_devices = SureDevices(analysis)
-        self._constants = Constants(analysis.tree, analysis.names, analysis.flow)
+        self._constants = Constants(analysis.syntax, analysis.names, analysis.definitions)
         self._settled = Immutability(program.index, program.heat)
         self._call_targets: dict[ast.Call, list[FunctionSummary]] = {}
 
     def device_of(self, expression: ast.expr) -> Device:
         """The device that an expression names where a device is expected (`"cuda"`, `self.device`, `0`)."""
-        return self._analysis.kinds.device_of(expression)
+        return self._analysis.types.device_of(expression)
 
     def constant(
         self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})
@@ -126,7 +126,7 @@ class TypeQueries:
             return False
         if not self._settled.is_settled(owner, attribute.attr):
             return False
-        self._analysis.kinds.doubted |= owner is not None and self._index.is_restored(owner)
+        self._analysis.types.doubted |= owner is not None and self._index.is_restored(owner)
         return True
 
     def is_immutable(self, call: ast.expr) -> bool:

@@ -38,7 +38,7 @@ class Binding:
     """
 
     name: str
-    how: BindingKind
+    kind: BindingKind
     node: ast.AST
     statement: ast.AST
     value: ast.expr | None = None

@@ -275,18 +275,18 @@ def _may_declare(text: str) -> bool:
 
 def _bind_target(
     target: ast.expr,
-    how: BindingKind,
+    kind: BindingKind,
     statement: ast.AST,
     value: ast.expr | None,
     scope: Scope,
     path: tuple[int, ...] = (),
 ) -> None:
     if isinstance(target, ast.Name):
-        scope.bind(Binding(target.id, how, target, statement, value, path))
+        scope.bind(Binding(target.id, kind, target, statement, value, path))
     elif isinstance(target, (ast.Tuple, ast.List)):
         literal = (
             value
-            if isinstance(value, (ast.Tuple, ast.List)) and how is BindingKind.ASSIGN and not path
+            if isinstance(value, (ast.Tuple, ast.List)) and kind is BindingKind.ASSIGN and not path
             else None
         )
         starred = any(isinstance(part, ast.Starred) for part in target.elts)
@@ -298,13 +298,13 @@ def _bind_target(
             literal = None
         for index, part in enumerate(target.elts):
             if literal is not None:
-                _bind_target(part, how, statement, literal.elts[index], scope)
+                _bind_target(part, kind, statement, literal.elts[index], scope)
             else:
                 # behind a starred target the position is not known from the front
                 step = -1 if starred else index
-                _bind_target(part, how, statement, value, scope, (*path, step))
+                _bind_target(part, kind, statement, value, scope, (*path, step))
     elif isinstance(target, ast.Starred):
-        _bind_target(target.value, how, statement, value, scope, (*path, -1))
+        _bind_target(target.value, kind, statement, value, scope, (*path, -1))
 
 
 def _assign(tree: SyntaxIndex, node: ast.Assign, scope: Scope) -> None:
@@ -314,8 +314,8 @@ def _assign(tree: SyntaxIndex, node: ast.Assign, scope: Scope) -> None:
 
 def _ann_assign(tree: SyntaxIndex, node: ast.AnnAssign, scope: Scope) -> None:
     if isinstance(node.target, ast.Name):
-        how = BindingKind.ASSIGN if node.value is not None else BindingKind.ANNOTATE
-        scope.bind(Binding(node.target.id, how, node.target, node, node.value))
+        kind = BindingKind.ASSIGN if node.value is not None else BindingKind.ANNOTATE
+        scope.bind(Binding(node.target.id, kind, node.target, node, node.value))
 
 
 def _aug_assign(tree: SyntaxIndex, node: ast.AugAssign, scope: Scope) -> None:

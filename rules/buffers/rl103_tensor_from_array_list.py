@@ -250,4 +250,4 @@ def wanted_type(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
         return tensor_class_dtype(maker.rpartition(".")[2])
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     named = [value for value in named if not (isinstance(value, ast.Constant) and value.value is None)]
-    return model.analysis.kinds.dtype_of(named[0]) if named else None
+    return model.analysis.types.dtype_of(named[0]) if named else None

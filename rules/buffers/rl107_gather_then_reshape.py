@@ -131,7 +131,7 @@ def gathered_in(array: ast.expr, model: SemanticModel) -> ast.Subscript | None:
             made = model.dataflow.definitions(array)
             if (
                 len(made) == 1
-                and made[0].how is BindingKind.ASSIGN
+                and made[0].kind is BindingKind.ASSIGN
                 and not made[0].path
                 and made[0].value is not None
             ):

@@ -179,7 +179,10 @@ class DebugWeightClone(Rule):
         if edits is not None:
             reason = f"code outside of this project may read `{target.attr}`"
             fix = Fix("Remove the copy", Applicability.UNSAFE, tuple(edits), reason=reason)
-        message = f"nothing reads `{model.source.text(target)}`, a copy of the weights `{_shown(copy.source, model)}`"
+        message = (
+            f"nothing reads `{model.source.text(target)}`, a copy of the weights "
+            f"`{_shown(copy.source, model)}`"
+        )
         yield self.finding(model, node, message, fix=fix, advice="Remove the copy")
 
 

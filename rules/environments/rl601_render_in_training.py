@@ -109,7 +109,10 @@ class RenderInTraining(Rule):
         yield self.finding(
             model,
             call,
-            f"`{model.source.text(call.func)}` draws each step of a training, which takes longer than the step",
+            (
+                f"`{model.source.text(call.func)}` draws each step of a training, which takes longer "
+                "than the step"
+            ),
             fix=fix,
             advice=f"Render {rarely}, behind a flag, or in an evaluation apart from the training",
         )

@@ -94,7 +94,10 @@ class CheckpointEveryStep(Rule):
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(node.func)}` writes a checkpoint in each {step}, which is out of date a step later",
+            (
+                f"`{model.source.text(node.func)}` writes a checkpoint in each {step}, which is out of "
+                "date a step later"
+            ),
             fix=build_fix(whole, model),
             advice=f"Save {rarely}, when the score is the best so far, and once behind the loop",
         )

@@ -156,7 +156,7 @@ def _changes(bound: Binding, loop: ast.AST | None, model: SemanticModel) -> bool
     """Is a variable bound in the loop, or without one, in the function that each step calls?"""
     if loop is not None:
         return bound.statement is loop or loop in model.ancestors(bound.statement)
-    local = bound.how is BindingKind.PARAMETER or model.function(bound.node) is not None
+    local = bound.kind is BindingKind.PARAMETER or model.function(bound.node) is not None
     return local and bound.name not in ("self", "cls")
 
 

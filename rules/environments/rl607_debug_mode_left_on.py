@@ -146,7 +146,10 @@ def profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
     if not isinstance(block, ast.With) or not any(trains(node, model) for node in below(block)):
         return None
     edits = without_block(item, model) if item.optional_vars is None else None
-    message = f"`{model.source.text(call.func)}` records each operation of the whole training, and keeps the records"
+    message = (
+        f"`{model.source.text(call.func)}` records each operation of the whole training, and "
+        "keeps the records"
+    )
     return message, "Profile some steps of a run of its own, or give it a `schedule`", edits
 
 

@@ -118,7 +118,10 @@ class MissingEvalMode(Rule):
         yield self.finding(
             model,
             call,
-            f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and nothing calls `eval()`",
+            (
+                f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and nothing "
+                "calls `eval()`"
+            ),
             # one edit for all networks of the loop: a loop that switches one of them is not looked at again
             fix=build_fix(flagged, loops[-1], model) if network is flagged[0] else None,
             advice="Call `eval()` before the loop, and `train()` behind it if training goes on",

@@ -90,7 +90,10 @@ class OutOfPlaceActivation(Rule):
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(node.func)}` writes its result beside its input, which nothing needs any more",
+            (
+                f"`{model.source.text(node.func)}` writes its result beside its input, which nothing "
+                "needs any more"
+            ),
             fix=fix,
             advice="Make it with `inplace=True`, where no hook keeps the output of the layer below",
         )

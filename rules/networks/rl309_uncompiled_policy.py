@@ -114,9 +114,10 @@ class UncompiledPolicy(Rule):
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(network)}` runs layer by layer at each step: nothing in the project is compiled",
-            advice=f'Call `torch.compile({model.source.text(node.func)}, mode="reduce-overhead")`, made once, '
-            "where about 64 observations or more come together on a CUDA device",
+            f"`{model.source.text(network)}` runs layer by layer at each step: nothing in the project "
+            "is compiled",
+            advice=f'Call `torch.compile({model.source.text(node.func)}, mode="reduce-overhead")`, made '
+            "once, where about 64 observations or more come together on a CUDA device",
         )
 
 

@@ -104,7 +104,7 @@ def multiplied(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> tupl
     if len(bindings) != 1 or bindings[0].path:
         return None
     binding = bindings[0]
-    match binding.how, binding.node, binding.statement:
+    match binding.kind, binding.node, binding.statement:
         case BindingKind.AUGMENT, _, ast.AugAssign(op=ast.Mult(), value=value) if is_large(value):
             return binding.statement, value
         case BindingKind.ASSIGN, _, _ if binding.value is not None:

@@ -104,7 +104,10 @@ class MaskedTemporary(Rule):
         if not number and (not drawn or model.types.type_of(factor)):
             return  # a tensor's values are spread over the shape of the ones
         made = model.source.text(ones.func)
-        message = f"`{made}` fills a tensor only to be multiplied by `{model.source.text(factor)}`, into a second one"
+        message = (
+            f"`{made}` fills a tensor only to be multiplied by `{model.source.text(factor)}`, "
+            "into a second one"
+        )
         yield self.finding(
             model,
             node,

@@ -21,7 +21,7 @@ tokenizer = AutoTokenizer.from_pretrained('x')
 """
 
 
-def kind_of(program: str, used: str) -> Type:
+def type_of(program: str, used: str) -> Type:
     """The kind of the last `used` in a program."""
     model = model_of(_IMPORTS + program)
     return model.types.type_of(expression(model, used, last=True))
@@ -43,7 +43,7 @@ def kind_of(program: str, used: str) -> Type:
 )
 def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain: bool) -> None:
     """Batches lie on the host, pinned if the loader is told so, and are tensors unless somebody collates."""
-    kind = kind_of(f"for batch in DataLoader({arguments}):\n    print(batch)\n", "batch")
+    kind = type_of(f"for batch in DataLoader({arguments}):\n    print(batch)\n", "batch")
     assert (kind.tag, kind.device) == (TypeTag.BATCH, Device.HOST)
     assert (batches.is_pinned(kind), batches.is_plain(kind)) == (pinned, plain)
 
@@ -72,7 +72,7 @@ def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain
 )
 def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
     """However a batch is reached, its parts are known."""
-    kind = kind_of(program, "x")
+    kind = type_of(program, "x")
     assert (kind.tag, kind.device) == (TypeTag.TENSOR, Device.HOST)
 
 
@@ -92,7 +92,7 @@ def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
 )
 def test_what_may_lie_on_the_device_is_not_called_a_tensor_on_the_host(program: str) -> None:
     """Moved, prepared or loaded tensors may lie anywhere."""
-    assert kind_of(program, "x").device is not Device.HOST
+    assert type_of(program, "x").device is not Device.HOST
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_guards_outside_of_the_loop_do_not_count() -> None:
                     line()
         """
     )
-    beat = nested.beat(expression(nested, "line()"))
+    beat = nested.frequency.cadence(expression(nested, "line()"))
     assert beat is not None
     assert beat.drivers == {"environment step"}
     assert beat.guards == ()

@@ -184,7 +184,7 @@ def test_nobody_knows_what_a_replaced_method_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "kinds"),
+    ("body", "types"),
     [
         ("print(x)", EffectKind.PRINTS),
         ("print(x)\n    time.sleep(1)", EffectKind.PRINTS | EffectKind.SLEEPS),
@@ -197,14 +197,14 @@ def test_nobody_knows_what_a_replaced_method_does() -> None:
         ("noise = torch.empty(3)\n    noise.normal_()\n    return noise", EffectKind.DRAWS),
     ],
 )
-def test_a_function_does_all_that_it_runs(body: str, kinds: EffectKind) -> None:
+def test_a_function_does_all_that_it_runs(body: str, types: EffectKind) -> None:
     """Not only the first of it: what prints before it changes an argument changes the argument."""
     model = model_of(
         "import logging, random, time, torch\n"
         f"def note(x):\n    logging.info(x)\ndef f(x):\n    {body}\nf([1])\n"
     )
     effect = model.effects.effect_of(expression(model, "f([1])"))
-    assert effect.kind & ~EffectKind.READS == kinds | EffectKind.INDIRECT, effect
+    assert effect.kind & ~EffectKind.READS == types | EffectKind.INDIRECT, effect
 
 
 @pytest.mark.parametrize("draw", ["rng.shuffle(x)", "x.normal_()", "torch.nn.init.normal_(x)"])
@@ -249,7 +249,7 @@ def test_decisions_by_text_are_found() -> None:
     for code in (
         "effect.detail == 'prints'",
         "effect.detail.startswith(_TELLS)",
-        "'file' in site.call_effect(call).detail",
+        "'file' in model.effects.call_effect(call).detail",
         "match effect:\n    case Effect(detail=text) if text == effect.detail: pass",
     ):
         assert _texts_that_decide(ast.parse(code)), code

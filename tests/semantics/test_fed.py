@@ -38,6 +38,6 @@ def test_any_look_at_it_counts(use: str, only: bool) -> None:
 def test_other_files_look_at_it() -> None:
     """A look in any file of the project counts, however the object came there."""
     files = {"worker.py": WORKER.replace("USE", "pass"), "main.py": "def f(w):\n    return w.memory[0]\n"}
-    assert not build(files)["worker.py"].is_only_fed("memory")
+    assert not build(files)["worker.py"].program.is_write_only("memory")
     files["main.py"] = "def f(w):\n    w.memory.append(1)\n"
-    assert build(files)["worker.py"].is_only_fed("memory")
+    assert build(files)["worker.py"].program.is_write_only("memory")

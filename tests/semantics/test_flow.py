@@ -47,7 +47,7 @@ def test_patterns_bind(pattern: str) -> None:
     """What a pattern binds is one of the values in its case, and in those behind it."""
     model = model_of(f"def f(c):\n    x = 1\n    match c:\n        case {pattern}:\n            use(x)\n")
     name = expression(model, "use(x)").args[0]  # type: ignore[attr-defined]
-    assert sorted(binding.how.value for binding in model.dataflow.definitions(name)) == ["assign", "match"]
+    assert sorted(binding.kind.value for binding in model.dataflow.definitions(name)) == ["assign", "match"]
 
 
 UNCHANGED = [

@@ -178,6 +178,6 @@ def test_what_was_compared_before_all_is_given_up_is_told() -> None:
     model = model_of(f"def f(x: str, y, z: list[str]):\n{body}    y.add(len(z[1]))\n")
     first, other = expression(model, "len(x)"), expression(model, "len(z[1])")
     assert model.dataflow.repetition(first) is not None
-    model._changes._compared = 10**9
+    model.dataflow._changes._compared = 10**9
     assert model.effects.is_repeatable(first)
     assert not model.effects.is_repeatable(other)

@@ -10,7 +10,7 @@ MAKES = "import torch\nzeros = torch.zeros(3)\n"
 
 def told(files: dict[str, str], name: str) -> bool:
     """Is the device set for a file of a project?"""
-    return build(files)[name].is_set_up("set_default_device")
+    return build(files)[name].program.mentions("set_default_device")
 
 
 def test_a_setting_counts_for_the_program() -> None:

@@ -1,7 +1,8 @@
 """Which questions the check of a file asks about the other files, and how these are answered.
 
 A file's findings follow from its own text and from these answers: as long as those are the same, so are
-these, whatever else has changed. The parts of `WholeProgram` are asked through stand-ins that note each question.
+these, whatever else has changed. The parts of `WholeProgram` are asked through stand-ins that note each
+question.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple, cast
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 
-PARTS = ("index", "graph", "heat", "words", "guesses", "concurrency", "channels", "descents")
+PARTS = ("index", "graph", "heat", "program_symbols", "guesses", "workers", "channels", "sum_trees")
 """The parts of `WholeProgram` that are asked."""
 
 
@@ -34,41 +35,41 @@ class QueryRecorder:
     not kept: hardly any two files ask the same.
     """
 
-    def __init__(self, linked: WholeProgram, take: Callable[[str, Answers], None]) -> None:
-        self._linked = linked
+    def __init__(self, program: WholeProgram, take: Callable[[str, Answers], None]) -> None:
+        self._program = program
         self._take = take
 
     @contextmanager
     def stand_in(self, file: str) -> Iterator[WholeProgram]:
         """What answers the same as what is linked, and notes what the check of a file asks."""
         answers: dict[Query, object] = {}
-        yield cast(WholeProgram, _StandIn(self._linked, answers))
+        yield cast(WholeProgram, _StandIn(self._program, answers))
         self._take(file, answers)
 
 
-def answer_of(question: Query, linked: WholeProgram) -> object:
+def answer_of(question: Query, program: WholeProgram) -> object:
     """Answer a question, whoever asked it."""
-    value = getattr(getattr(linked, question.part), question.name)
+    value = getattr(getattr(program, question.part), question.name)
     return value(*question.arguments, **dict(question.named)) if callable(value) else value
 
 
 class _StandIn:
     """Stands for `WholeProgram`."""
 
-    def __init__(self, linked: WholeProgram, answers: dict[Query, object]) -> None:
+    def __init__(self, program: WholeProgram, answers: dict[Query, object]) -> None:
         for name in PARTS:
-            setattr(self, name, _Part(name, self, linked, answers))
+            setattr(self, name, _Part(name, self, program, answers))
 
 
 class _Part:
     """Stands for one of its parts."""
 
     def __init__(
-        self, part: str, whole: _StandIn, linked: WholeProgram, answers: dict[Query, object]
+        self, part: str, whole: _StandIn, program: WholeProgram, answers: dict[Query, object]
     ) -> None:
         self._part = part
         self._whole = whole
-        self._linked = linked
+        self._program = program
         self._answers = answers
 
     def __getattr__(self, name: str) -> Any:
@@ -76,7 +77,7 @@ class _Part:
             return getattr(self._whole, name)
         if name == "modules":
             found: Any = _Modules(self)
-        elif callable(getattr(getattr(self._linked, self._part), name)):
+        elif callable(getattr(getattr(self._program, self._part), name)):
             found = self._method(name)
         else:
             found = self._answered(Query(self._part, name))
@@ -85,7 +86,7 @@ class _Part:
 
     def _answered(self, question: Query) -> Any:
         if question not in self._answers:
-            self._answers[question] = answer_of(question, self._linked)
+            self._answers[question] = answer_of(question, self._program)
         return self._answers[question]
 
     def _method(self, name: str) -> Callable[..., Any]:

@@ -84,8 +84,8 @@ class Recheck:
     ) -> Rechecked:
         worker = Worker()
         summaries = worker.summarise(group, self._summaries)
-        linked = WholeProgram(summaries.values())
-        concerned = self._concerned(group, before, summaries, linked)
+        program = WholeProgram(summaries.values())
+        concerned = self._concerned(group, before, summaries, program)
         still = {name: result for name, result in same.items() if name not in concerned}
         asked = before.asked.of(still)
         todo = {job.name: job for job in group if job.codes is not None and job.name not in still}
@@ -95,8 +95,8 @@ class Recheck:
         new = worker.check(
             [summaries],
             ignore_suppressions=self._ignore_suppressions,
-            link=lambda _: linked,
-            ask=lambda _: QueryRecorder(linked, asked.of_a_group()),
+            link=lambda _: program,
+            ask=lambda _: QueryRecorder(program, asked.of_a_group()),
             only=todo.keys(),
         )
         return Rechecked(list(still.values()), new, asked, [])
@@ -106,7 +106,7 @@ class Recheck:
         group: Sequence[FileTask],
         before: Before,
         summaries: Mapping[str, ModuleSummary],
-        linked: WholeProgram,
+        program: WholeProgram,
     ) -> set[str]:
         """The files of which a question is answered differently."""
         changed = self._changed(group, before, summaries)
@@ -116,7 +116,7 @@ class Recheck:
         stale = {
             text
             for text, digest in before.asked.answers.items()
-            if not _is_answered_alike(text, digest, changed, linked, teller)
+            if not _is_answered_alike(text, digest, changed, program, teller)
         }
         return {name for name, texts in before.asked.files.items() if not stale.isdisjoint(texts)}
 
@@ -160,13 +160,13 @@ def _hang_together(group: Collection[FileTask]) -> bool:
 
 
 def _is_answered_alike(
-    text: str, digest: str, changed: frozenset[Told], linked: WholeProgram, teller: Teller
+    text: str, digest: str, changed: frozenset[Told], program: WholeProgram, teller: Teller
 ) -> bool:
     try:
-        question = from_text(text, linked.index)
+        question = from_text(text, program.index)
         if question is None:
             return False
-        answer = teller.tell(answer_of(question, linked))
+        answer = teller.tell(answer_of(question, program))
     except (UnpackError, TypeError, AttributeError, LookupError):
         return False
     return answer.digest == digest and changed.isdisjoint(answer.told)

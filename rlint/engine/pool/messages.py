@@ -13,7 +13,7 @@ from rlint.run_data import CheckOptions, FileTask
 class WorkerSetup:
     """To begin, as so many processes: the first that was started gets ready once, for all of them."""
 
-    how: CheckOptions
+    options: CheckOptions
     count: int
     plugins: Mapping[str, tuple[RuleEntry, ...]]
     """The rules of all plugins in use, by the name of the plugin."""

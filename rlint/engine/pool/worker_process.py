@@ -23,8 +23,8 @@ from rlint.semantics.interprocedural.summary import ModuleSummary
 
 
 def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
-    """Run in a process of its own, and, once `WorkerSetup` says how many there are to be, in copies of it: one for
-    each connection, until that ends.
+    """Run in a process of its own, and, once `WorkerSetup` says how many there are to be, in copies of it:
+    one for each connection, until that ends.
     """
     gc.disable()
     with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
@@ -36,7 +36,7 @@ def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
                 catalogue.add(name, entries)
         one = _divided(connections[: start.count])
         try:
-            _work(one.connection, start.how)
+            _work(one.connection, start.options)
         finally:
             one.wait()
 
@@ -82,8 +82,8 @@ def _divided(connections: Sequence[Connection]) -> _One:
     return first
 
 
-def _work(connection: Connection, how: CheckOptions) -> None:
-    process = _Process(how)
+def _work(connection: Connection, options: CheckOptions) -> None:
+    process = _Process(options)
     try:
         while True:
             answer = process.do(connection.recv())
@@ -97,8 +97,8 @@ def _work(connection: Connection, how: CheckOptions) -> None:
 class _Process:
     """Keeps the trees of its share between summarising and checking it."""
 
-    def __init__(self, how: CheckOptions) -> None:
-        self._how = how
+    def __init__(self, options: CheckOptions) -> None:
+        self._how = options
         self._worker = Worker()
         self._names: list[list[str]] = []
         self._own: dict[str, ModuleSummary] = {}

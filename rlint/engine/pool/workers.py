@@ -57,7 +57,7 @@ class Workers:
             ) from error
         self._connections: list[Connection] = []
 
-    def check(self, groups: Sequence[Sequence[FileTask]], how: CheckOptions, count: int) -> CheckOutcome:
+    def check(self, groups: Sequence[Sequence[FileTask]], options: CheckOptions, count: int) -> CheckOutcome:
         """Read all files and check them, each with the knowledge of its group, in so many processes."""
         from multiprocessing.connection import wait
 
@@ -68,7 +68,7 @@ class Workers:
         for connection in every[count:]:
             connection.close()
         for connection in self._connections[: 1 if FORKS else count]:
-            _send(connection, WorkerSetup(how, count if FORKS else 1, catalogue.added()))
+            _send(connection, WorkerSetup(options, count if FORKS else 1, catalogue.added()))
         hand = Scheduler(groups, self._connections)
         found = CheckOutcome()
         busy: list[Connection] = []

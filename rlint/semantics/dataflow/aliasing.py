@@ -12,22 +12,22 @@ from rlint.syntax.walk import below
 _MEMORY = (TypeTag.TENSOR, TypeTag.NDARRAY)
 
 
-def lenders(name: ast.Name, knowledge: FileAnalysis) -> frozenset[str]:
+def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
     """The tensors and arrays that the value of a variable may be a view of, by their names."""
     found: set[str] = set()
     waiting = [name]
     while waiting:
-        for binding in knowledge.names.bindings(waiting.pop())[1]:
+        for binding in analysis.names.bindings(waiting.pop())[1]:
             if binding.value is None:
                 continue
-            kind = knowledge.kinds.binding_kind(binding)
+            kind = analysis.types.binding_kind(binding)
             if kind.fresh or is_immutable(kind):
                 continue
             for part in below(binding.value):
                 known = isinstance(part, ast.Name) and part.id in (name.id, *found)
                 if known or not isinstance(part, ast.Name):
                     continue
-                if knowledge.kinds.kind_of(part).tag in _MEMORY:
+                if analysis.types.type_of(part).tag in _MEMORY:
                     found.add(part.id)
                     waiting.append(part)
     return frozenset(found)

@@ -191,7 +191,7 @@ def _joins(
             bindings = model.dataflow.definitions(value)
             if (
                 len(bindings) == 1
-                and bindings[0].how is BindingKind.ASSIGN
+                and bindings[0].kind is BindingKind.ASSIGN
                 and not bindings[0].path
                 and bindings[0].value
             ):
@@ -249,7 +249,11 @@ def _holder(
             )
         case ast.Name() if not isinstance(target, ast.Name):
             bindings = model.dataflow.definitions(part)
-            if len(bindings) == 1 and bindings[0].value is not None and bindings[0].how is BindingKind.ASSIGN:
+            if (
+                len(bindings) == 1
+                and bindings[0].value is not None
+                and bindings[0].kind is BindingKind.ASSIGN
+            ):
                 return same_place(bindings[0].value, target), (), False
     return False, (), False
 

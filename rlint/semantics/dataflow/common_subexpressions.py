@@ -44,8 +44,8 @@ class Repetition:
 class CommonSubexpressions:
     """The repeated calls and comprehensions of one file."""
 
-    def __init__(self, tree: SyntaxIndex, changes: Mutations, order: EvaluationOrder) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex, changes: Mutations, order: EvaluationOrder) -> None:
+        self.syntax = syntax
         self._changes = changes
         self._order = order
         self._alike: dict[ast.expr, list[ast.expr]] = {}
@@ -63,8 +63,8 @@ class CommonSubexpressions:
         """
         known = self._alike.get(node)
         if known is None:
-            if node not in self.tree.buried:
-                self._compare(self.tree.scope(node).function)
+            if node not in self.syntax.buried:
+                self._compare(self.syntax.scope(node).function)
             known = self._alike.setdefault(node, [node])
         return known
 
@@ -150,9 +150,9 @@ class CommonSubexpressions:
         """The calls and comprehensions of the file by the function, lambda or class body that runs them, as
         far as it has several that may read the same: calls of one name, and as large.
         """
-        buried, scope_of = self.tree.buried, self.tree.scope
+        buried, scope_of = self.syntax.buried, self.syntax.scope
         found: dict[Scope, list[list[ast.expr]]] = {}
-        for nodes in (*self.tree.written.calls.values(), *map(self.tree.of_type, _COMPREHENSIONS)):
+        for nodes in (*self.syntax.written.calls.values(), *map(self.syntax.of_type, _COMPREHENSIONS)):
             if len(nodes) < 2:
                 continue
             similar: dict[tuple[Scope, int], list[ast.expr]] = {}
@@ -192,24 +192,24 @@ class CommonSubexpressions:
 
     def _leaf(self, node: ast.AST) -> tuple[object, ...] | None:
         """What tells a name or a constant; what lies too deep is like nothing else."""
-        if node in self.tree.buried:
+        if node in self.syntax.buried:
             return ("buried", node)
         if isinstance(node, ast.Name):
-            scope = self.tree.scope(node).lookup(node.id)
+            scope = self.syntax.scope(node).lookup(node.id)
             return (node.id, scope.node if scope is not None else None)
         if isinstance(node, ast.Constant):
             return (type(node.value), repr(node.value))
         return None
 
     def _scopes_in(self, node: ast.expr) -> list[Scope]:
-        return [self.tree.scopes[child] for child in below(node) if child in self.tree.scopes]
+        return [self.syntax.scopes[child] for child in below(node) if child in self.syntax.scopes]
 
     def _described(
         self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]
     ) -> _Shape:
         """The structure of an expression; its own variables are numbered, all others are told apart."""
         if isinstance(node, ast.Name):
-            scope = self.tree.scope(node).lookup(node.id)
+            scope = self.syntax.scope(node).lookup(node.id)
             if scope is not None and scope.node in inner:
                 return ("own", numbers.setdefault((scope.node, node.id), len(numbers)))
         leaf = self._leaf(node)

@@ -16,11 +16,11 @@ class DefUse:
     not again for each binding.
     """
 
-    def __init__(self, name: str, scope: Scope, knowledge: FileAnalysis) -> None:
+    def __init__(self, name: str, scope: Scope, analysis: FileAnalysis) -> None:
         self._of_any: list[tuple[int, ast.Name]] = []
         self._by_binding: dict[Binding, list[tuple[int, ast.Name]]] = {}
-        for place, use in enumerate(knowledge.tree.variables.uses(name, scope)):
-            for binding in _read_by(use, scope, knowledge):
+        for place, use in enumerate(analysis.syntax.variables.uses(name, scope)):
+            for binding in _read_by(use, scope, analysis):
                 found = self._of_any if binding is None else self._by_binding.setdefault(binding, [])
                 found.append((place, use))
 
@@ -31,26 +31,26 @@ class DefUse:
         return [use for _, use in found]
 
 
-def is_captured(use: ast.Name, scope: Scope, tree: SyntaxIndex) -> bool:
+def is_captured(use: ast.Name, scope: Scope, syntax: SyntaxIndex) -> bool:
     """Does a nested function or class read the variable, whenever it is called?"""
-    inner = tree.scope(use)
+    inner = syntax.scope(use)
     while inner is not scope and inner.is_comprehension and inner.parent is not None:
         inner = inner.parent
     return inner is not scope
 
 
-def _read_by(use: ast.Name, scope: Scope, knowledge: FileAnalysis) -> Iterator[Binding | None]:
+def _read_by(use: ast.Name, scope: Scope, analysis: FileAnalysis) -> Iterator[Binding | None]:
     """The bindings that a use may read; None is any."""
     if isinstance(use.ctx, ast.Load):
-        if is_captured(use, scope, knowledge.tree):
+        if is_captured(use, scope, analysis.syntax):
             yield None
             return
-        reaching = knowledge.flow.reaching(use)
+        reaching = analysis.definitions.reaching(use)
     else:
-        parent = knowledge.tree.parents[use]
+        parent = analysis.syntax.parents[use]
         if not isinstance(parent, ast.AugAssign):
             return
-        reaching = knowledge.flow.before(use.id, parent, scope)
+        reaching = analysis.definitions.before(use.id, parent, scope)
     if len(reaching) > MOST_VALUES:
         yield None  # all that the variable has
     else:

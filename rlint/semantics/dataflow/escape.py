@@ -69,9 +69,9 @@ _CHANGED = ValueUse(Fate.CHANGED, computes=True)
 class EscapeAnalysis:
     """What becomes of the values in one file."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
-        self.tree = knowledge.tree
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
+        self.syntax = analysis.syntax
 
     def of(self, node: ast.AST) -> ValueUse:
         """What becomes of the value of an expression, and of the variables that it is bound to."""
@@ -80,7 +80,7 @@ class EscapeAnalysis:
     def _of(self, node: ast.AST, depth: int) -> ValueUse:
         if depth <= 0:
             return _KEPT
-        parent = self.tree.parents[node]
+        parent = self.syntax.parents[node]
         match parent:
             case ast.Attribute():
                 return self._attribute(parent, depth)
@@ -99,7 +99,7 @@ class EscapeAnalysis:
             case ast.BoolOp() | ast.Starred() | ast.keyword(arg=None):
                 return self._of(parent, depth - 1)
             case ast.keyword():
-                return self._argument(self.tree.parents[parent], depth)
+                return self._argument(self.syntax.parents[parent], depth)
             case ast.Call():
                 return self._argument(parent, depth)
             case ast.comprehension():
@@ -123,10 +123,10 @@ class EscapeAnalysis:
     def _attribute(self, attribute: ast.Attribute, depth: int) -> ValueUse:
         if not isinstance(attribute.ctx, ast.Load):
             return _CHANGED
-        call = self.tree.parents[attribute]
+        call = self.syntax.parents[attribute]
         if not isinstance(call, ast.Call) or call.func is not attribute:
             return self._derived(attribute, depth)
-        owner = self.knowledge.kinds.kind_of(attribute.value)
+        owner = self.analysis.types.type_of(attribute.value)
         known = models.method_fact(owner.tag, attribute.attr, argument_count(call)) if owner else None
         if known is not None and known.effect.acts:
             return _CHANGED if known.effect.kind & EffectKind.MUTATES else _KEPT
@@ -134,7 +134,7 @@ class EscapeAnalysis:
             return self._derived(call, depth)
         if attribute.attr in _CHANGES or (attribute.attr.endswith("_") and not attribute.attr.endswith("__")):
             return _CHANGED
-        effect = self.knowledge.effects.call_effect(call)
+        effect = self.analysis.effects.call_effect(call)
         return self._derived(call, depth) if effect.quiet else _KEPT
 
     def _subscript(self, node: ast.AST, subscript: ast.Subscript, depth: int) -> ValueUse:
@@ -146,7 +146,7 @@ class EscapeAnalysis:
 
     def _derived(self, part: ast.expr, depth: int) -> ValueUse:
         """The use of something made of the value: it may be a part of it, or a view of it."""
-        kind = self.knowledge.kinds.kind_of(part)
+        kind = self.analysis.types.type_of(part)
         if is_immutable(kind):
             return _LOOKED_AT if kind.tag in _PLAIN else _COMPUTED
         use = self._of(part, depth - 1)
@@ -155,12 +155,12 @@ class EscapeAnalysis:
     def _argument(self, call: ast.AST, depth: int) -> ValueUse:
         if not isinstance(call, ast.Call):
             return _KEPT  # a keyword of a class
-        qualified = self.knowledge.names.qualified(call.func)
+        qualified = self.analysis.names.qualified(call.func)
         if qualified in models.INPLACE_FUNCTIONS:
             return _CHANGED
         if qualified in _HANDS_ON:
             return self._of(call, depth - 1)
-        effect = self.knowledge.effects.effect_outside(call)
+        effect = self.analysis.effects.effect_outside(call)
         if effect.quiet and self._is_put(call):
             return _KEPT  # by a container that was made here, so that nobody else sees the change
         if effect.quiet:
@@ -174,12 +174,12 @@ class EscapeAnalysis:
         """`items.append(value)`"""
         match call.func:
             case ast.Attribute(value=owner, attr=method) if method in _PUTS:
-                return self.knowledge.kinds.kind_of(owner).tag in _CONTAINERS
+                return self.analysis.types.type_of(owner).tag in _CONTAINERS
         return False
 
     def _is_joined(self, display: ast.List) -> bool:
         """`items += [value]`, `items + [value]`"""
-        around = self.tree.parents[display]
+        around = self.syntax.parents[display]
         return isinstance(around, (ast.BinOp, ast.AugAssign)) and isinstance(around.op, ast.Add)
 
     def _in_comprehension(self, node: ast.AST, part: ast.comprehension, depth: int) -> ValueUse:
@@ -199,21 +199,21 @@ class EscapeAnalysis:
         return _KEPT
 
     def _variable(self, name: ast.Name, depth: int) -> ValueUse:
-        scope = self.tree.scope(name).lookup(name.id)
+        scope = self.syntax.scope(name).lookup(name.id)
         if scope is None or not (scope.is_comprehension or isinstance(scope.node, FUNCTIONS)):
             return _KEPT
-        if is_immutable(self.knowledge.kinds.kind_of(name)):
+        if is_immutable(self.analysis.types.type_of(name)):
             return _COMPUTED
         found = ValueUse(Fate.READ, held=True)
-        for read in self.tree.variables.uses(name.id, scope):
+        for read in self.syntax.variables.uses(name.id, scope):
             if isinstance(read.ctx, ast.Load):
-                inner = self.tree.scope(read)
+                inner = self.syntax.scope(read)
                 while inner is not scope and inner.is_comprehension and inner.parent is not None:
                     inner = inner.parent
                 if inner is not scope:
                     return _KEPT  # a nested function has it, for how long nobody knows
                 found = found.worst(self._of(read, depth - 1))
-            elif isinstance(self.tree.parents[read], ast.AugAssign):
+            elif isinstance(self.syntax.parents[read], ast.AugAssign):
                 found = found.worst(_CHANGED)
         return found
 

@@ -20,8 +20,8 @@ _GO_THROUGH = frozenset(
 class EvaluationOrder:
     """The order of evaluation in one file."""
 
-    def __init__(self, tree: SyntaxIndex) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex) -> None:
+        self.syntax = syntax
         self._children: dict[ast.AST, list[_Child]] = {}
         self._places: dict[ast.AST, dict[ast.AST, int]] = {}
 
@@ -32,7 +32,7 @@ class EvaluationOrder:
         way: list[int] = []
         child = node
         while not isinstance(child, ast.stmt):
-            parent = self.tree.parents[child]
+            parent = self.syntax.parents[child]
             way.append(self._index(parent, child))
             child = parent
         return (child.lineno, child.col_offset, *reversed(way))
@@ -41,7 +41,7 @@ class EvaluationOrder:
         """Was `first` evaluated, in the same pass over what holds both, whenever `second` is? Of two
         statements it is asked only whether the second is reached by way of all of the first.
         """
-        here, there = self.tree.statement(first), self.tree.statement(second)
+        here, there = self.syntax.statement(first), self.syntax.statement(second)
         if here is not there:
             return self._reached(first, second, here) and not self._deferred(second, there)
         meeting, to_first, to_second = self._meeting(first, second)
@@ -66,7 +66,7 @@ class EvaluationOrder:
         """May a node be evaluated later than where it stands: in a lambda or a generator expression, which
         `since`, evaluated before, is no part of?
         """
-        here, there = self.tree.statement(since), self.tree.statement(node)
+        here, there = self.syntax.statement(since), self.syntax.statement(node)
         return self._deferred(node, there if here is not there else self._meeting(since, node)[0])
 
     def always_within(self, node: ast.AST, whole: ast.AST, *, outcome: bool | None = None) -> bool:
@@ -91,7 +91,7 @@ class EvaluationOrder:
         """What `whole` evaluates before `node`, besides the nodes on the way down to it."""
         child = node
         while child is not whole:
-            parent = self.tree.parents[child]
+            parent = self.syntax.parents[child]
             for sibling, _ in self._ordered(parent):
                 if sibling is child:
                     break
@@ -102,7 +102,7 @@ class EvaluationOrder:
         """What `whole` evaluates after `node`, besides the nodes on the way down to it."""
         child = node
         while child is not whole:
-            parent = self.tree.parents[child]
+            parent = self.syntax.parents[child]
             parts = [part for part, _ in self._ordered(parent)]
             if child in parts:
                 yield from parts[parts.index(child) + 1 :]
@@ -114,7 +114,7 @@ class EvaluationOrder:
         """What the statements of two expressions evaluate between them, where `first` is always before: whole
         parts of theirs, and the nodes around `first` that are evaluated once it is.
         """
-        here, there = self.tree.statement(first), self.tree.statement(second)
+        here, there = self.syntax.statement(first), self.syntax.statement(second)
         around = self._path(first)
         if here is not there:
             return [*self.later(first, here), *self.earlier(second, there)], around[1:-1]
@@ -135,7 +135,7 @@ class EvaluationOrder:
 
     def _ancestry(self, node: ast.AST) -> Iterator[ast.AST]:
         yield node
-        yield from self.tree.ancestors(node)
+        yield from self.syntax.ancestors(node)
 
     def _meeting(self, first: ast.AST, second: ast.AST) -> tuple[ast.AST, ast.AST, ast.AST]:
         """The innermost node above both, and the nodes below it on the way to each."""
@@ -146,13 +146,13 @@ class EvaluationOrder:
     def _path(self, node: ast.AST) -> list[ast.AST]:
         path = [node]
         while not isinstance(path[-1], ast.stmt):
-            path.append(self.tree.parents[path[-1]])
+            path.append(self.syntax.parents[path[-1]])
         return path
 
     def _below(self, node: ast.AST, ancestor: ast.AST) -> ast.AST:
         child = node
-        while child is not ancestor and self.tree.parents[child] is not ancestor:
-            child = self.tree.parents[child]
+        while child is not ancestor and self.syntax.parents[child] is not ancestor:
+            child = self.syntax.parents[child]
         return child
 
     def _deferred(self, node: ast.AST, whole: ast.AST) -> bool:
@@ -161,13 +161,13 @@ class EvaluationOrder:
         """
         child = inner = node
         while child is not whole:
-            parent = self.tree.parents[child]
+            parent = self.syntax.parents[child]
             if isinstance(parent, ast.Lambda):
                 return True
             if isinstance(parent, ast.GeneratorExp):
                 first = parent.generators[0]
                 at_once = child is first and inner is first.iter
-                if not (at_once or _is_used_up(parent, self.tree.parents[parent])):
+                if not (at_once or _is_used_up(parent, self.syntax.parents[parent])):
                     return True
             child, inner = parent, child
         return False

@@ -21,28 +21,28 @@ _Stored = Callable[[ast.Attribute], Type | None]
 
 
 def doubt_attributes(
-    summary: ModuleSummary, knowledge: FileAnalysis, self_class: _Owner, stored_kind: _Stored
+    summary: ModuleSummary, analysis: FileAnalysis, self_class: _Owner, stored_kind: _Stored
 ) -> None:
     """Take back what the classes of the file say about attributes that it also sets otherwise.
 
     `self_class` gives the class whose method calls a name its own object, `stored_kind` the kind of what a
     target is given (None: the kind that it has).
     """
-    above = _bases(knowledge)
-    for attribute in knowledge.tree.written.attribute_stores:
+    above = _bases(analysis)
+    for attribute in analysis.syntax.written.attribute_stores:
         if not isinstance(attribute.ctx, ast.Store):
             continue
         if not isinstance(attribute.value, ast.Name):
-            if not knowledge.kinds.kind_of(attribute.value):
+            if not analysis.types.type_of(attribute.value):
                 _set_by_stranger(attribute, summary, stored_kind)
             continue
         own = self_class(attribute.value)
         if own is None:
-            owners = _held(attribute.value, summary, knowledge)
-            if not owners and not knowledge.kinds.kind_of(attribute.value):
+            owners = _held(attribute.value, summary, analysis)
+            if not owners and not analysis.types.type_of(attribute.value):
                 _set_by_stranger(attribute, summary, stored_kind)
         else:
-            owners = [summary.classes[name] for name in above.get(knowledge.tree.qualname(own), ())]
+            owners = [summary.classes[name] for name in above.get(analysis.syntax.qualname(own), ())]
         described = [owner for owner in owners if attribute.attr in owner.attributes]
         stored = stored_kind(attribute) if described else None
         if stored is not None:
@@ -54,25 +54,25 @@ def doubt_attributes(
     if any(len(bases) >= MOST_ANCESTORS for bases in above.values()):
         for base in {base for bases in above.values() for base in bases}:
             _forget(summary.classes[base])  # what classes derived from it do was not looked at to the end
-    for call in knowledge.tree.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
-        _set_by_name(call, summary, knowledge, self_class)
-    _set_in_namespaces(summary, knowledge, self_class)
-    for method in knowledge.tree.of_type(ast.FunctionDef):
-        around = knowledge.tree.parents[method]
+    for call in analysis.syntax.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
+        _set_by_name(call, summary, analysis, self_class)
+    _set_in_namespaces(summary, analysis, self_class)
+    for method in analysis.syntax.of_type(ast.FunctionDef):
+        around = analysis.syntax.parents[method]
         if method.name in _GIVES and isinstance(around, ast.ClassDef) and gives_something_else(method):
-            name = knowledge.tree.qualname(around)
+            name = analysis.syntax.qualname(around)
             for known in (name, *above.get(name, ())):
                 _forget(summary.classes[known])
 
 
-def _bases(knowledge: FileAnalysis) -> dict[str, tuple[str, ...]]:
+def _bases(analysis: FileAnalysis) -> dict[str, tuple[str, ...]]:
     """For each class of the file that has some, the classes of the file that it is derived from."""
-    tree, prefix = knowledge.tree, f"{knowledge.name}."
+    tree, prefix = analysis.syntax, f"{analysis.name}."
     classes = {tree.qualname(node): node for node in tree.of_type(ast.ClassDef)}
 
     own: dict[str, list[str]] = {}
     for name, node in classes.items():
-        paths = [(knowledge.names.qualified(base) or "").removeprefix(prefix) for base in node.bases]
+        paths = [(analysis.names.qualified(base) or "").removeprefix(prefix) for base in node.bases]
         own[name] = [path for path in paths if path in classes]
     found = {name: _all_above(name, own) for name in classes}
     return {name: bases for name, bases in found.items() if bases}
@@ -90,12 +90,12 @@ def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
     return tuple(seen)[1:]
 
 
-def _held(name: ast.Name, summary: ModuleSummary, knowledge: FileAnalysis) -> list[ClassSummary]:
+def _held(name: ast.Name, summary: ModuleSummary, analysis: FileAnalysis) -> list[ClassSummary]:
     """The class of the file that a variable surely holds an instance of."""
-    kind = knowledge.kinds.kind_of(name)
+    kind = analysis.types.type_of(name)
     if not kind.of:
         return []
-    path = kind.of.removesuffix("()").removeprefix(f"{knowledge.name}.")
+    path = kind.of.removesuffix("()").removeprefix(f"{analysis.name}.")
     return [summary.classes[path]] if path in summary.classes else []
 
 
@@ -118,17 +118,17 @@ def _override(base: ClassSummary, derived: ClassSummary) -> None:
             _join(base, name, kind)
 
 
-def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: FileAnalysis, self_class: _Owner) -> None:
+def _set_by_name(call: ast.Call, summary: ModuleSummary, analysis: FileAnalysis, self_class: _Owner) -> None:
     """`setattr(self, name, value)`, `self.__dict__.update(state)`"""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() as owner, name, _]):
-            _set(owner, name, call, summary, knowledge, self_class)
+            _set(owner, name, call, summary, analysis, self_class)
         case ast.Call(func=ast.Attribute(attr="__setattr__"), args=[ast.Name() as owner, name, _]):
-            _set(owner, name, call, summary, knowledge, self_class)
+            _set(owner, name, call, summary, analysis, self_class)
         case ast.Call(func=ast.Attribute(value=namespace, attr="update" | "__ior__")):
-            held = _owner_of_namespace(namespace, knowledge)
+            held = _owner_of_namespace(namespace, analysis)
             if held is not None:
-                _set(held, None, call, summary, knowledge, self_class)
+                _set(held, None, call, summary, analysis, self_class)
 
 
 def _set(
@@ -136,7 +136,7 @@ def _set(
     name: ast.expr | None,
     at: ast.AST,
     summary: ModuleSummary,
-    knowledge: FileAnalysis,
+    analysis: FileAnalysis,
     self_class: _Owner,
 ) -> None:
     """Doubt what is set by a name, or by names that only the running program knows: while an object is made,
@@ -144,10 +144,10 @@ def _set(
     constructor made them.
     """
     own = self_class(owner)
-    described = [summary.classes[knowledge.tree.qualname(own)]] if own else _held(owner, summary, knowledge)
-    if not described and not isinstance(name, ast.Constant) and not knowledge.kinds.kind_of(owner):
+    described = [summary.classes[analysis.syntax.qualname(own)]] if own else _held(owner, summary, analysis)
+    if not described and not isinstance(name, ast.Constant) and not analysis.types.type_of(owner):
         summary.restores = True
-    function = getattr(knowledge.tree.function(at), "name", "")
+    function = getattr(analysis.syntax.function(at), "name", "")
     for known in described:
         if isinstance(name, ast.Constant):
             _forget(known, str(name.value))
@@ -157,7 +157,7 @@ def _set(
             known.restored = True
 
 
-def _owner_of_namespace(namespace: ast.expr, knowledge: FileAnalysis) -> ast.Name | None:
+def _owner_of_namespace(namespace: ast.expr, analysis: FileAnalysis) -> ast.Name | None:
     """The variable whose attributes a dictionary holds: `self` of `self.__dict__`, of `vars(self)`, and of a
     name that is bound to one of them.
     """
@@ -167,26 +167,26 @@ def _owner_of_namespace(namespace: ast.expr, knowledge: FileAnalysis) -> ast.Nam
         case ast.Call(func=ast.Name(id="vars"), args=[ast.Name() as owner]):
             return owner
         case ast.Name():
-            made = knowledge.flow.reaching(namespace)
+            made = analysis.definitions.reaching(namespace)
             values = [binding.value for binding in made if binding.value is not None and not binding.path]
             if len(values) == 1 and not isinstance(values[0], ast.Name):
-                return _owner_of_namespace(values[0], knowledge)
+                return _owner_of_namespace(values[0], analysis)
     return None
 
 
-def _set_in_namespaces(summary: ModuleSummary, knowledge: FileAnalysis, self_class: _Owner) -> None:
+def _set_in_namespaces(summary: ModuleSummary, analysis: FileAnalysis, self_class: _Owner) -> None:
     """`self.__dict__["rows"] = []`, `vars(self)[name] = []`, `self.__dict__ = state`"""
-    if "__dict__" not in knowledge.tree.text and "vars" not in knowledge.tree.text:
+    if "__dict__" not in analysis.syntax.text and "vars" not in analysis.syntax.text:
         return
-    written = knowledge.tree.written
+    written = analysis.syntax.written
     for item in written.item_stores:
-        owner = _owner_of_namespace(item.value, knowledge) if isinstance(item.ctx, ast.Store) else None
+        owner = _owner_of_namespace(item.value, analysis) if isinstance(item.ctx, ast.Store) else None
         if owner is not None:
-            _set(owner, item.slice, item, summary, knowledge, self_class)
+            _set(owner, item.slice, item, summary, analysis, self_class)
     for attribute in written.attribute_stores:
         match attribute:
             case ast.Attribute(value=ast.Name() as owner, attr="__dict__", ctx=ast.Store()):
-                _set(owner, None, attribute, summary, knowledge, self_class)
+                _set(owner, None, attribute, summary, analysis, self_class)
 
 
 def gives_something_else(method: ast.FunctionDef) -> bool:

@@ -134,7 +134,7 @@ def _holds(target: ast.Name, again: list[ast.expr], model: SemanticModel) -> boo
         return False
     if target.id in model.syntax.declared:
         return False
-    every = [binding for binding in scope.bindings[target.id] if binding.how is not BindingKind.ANNOTATE]
+    every = [binding for binding in scope.bindings[target.id] if binding.kind is not BindingKind.ANNOTATE]
     for node in again:
         if model.names.scope(node).lookup(target.id) is not scope:
             return False
@@ -147,7 +147,7 @@ def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, model
     """Does, of all that bind the variable, only `target` reach `node`?"""
     statement = model.syntax.statement(node)
     here = [binding for binding in every if model.syntax.statement(binding.node) is statement]
-    if any(binding.how is BindingKind.WALRUS or binding.node is target for binding in here):
+    if any(binding.kind is BindingKind.WALRUS or binding.node is target for binding in here):
         return False
     scope = model.names.scope(target).lookup(target.id)
     assert scope is not None

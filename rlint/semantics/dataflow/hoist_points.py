@@ -62,7 +62,7 @@ def _has_items(iterable: ast.expr, model: SemanticModel) -> bool:
             return any(key is not None for key in keys)
         case ast.Name():
             bindings = model.names.bindings(iterable)
-            if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
+            if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
                 return False
             value = bindings[0].value  # of all displays, nobody can empty a tuple
             return isinstance(value, (ast.Tuple, ast.Constant)) and _has_items(value, model)

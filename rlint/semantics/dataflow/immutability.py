@@ -19,44 +19,44 @@ _DEPTH = 5
 _BY_NAME = ("setattr", "delattr")
 
 
-def sets(knowledge: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
+def sets(analysis: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
     """The attributes that each function of a file sets or deletes, by the function's qualified name: the
     class (or access path) of the object, "" where nobody knows it, and the attribute. What a constructor
     stores in its own object is left out.
     """
     found: dict[str, dict[tuple[str, str], None]] = {}
-    for owner, attribute, node in _written(knowledge):
-        function = knowledge.tree.function(node)
-        name = knowledge.tree.qualname(function) if function is not None else ""
-        path = _path_of(owner, knowledge)
-        own = name.rpartition(".")[2] in _MAKERS and _is_receiver(owner, knowledge)
+    for owner, attribute, node in _written(analysis):
+        function = analysis.syntax.function(node)
+        name = analysis.syntax.qualname(function) if function is not None else ""
+        path = _path_of(owner, analysis)
+        own = name.rpartition(".")[2] in _MAKERS and _is_receiver(owner, analysis)
         if not own:
             found.setdefault(name, {})[path, attribute] = None
     return {name: tuple(every) for name, every in found.items()}
 
 
-def _written(knowledge: FileAnalysis) -> Iterator[tuple[ast.expr, str, ast.AST]]:
-    for node in knowledge.tree.written.attribute_stores:
+def _written(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str, ast.AST]]:
+    for node in analysis.syntax.written.attribute_stores:
         yield node.value, node.attr, node
-    for call in knowledge.tree.written.calls_of(_BY_NAME):
+    for call in analysis.syntax.written.calls_of(_BY_NAME):
         match call:
             case ast.Call(func=ast.Name(), args=[owner, ast.Constant(value=str(attribute)), *_]):
                 yield owner, attribute, call
 
 
-def _path_of(owner: ast.expr, knowledge: FileAnalysis) -> str:
+def _path_of(owner: ast.expr, analysis: FileAnalysis) -> str:
     if isinstance(owner, ast.Name):
-        cls = knowledge.names.class_of_self(owner)
+        cls = analysis.names.class_of_self(owner)
         if cls is not None:
-            return f"{knowledge.name}.{knowledge.tree.qualname(cls)}()"
-    kind = knowledge.kinds.kind_of(owner)
+            return f"{analysis.name}.{analysis.syntax.qualname(cls)}()"
+    kind = analysis.types.type_of(owner)
     if kind.of:
         return f"{kind.of}()" if kind else kind.of
     return f"={kind.tag.value}" if kind else ""
 
 
-def _is_receiver(owner: ast.expr, knowledge: FileAnalysis) -> bool:
-    return isinstance(owner, ast.Name) and knowledge.names.class_of_self(owner) is not None
+def _is_receiver(owner: ast.expr, analysis: FileAnalysis) -> bool:
+    return isinstance(owner, ast.Name) and analysis.names.class_of_self(owner) is not None
 
 
 class Immutability:

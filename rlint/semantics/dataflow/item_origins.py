@@ -30,17 +30,17 @@ class ItemOrigin:
     loops: tuple[ast.AST, ...]
 
 
-def place_of(expression: ast.expr, knowledge: FileAnalysis) -> ItemOrigin | None:
+def place_of(expression: ast.expr, analysis: FileAnalysis) -> ItemOrigin | None:
     """Follow a loop variable to the list that it runs over; None where it is not that simple."""
     loops: list[ast.AST] = []
     current = expression
     while len(loops) <= _DEPTH:
         if isinstance(current, ast.Name):
-            bindings = knowledge.flow.reaching(current)
-            if len(bindings) != 1 or bindings[0].how not in (BindingKind.FOR, BindingKind.COMPREHENSION):
+            bindings = analysis.definitions.reaching(current)
+            if len(bindings) != 1 or bindings[0].kind not in (BindingKind.FOR, BindingKind.COMPREHENSION):
                 return ItemOrigin(current, len(loops), tuple(loops))
             (binding,) = bindings
-            iterable = _iterated(binding.value, binding.path, knowledge)
+            iterable = _iterated(binding.value, binding.path, analysis)
             if iterable is None:
                 return None
             loops.append(binding.statement)
@@ -52,10 +52,10 @@ def place_of(expression: ast.expr, knowledge: FileAnalysis) -> ItemOrigin | None
     return None
 
 
-def _iterated(value: ast.expr | None, path: tuple[int, ...], knowledge: FileAnalysis) -> ast.expr | None:
+def _iterated(value: ast.expr | None, path: tuple[int, ...], analysis: FileAnalysis) -> ast.expr | None:
     """What gives the items at `path` of an iterable, `zip` and `enumerate` taken off."""
     while isinstance(value, ast.Call) and value.args:
-        callee = knowledge.names.qualified(value.func)
+        callee = analysis.names.qualified(value.func)
         if callee in _SAME_ITEMS:
             value = value.args[0]
         elif callee == "builtins.enumerate" and path[:1] == (1,):
@@ -67,17 +67,17 @@ def _iterated(value: ast.expr | None, path: tuple[int, ...], knowledge: FileAnal
     return value if not path else None
 
 
-def maker_of(expression: ast.expr, depth: int, knowledge: FileAnalysis) -> ast.expr | None:
+def maker_of(expression: ast.expr, depth: int, analysis: FileAnalysis) -> ast.expr | None:
     """The call that a value (or, with `depth` 1, each item of it) was got from: `f(y)` of `x = f(y)`, of
     `x = [f(y) for y in z]` or of `x.append(f(y))`, and `f` of `x = list(map(f, z))`; else None.
     """
     if isinstance(expression, ast.Call) and not depth:
         return expression
-    place = place_of(expression, knowledge)
+    place = place_of(expression, analysis)
     if place is None or not isinstance(place.root, ast.Name) or place.depth + depth > 1:
         return None
-    bindings = knowledge.flow.reaching(place.root)
-    if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
+    bindings = analysis.definitions.reaching(place.root)
+    if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
         return None
     value = bindings[0].value
     if place.depth + depth:
@@ -85,19 +85,19 @@ def maker_of(expression: ast.expr, depth: int, knowledge: FileAnalysis) -> ast.e
             case ast.ListComp(elt=element):
                 value = element
             case ast.Call(args=[ast.Call(func=mapper, args=[mapped, _])]) if (
-                knowledge.names.qualified(mapper) == "builtins.map"
+                analysis.names.qualified(mapper) == "builtins.map"
             ):
                 return mapped
             case ast.List(elts=[]):
-                value = _appended(place.root, knowledge)
+                value = _appended(place.root, analysis)
             case _:
                 return None
     return value if isinstance(value, ast.Call) else None
 
 
-def _appended(name: ast.Name, knowledge: FileAnalysis) -> ast.expr | None:
+def _appended(name: ast.Name, analysis: FileAnalysis) -> ast.expr | None:
     """What is appended to a list, in the one place that does so."""
-    tree = knowledge.tree
+    tree = analysis.syntax
     scope = tree.scope(name).lookup(name.id)
     found: list[ast.expr] = []
     for attribute in tree.written.attributes.get("append", ()):
@@ -108,23 +108,25 @@ def _appended(name: ast.Name, knowledge: FileAnalysis) -> ast.expr | None:
     return found[0] if len(found) == 1 else None
 
 
-def applications(knowledge: FileAnalysis) -> dict[Function, tuple[Application, ...]]:
+def applications(analysis: FileAnalysis) -> dict[Function, tuple[Application, ...]]:
     """What the functions of a file apply to their parameters, or to each item of them, whenever they get
     that far.
     """
-    tree, order = knowledge.tree, EvaluationOrder(knowledge.tree)
+    tree, order = analysis.syntax, EvaluationOrder(analysis.syntax)
     found: dict[Function, dict[Application, None]] = {}
     for node in tree.of_type(ast.Call):
         if node.keywords or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
             continue
         function = tree.function(node)
-        place = place_of(node.args[0], knowledge) if function is not None else None
+        place = place_of(node.args[0], analysis) if function is not None else None
         if function is None or place is None or not isinstance(place.root, ast.Name):
             continue
-        bindings = knowledge.flow.reaching(place.root)
-        if place.depth > 1 or [(b.how, b.statement) for b in bindings] != [(BindingKind.PARAMETER, function)]:
+        bindings = analysis.definitions.reaching(place.root)
+        if place.depth > 1 or [(b.kind, b.statement) for b in bindings] != [
+            (BindingKind.PARAMETER, function)
+        ]:
             continue
-        path = knowledge.effects.path_of(node)
+        path = analysis.effects.path_of(node)
         if path is None:
             continue
         if _is_always_run(node, function, order):
@@ -135,7 +137,7 @@ def applications(knowledge: FileAnalysis) -> dict[Function, tuple[Application, .
 
 def _is_always_run(node: ast.Call, function: Function, order: EvaluationOrder) -> bool:
     """Is the node evaluated in every run of the function, or every pass of a loop of it, that gets to it?"""
-    tree = order.tree
+    tree = order.syntax
     statement = tree.statement(node)
     for parent in tree.ancestors(statement):
         if parent is function:

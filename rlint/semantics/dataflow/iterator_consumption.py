@@ -59,9 +59,9 @@ class IteratorUse:
 class IteratorUses:
     """What the code of one file goes through."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
-        self._order = EvaluationOrder(knowledge.tree)
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
+        self._order = EvaluationOrder(analysis.syntax)
 
     def summary(self, function: Function) -> tuple[IteratedParameter, ...]:
         """What a function of the file goes through that may be an iterator."""
@@ -70,7 +70,7 @@ class IteratorUses:
             path = ""
             if taken.argument:
                 assert isinstance(taken.place, ast.Call)
-                path = self.knowledge.effects.path_of(taken.place) or ""
+                path = self.analysis.effects.path_of(taken.place) or ""
                 if not path:
                     continue
             for source in self._possible(taken, function):
@@ -79,7 +79,7 @@ class IteratorUses:
 
     def may_be_iterators(self, taken: IteratorUse) -> list[ast.expr]:
         """Which of what is gone through may be an iterator that somebody else holds, too?"""
-        return self._possible(taken, self.knowledge.tree.function(taken.what))
+        return self._possible(taken, self.analysis.syntax.function(taken.what))
 
     def _possible(self, taken: IteratorUse, function: Function | None) -> list[ast.expr]:
         return [
@@ -109,7 +109,7 @@ class IteratorUses:
                     yield from self._by_call(node)
 
     def _by_call(self, call: ast.Call) -> Iterator[IteratorUse]:
-        qualified = self.knowledge.names.qualified(call.func)
+        qualified = self.analysis.names.qualified(call.func)
         if qualified is not None and models.consumes_iterators(qualified):
             called = called_back(call, qualified) if models.calls_back(qualified) else []
             if qualified in ("builtins.max", "builtins.min") and len(call.args) > 1:
@@ -144,7 +144,7 @@ class IteratorUses:
             case ast.Name() if self._may_hold(value):
                 if depth <= 0:
                     return [(*names, value)]
-                every = self.knowledge.flow.reaching(value)
+                every = self.analysis.definitions.reaching(value)
                 return [s for binding in every for s in self._bound_to(binding, (*names, value), depth)]
             case ast.Attribute() | ast.Subscript():
                 return [(*names, value)] if self._may_hold(value) else []
@@ -154,18 +154,18 @@ class IteratorUses:
 
     def _is_data(self, called: ast.expr) -> bool:
         """`json.loads`, which reads values of several kinds, but makes no iterator"""
-        return self.knowledge.names.qualified(called) in _READ_DATA
+        return self.analysis.names.qualified(called) in _READ_DATA
 
     def _bound_to(self, binding: Binding, names: Names, depth: int) -> list[Names]:
         if (
-            binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS)
+            binding.kind in (BindingKind.ASSIGN, BindingKind.WALRUS)
             and binding.value is not None
             and not binding.path
         ):
             return self._sources(binding.value, names, depth - 1)
-        if binding.how in (BindingKind.FUNCTION, BindingKind.CLASS, BindingKind.IMPORT):
+        if binding.kind in (BindingKind.FUNCTION, BindingKind.CLASS, BindingKind.IMPORT):
             return []
-        if binding.how is BindingKind.PARAMETER and self._promises_more(binding):
+        if binding.kind is BindingKind.PARAMETER and self._promises_more(binding):
             return []
         return [names]
 
@@ -178,24 +178,24 @@ class IteratorUses:
         annotation = getattr(parameter, "annotation", None)
         while isinstance(annotation, ast.Subscript):
             annotation = annotation.value
-        return annotation is not None and self.knowledge.names.qualified(annotation) in _READ_AGAIN
+        return annotation is not None and self.analysis.names.qualified(annotation) in _READ_AGAIN
 
     def _may_hold(self, value: ast.expr) -> bool:
-        kind = self.knowledge.kinds.kind_of(value)
+        kind = self.analysis.types.type_of(value)
         if kind.tag is TypeTag.UNKNOWN:
-            return self.knowledge.names.qualified(value) is None
+            return self.analysis.names.qualified(value) is None
         return kind.tag in (TypeTag.ITERATOR, TypeTag.FILE)
 
     def _is_parameter(self, value: ast.expr) -> bool:
         if not isinstance(value, ast.Name):
             return False
-        return any(b.how is BindingKind.PARAMETER for b in self.knowledge.flow.reaching(value))
+        return any(b.kind is BindingKind.PARAMETER for b in self.analysis.definitions.reaching(value))
 
     def _described(self, source: ast.expr, function: Function, path: str, argument: str) -> IteratedParameter:
-        kind = self.knowledge.kinds.kind_of(source)
+        kind = self.analysis.types.type_of(source)
         if isinstance(source, ast.Name):
-            for binding in self.knowledge.flow.reaching(source):
-                if binding.how is BindingKind.PARAMETER and binding.statement is function:
+            for binding in self.analysis.definitions.reaching(source):
+                if binding.kind is BindingKind.PARAMETER and binding.statement is function:
                     return IteratedParameter(binding.name, kind, path, argument)
         return IteratedParameter("", kind, path, argument)
 
@@ -214,7 +214,7 @@ class IteratorUses:
     @cached_property
     def _shown(self) -> dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]]:
         """What is surely no iterator where it stands, by the function around it and the last name."""
-        tree = self.knowledge.tree
+        tree = self.analysis.syntax
         found: dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]] = {}
         for value in (*tree.of_type(ast.Name), *tree.of_type(ast.Attribute)):
             if isinstance(value, (ast.Name, ast.Attribute)) and self._shows(value):
@@ -223,13 +223,13 @@ class IteratorUses:
         return found
 
     def _shows(self, value: ast.AST) -> bool:
-        match self.knowledge.tree.parents.get(value):
+        match self.analysis.syntax.parents.get(value):
             case ast.Subscript(value=owner):
                 return owner is value
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 return name not in _OF_ITERATORS
             case ast.Call(func=func, args=[only]) if only is value:
-                return self.knowledge.names.qualified(func) in _AGAIN
+                return self.analysis.names.qualified(func) in _AGAIN
             case ast.BinOp() | ast.UnaryOp(op=ast.USub()):
                 return True
             case ast.Compare(ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
@@ -238,7 +238,7 @@ class IteratorUses:
 
     def _always_with(self, shown: ast.AST, place: ast.AST) -> bool:
         """Is one evaluated whenever the other is?"""
-        tree, flow = self.knowledge.tree, self.knowledge.flow
+        tree, flow = self.analysis.syntax, self.analysis.definitions
         here, there = tree.statement(shown), tree.statement(place)
         if not self._order.always_within(shown, here):
             return False

@@ -138,7 +138,7 @@ def _outlives(root: ast.Name, function: ast.AST, growth: ArrayGrowth, model: Sem
         isinstance(owner, ast.ClassDef)
         and bool(first)
         and len(bindings) == 1
-        and bindings[0].how is BindingKind.PARAMETER
+        and bindings[0].kind is BindingKind.PARAMETER
         and bindings[0].node is first[0]
     )
 

@@ -46,9 +46,9 @@ and nothing more is said of them.
 class Mutations:
     """What may change between two places of one file."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
-        self._training = OptimizerEffects(knowledge)
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
+        self._training = OptimizerEffects(analysis)
         self._compared = 0
 
     @property
@@ -63,7 +63,7 @@ class Mutations:
         expression may be rebound, or a mutable value in it may be changed, on any way between.
         """
         nodes = self._between(first, second)
-        watched = _Watched(expression, self.knowledge)
+        watched = _Watched(expression, self.analysis)
         return nodes is not None and not any(
             watched.changed_by(node) or watched.may_alias(node) or self._is_trained(expression, node)
             for node in nodes
@@ -81,7 +81,7 @@ class Mutations:
         nodes = self._between(first, second)
         if nodes is None:
             return None
-        watched = _Watched(expression, self.knowledge)
+        watched = _Watched(expression, self.analysis)
         doubts = []
         for node in nodes:
             if watched.lets_others_change(node) or self._is_trained(expression, node):
@@ -99,10 +99,10 @@ class Mutations:
 
     def _between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The nodes that may be evaluated between; None where `first` does not always run before `second`."""
-        parts = self.knowledge.flow.between(first, second)
+        parts = self.analysis.definitions.between(first, second)
         if parts is None:
             return None
-        tree = self.knowledge.tree
+        tree = self.analysis.syntax
         first_statement, second_statement = tree.statement(first), tree.statement(second)
         nodes = [node for part in parts for node in below(part)]
         self._compared += len(nodes)
@@ -116,7 +116,7 @@ class Mutations:
             # several times, it comes before, too
             skipped.update(self._around(first, second, second_statement))
             skipped.update(_targets(second_statement, second))
-        hidden = self.knowledge.effects.hidden
+        hidden = self.analysis.effects.hidden
         return [
             node
             for node in nodes
@@ -127,7 +127,7 @@ class Mutations:
     def _around(self, first: ast.AST, second: ast.AST, statement: ast.stmt) -> list[ast.AST]:
         """The expressions around `second` that are evaluated after it for good, and not around `first`."""
         found: list[ast.AST] = []
-        for node in self.knowledge.tree.ancestors(second):
+        for node in self.analysis.syntax.ancestors(second):
             if node is statement:
                 break
             found.append(node)
@@ -139,8 +139,8 @@ class Mutations:
 class _Watched:
     """The names and attributes that the value of an expression hangs on."""
 
-    def __init__(self, expression: ast.expr, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
+    def __init__(self, expression: ast.expr, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
         self.names: set[str] = set()
         self.attributes: set[str] = set()
         self.mutable: set[str] = set()
@@ -151,37 +151,37 @@ class _Watched:
         bound_inside = {
             name
             for node in below(expression)
-            if node in knowledge.tree.scopes
-            for name in knowledge.tree.scopes[node].bindings
+            if node in analysis.syntax.scopes
+            for name in analysis.syntax.scopes[node].bindings
         }
         for node in below(expression):
             if isinstance(node, ast.Call) and not self._is_library(node):
-                pure = knowledge.effects.call_effect(node).pure
+                pure = analysis.effects.call_effect(node).pure
                 self.reads_state = self.reads_state or not pure
                 if pure:
                     unread.update(below(node.func))
             elif isinstance(node, ast.Name) and node.id not in bound_inside:
-                kind = knowledge.kinds.kind_of(node)
-                scope, _ = knowledge.names.bindings(node)
-                if knowledge.names.qualified(node) is not None or kind.tag in _FIXED:
+                kind = analysis.types.type_of(node)
+                scope, _ = analysis.names.bindings(node)
+                if analysis.names.qualified(node) is not None or kind.tag in _FIXED:
                     continue
                 self.names.add(node.id)
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
-                    self.mutable |= {node.id, *lenders(node, knowledge)}
-                    self.shared = self.shared or not knowledge.effects.is_made_here(node)
+                    self.mutable |= {node.id, *lenders(node, analysis)}
+                    self.shared = self.shared or not analysis.effects.is_made_here(node)
             elif isinstance(node, ast.Attribute) and self._is_read(node):
                 self.attributes.add(node.attr)
 
     def _is_read(self, node: ast.Attribute) -> bool:
-        parent = self.knowledge.tree.parents.get(node)
+        parent = self.analysis.syntax.parents.get(node)
         is_called = isinstance(parent, ast.Call) and parent.func is node
-        return not is_called and self.knowledge.names.qualified(node) is None
+        return not is_called and self.analysis.names.qualified(node) is None
 
     def changed_by(self, node: ast.AST) -> bool:
         """May running this node (its children left out) change the value?"""
-        tree = self.knowledge.tree
-        if not self.knowledge.effects.hidden.effect(node).quiet:
+        tree = self.analysis.syntax
+        if not self.analysis.effects.hidden.effect(node).quiet:
             return bool(self.mutable or self.attributes or self.reads_state)
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
@@ -222,9 +222,9 @@ class _Watched:
             return False
         if not isinstance(node.func, ast.Name):
             return True
-        _, bindings = self.knowledge.names.bindings(node.func)
+        _, bindings = self.analysis.names.bindings(node.func)
         return not any(
-            b.how is BindingKind.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings
+            b.kind is BindingKind.FUNCTION and self.analysis.syntax.function(b.node) for b in bindings
         )
 
     def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
@@ -234,8 +234,8 @@ class _Watched:
             node = stack.pop()
             yield node
             if node is not call and isinstance(node, ast.Call):
-                kind = self.knowledge.kinds.kind_of(node)
-                effect = self.knowledge.effects.call_effect(node)
+                kind = self.analysis.types.type_of(node)
+                effect = self.analysis.effects.call_effect(node)
                 if kind.fresh or is_immutable(kind) or (effect.quiet and self._is_library(node)):
                     continue
             stack.extend(children(node))
@@ -247,11 +247,11 @@ class _Watched:
         if not (self.shared or self.attributes):
             return False
         if isinstance(node, ast.withitem):
-            return self.knowledge.kinds.kind_of(node.context_expr).tag in _HELD
+            return self.analysis.types.type_of(node.context_expr).tag in _HELD
         if not isinstance(node, ast.Call):
             return False
-        waits = self.knowledge.effects.call_effect(node).kind & _WAITS
-        return bool(waits) or self.knowledge.loops.driver_of(node) in _OTHERS
+        waits = self.analysis.effects.call_effect(node).kind & _WAITS
+        return bool(waits) or self.analysis.loops.driver_of(node) in _OTHERS
 
     def may_alias(self, node: ast.AST) -> bool:
         """Does this change something that is not the value by name, but might be by another name?"""
@@ -267,7 +267,7 @@ class _Watched:
             ):
                 pass
             case ast.Call(func=ast.Attribute(value=owner)):
-                effect = self.knowledge.effects.call_effect(node)
+                effect = self.analysis.effects.call_effect(node)
                 if not effect.acts or effect.does_only(_HARMLESS):
                     return False
             case _:
@@ -276,13 +276,13 @@ class _Watched:
             return False
         if self.reads_state and isinstance(owner, ast.Name) and self._is_seen_elsewhere(owner):
             return True
-        if isinstance(node, ast.AugAssign) and is_immutable(self.knowledge.kinds.kind_of(owner)):
+        if isinstance(node, ast.AugAssign) and is_immutable(self.analysis.types.type_of(owner)):
             return False
         if isinstance(node, ast.Attribute) and not self.reads_state:
             return False  # an attribute of another name is another attribute
-        if not self.knowledge.effects.is_made_here(owner):
+        if not self.analysis.effects.is_made_here(owner):
             return True
-        return isinstance(self.knowledge.tree.parents.get(node), ast.AugAssign) and self._may_hold(owner)
+        return isinstance(self.analysis.syntax.parents.get(node), ast.AugAssign) and self._may_hold(owner)
 
     def _is_suspended_by(self, node: ast.AST) -> bool:
         """Does a function let others run there, or wait for them?"""
@@ -290,34 +290,34 @@ class _Watched:
             case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor() | ast.comprehension(is_async=1):
                 return True
             case ast.withitem():
-                return isinstance(self.knowledge.tree.parents.get(node), ast.AsyncWith)
+                return isinstance(self.analysis.syntax.parents.get(node), ast.AsyncWith)
         return False
 
     def _is_unknown(self, entered: ast.expr) -> bool:
         """May entering or leaving a context do anything at all? Of one that a call makes, the call tells."""
-        kind = self.knowledge.kinds.kind_of(entered)
+        kind = self.analysis.types.type_of(entered)
         return not isinstance(entered, ast.Call) and kind.tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
 
     def _is_seen_elsewhere(self, name: ast.Name) -> bool:
         """Is the variable read by another function than the one that binds it?"""
-        scope = self.knowledge.tree.scope(name).lookup(name.id)
-        return (scope, name.id) in self.knowledge.tree.read_from_within
+        scope = self.analysis.syntax.scope(name).lookup(name.id)
+        return (scope, name.id) in self.analysis.syntax.read_from_within
 
     def _may_hold(self, container: ast.expr) -> bool:
         """May a container that the function made hold what the value hangs on, as in `rows[0] += 1`?"""
-        named = self.knowledge.tree.names_in_statements
+        named = self.analysis.syntax.names_in_statements
         beside = named.get(_root(container) or "", set())
         return any(not beside.isdisjoint(named.get(name, set())) for name in self.mutable)
 
     def _is_ours(self, call: ast.Call) -> bool:
         """Does the call run a function of the project?"""
-        path, index = self.knowledge.effects.path_of(call), self.knowledge.index
-        return path is not None and index is not None and bool(index.callables(path, self.knowledge.name))
+        path, index = self.analysis.effects.path_of(call), self.analysis.index
+        return path is not None and index is not None and bool(index.callables(path, self.analysis.name))
 
     def _changed_by_call(self, call: ast.Call) -> bool:
         if not (self.mutable or self.attributes or self.reads_state):
             return False
-        effect = self.knowledge.effects.call_effect(call)
+        effect = self.analysis.effects.call_effect(call)
         if effect.quiet:
             return False
         if effect.does_only(_HARMLESS):
@@ -334,12 +334,12 @@ class _Watched:
 
     def _is_library(self, call: ast.Call) -> bool:
         """A call whose effect comes from the tables: it can only change what it is handed."""
-        if self.knowledge.names.qualified(call.func) is not None:
-            index = self.knowledge.index
-            path = self.knowledge.names.qualified(call.func) or ""
-            return index is None or not index.callables(path, self.knowledge.name)
+        if self.analysis.names.qualified(call.func) is not None:
+            index = self.analysis.index
+            path = self.analysis.names.qualified(call.func) or ""
+            return index is None or not index.callables(path, self.analysis.name)
         if isinstance(call.func, ast.Attribute):
-            kind = self.knowledge.kinds.kind_of(call.func.value)
+            kind = self.analysis.types.type_of(call.func.value)
             return bool(kind) and kind.tag not in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT)
         return False
 

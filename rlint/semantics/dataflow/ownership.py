@@ -20,18 +20,18 @@ CHANGES = frozenset(
 """Methods that change the container they are called on, and nothing else."""
 
 
-def holds_own_items(name: ast.Name, tree: SyntaxIndex, names: QualifiedNames) -> bool:
+def holds_own_items(name: ast.Name, syntax: SyntaxIndex, names: QualifiedNames) -> bool:
     """Are the items of a local container all made by the function that made it: rows of a table written
     out or by a comprehension, what a `defaultdict` makes? Not where anything else may be put into it.
     """
     scope, bindings = names.bindings(name)
-    if scope is None or not scope.is_function or tree.function(name) is not scope.node:
+    if scope is None or not scope.is_function or syntax.function(name) is not scope.node:
         return False
     for binding in bindings:
-        made = binding.how is BindingKind.ASSIGN and not binding.path and binding.value is not None
+        made = binding.kind is BindingKind.ASSIGN and not binding.path and binding.value is not None
         if not made or binding.value is None or not _makes_items(binding.value, names):
             return False
-    return all(_puts_in_own(use, tree) for use in tree.variables.uses(name.id, scope))
+    return all(_puts_in_own(use, syntax) for use in syntax.variables.uses(name.id, scope))
 
 
 def _makes_items(value: ast.expr, names: QualifiedNames) -> bool:
@@ -55,15 +55,15 @@ def _is_own(item: ast.expr) -> bool:
     return isinstance(item, (*_FRESH, ast.Constant))
 
 
-def _puts_in_own(use: ast.Name, tree: SyntaxIndex) -> bool:
+def _puts_in_own(use: ast.Name, syntax: SyntaxIndex) -> bool:
     """Does a use of the container put nothing into it but what is made on the spot?"""
-    parent = tree.parents.get(use)
+    parent = syntax.parents.get(use)
     match parent:
         case ast.Subscript(value=owner, ctx=ast.Store()) if owner is use:
-            statement = tree.parents.get(parent)
+            statement = syntax.parents.get(parent)
             return isinstance(statement, ast.Assign) and _is_own(statement.value)
         case ast.Attribute(attr=method):
-            call = tree.parents.get(parent)
+            call = syntax.parents.get(parent)
             if method in _PUTS_IN and isinstance(call, ast.Call) and call.func is parent:
                 return all(_is_own(argument) for argument in call.args)
             return isinstance(call, ast.Call) and call.func is parent

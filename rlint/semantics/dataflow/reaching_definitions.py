@@ -27,8 +27,8 @@ class ReachingDefinitions:
     can reach a use is never left out.
     """
 
-    def __init__(self, tree: SyntaxIndex) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex) -> None:
+        self.syntax = syntax
         self._cache: dict[ast.Name, list[Binding]] = {}
         self._variables: dict[tuple[str, Scope], _Variable] = {}
 
@@ -53,17 +53,17 @@ class ReachingDefinitions:
     def _variable(self, name: str, scope: Scope) -> _Variable:
         known = self._variables.get((name, scope))
         if known is None:
-            known = self._variables[name, scope] = _Variable(name, scope, self.tree)
+            known = self._variables[name, scope] = _Variable(name, scope, self.syntax)
         return known
 
     def _reaching(self, name: ast.Name) -> list[Binding]:
-        scope = self.tree.scope(name)
+        scope = self.syntax.scope(name)
         owner = scope.lookup(name.id)
         if owner is None:
             return []
         bindings = owner.bindings[name.id]
         if len(bindings) == 1:
-            return bindings if bindings[0].how is not BindingKind.ANNOTATE else []
+            return bindings if bindings[0].kind is not BindingKind.ANNOTATE else []
         if owner is not scope:
             nearest = scope
             while nearest.is_comprehension and nearest.parent is not None:
@@ -72,22 +72,22 @@ class ReachingDefinitions:
                 return self._variable(name.id, owner).bindings
         if owner.is_comprehension or isinstance(owner.node, ast.Lambda):
             return bindings
-        return self.before(name.id, self.tree.statement(name), owner)
+        return self.before(name.id, self.syntax.statement(name), owner)
 
     def _backwards(self, statement: ast.AST, scope: Scope, variable: _Variable) -> list[Binding]:
         """Walk back from a statement, out of the blocks around it, up to a binding that hides all others.
         Where too many are met on the way, it may be any.
         """
-        tree = self.tree
+        syntax = self.syntax
         found: dict[Binding, None] = {}
         current = statement
         while True:
-            parent = tree.parents.get(current)
+            parent = syntax.parents.get(current)
             if parent is None:
                 return list(found)
             block: list[ast.stmt] | None = None
             if isinstance(current, ast.stmt):
-                block, index = tree.block(current)
+                block, index = syntax.block(current)
                 for sibling in variable.binding_before(block, index):
                     found.update(dict.fromkeys(variable.inside(sibling)))
                     if len(found) > MOST_VALUES:
@@ -95,14 +95,14 @@ class ReachingDefinitions:
                     if variable.always_bound_by(sibling):
                         return list(found)
             if parent is scope.node:
-                found.update(dict.fromkeys(b for b in variable.bindings if b.how is BindingKind.PARAMETER))
+                found.update(dict.fromkeys(b for b in variable.bindings if b.kind is BindingKind.PARAMETER))
                 return list(found)
             if isinstance(parent, LOOPS):
                 if block is parent.body:
                     target = [
                         b
                         for b in variable.inside(parent)
-                        if b.how is BindingKind.FOR and b.statement is parent
+                        if b.kind is BindingKind.FOR and b.statement is parent
                     ]
                     if target:
                         found.update(dict.fromkeys(target))
@@ -112,7 +112,7 @@ class ReachingDefinitions:
                     found.update(dict.fromkeys(variable.inside(parent)))
             elif isinstance(parent, (ast.With, ast.AsyncWith)):
                 entered = [
-                    b for b in variable.inside(parent) if b.how is BindingKind.WITH and b.statement is parent
+                    b for b in variable.inside(parent) if b.kind is BindingKind.WITH and b.statement is parent
                 ]
                 if entered:
                     found.update(dict.fromkeys(entered))
@@ -136,21 +136,21 @@ class ReachingDefinitions:
         Statements come whole; of the statements on the way down to `second` only the parts that
         run before it (a loop on the way comes whole, for its earlier passes).
         """
-        tree = self.tree
-        first_statement, second_statement = tree.statement(first), tree.statement(second)
-        if tree.function(first) is not tree.function(second):
+        syntax = self.syntax
+        first_statement, second_statement = syntax.statement(first), syntax.statement(second)
+        if syntax.function(first) is not syntax.function(second):
             return None
         if first_statement is second_statement:
             return []
-        chain: list[ast.AST] = [second_statement, *tree.ancestors(second_statement)]
-        home = tree.parents[first_statement]
+        chain: list[ast.AST] = [second_statement, *syntax.ancestors(second_statement)]
+        home = syntax.parents[first_statement]
         if home not in chain:
             return None
         block = _block_with(home, first_statement)
         below = chain[chain.index(home) - 1]
         if block is None or below not in block or _index(block, below) < _index(block, first_statement):
             return None
-        if isinstance(first_statement, _COMPOUND) and not _in_header(first, first_statement, tree):
+        if isinstance(first_statement, _COMPOUND) and not _in_header(first, first_statement, syntax):
             return None
         between: list[ast.AST] = []
         in_its_block = below is first_statement and not isinstance(first_statement, (ast.For, ast.AsyncFor))
@@ -171,7 +171,7 @@ class ReachingDefinitions:
             between += _passed_in(outer, inner, inner_block)
             if inner_block is not None:
                 between += inner_block[: _index(inner_block, inner)]
-        if isinstance(second_statement, LOOPS) and not _in_header(second, second_statement, tree):
+        if isinstance(second_statement, LOOPS) and not _in_header(second, second_statement, syntax):
             between.append(second_statement)
         if isinstance(second_statement, ast.While):
             between.append(second_statement)
@@ -182,33 +182,33 @@ class ReachingDefinitions:
         reach both, and yet one of them may lie between: `if done: x = y`, in a loop. False where `first`
         does not always run before `second`.
         """
-        scope = self.tree.scope(name).lookup(name.id)
+        scope = self.syntax.scope(name).lookup(name.id)
         parts = self.between(first, second)
         if scope is None or parts is None:
             return scope is None
         variable = self._variable(name.id, scope)
         if variable.rebound_elsewhere or any(variable.binds_in(part) for part in parts):
             return False
-        statement = self.tree.statement(first)
+        statement = self.syntax.statement(first)
         return all(binding.statement is not statement for binding in variable.bindings)
 
 
 class _Variable:
     """The bindings of one variable, and which of them stand inside which statement."""
 
-    def __init__(self, name: str, scope: Scope, tree: SyntaxIndex) -> None:
+    def __init__(self, name: str, scope: Scope, syntax: SyntaxIndex) -> None:
         self.bindings = [
-            binding for binding in scope.bindings.get(name, ()) if binding.how is not BindingKind.ANNOTATE
+            binding for binding in scope.bindings.get(name, ()) if binding.kind is not BindingKind.ANNOTATE
         ]
         self._scope = scope
-        self._tree = tree
+        self._tree = syntax
         self._always: dict[ast.AST, bool] = {}
 
     @cached_property
     def rebound_elsewhere(self) -> bool:
         """Does a nested function bind it, so that nobody knows when?"""
         return any(
-            binding.how in _ASSIGNING and self._tree.scope(binding.node) is not self._scope
+            binding.kind in _ASSIGNING and self._tree.scope(binding.node) is not self._scope
             for binding in self.bindings
         )
 
@@ -246,14 +246,14 @@ class _Variable:
     def in_headers(self, node: ast.AST) -> list[Binding]:
         """Those of them that patterns and conditions make."""
         return (
-            [binding for binding in self.inside(node) if binding.how in _IN_HEADERS]
+            [binding for binding in self.inside(node) if binding.kind in _IN_HEADERS]
             if self._has_headers
             else []
         )
 
     @cached_property
     def _has_headers(self) -> bool:
-        return any(binding.how in _IN_HEADERS for binding in self.bindings)
+        return any(binding.kind in _IN_HEADERS for binding in self.bindings)
 
     def inside(self, node: ast.AST) -> list[Binding]:
         """The bindings that stand in a statement, its blocks included."""
@@ -286,7 +286,7 @@ class _Variable:
             )
         if isinstance(statement, (ast.With, ast.AsyncWith)):
             entered = any(
-                b.how is BindingKind.WITH and b.statement is statement for b in self.inside(statement)
+                b.kind is BindingKind.WITH and b.statement is statement for b in self.inside(statement)
             )
             return entered or self._in_block(statement.body)
         return False
@@ -360,10 +360,10 @@ def _passed_in(outer: ast.AST, inner: ast.AST, block: list[ast.stmt] | None) -> 
                 return
 
 
-def _in_header(node: ast.AST, statement: ast.AST, tree: SyntaxIndex) -> bool:
+def _in_header(node: ast.AST, statement: ast.AST, syntax: SyntaxIndex) -> bool:
     current = node
-    while tree.parents.get(current) is not statement:
+    while syntax.parents.get(current) is not statement:
         if current is statement:
             return True
-        current = tree.parents[current]
+        current = syntax.parents[current]
     return not isinstance(current, (ast.stmt, ast.ExceptHandler, ast.match_case))

@@ -24,15 +24,15 @@ class SumTreeWalks:
     expression that gives the sum below a node. Compiled functions are left out.
     """
 
-    def __init__(self, tree: SyntaxIndex) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex) -> None:
+        self.syntax = syntax
         self.loops: dict[Loop, ast.expr] = {}
         self.functions: dict[Function, ast.expr] = {}
-        if not any(isinstance(node.op, ast.Sub) for node in tree.of_type(ast.BinOp)) and not any(
-            isinstance(node.op, ast.Sub) for node in tree.of_type(ast.AugAssign)
+        if not any(isinstance(node.op, ast.Sub) for node in syntax.of_type(ast.BinOp)) and not any(
+            isinstance(node.op, ast.Sub) for node in syntax.of_type(ast.AugAssign)
         ):
             return
-        for branch in tree.of_type(ast.If):
+        for branch in syntax.of_type(ast.If):
             self._look_at(branch)
 
     def _look_at(self, branch: ast.If) -> None:
@@ -42,7 +42,7 @@ class SumTreeWalks:
                 pass
             case _:
                 return
-        function = self.tree.function(branch)
+        function = self.syntax.function(branch)
         if function is None or _is_compiled(function):
             return
         for wanted, lower in ((left, right), (right, left)):
@@ -59,12 +59,12 @@ class SumTreeWalks:
         """
         found = self.functions.get(function)
         for loop, lower in self.loops.items():
-            if self.tree.function(loop) is function and self._loop_around(loop) is None:
+            if self.syntax.function(loop) is function and self._loop_around(loop) is None:
                 found = lower
         return found if found is not None and not _writes(function, found) else None
 
     def _loop_around(self, node: ast.AST) -> Loop | None:
-        for ancestor in self.tree.ancestors(node):
+        for ancestor in self.syntax.ancestors(node):
             if isinstance(ancestor, LOOPS):
                 return ancestor
             if isinstance(ancestor, FUNCTIONS):
@@ -72,18 +72,18 @@ class SumTreeWalks:
         return None
 
 
-def storage_of(lower: ast.expr, knowledge: FileAnalysis) -> Type | None:
+def storage_of(lower: ast.expr, analysis: FileAnalysis) -> Type | None:
     """The kind of what a tree's sums are stored in, as far as the file tells; None where they are parts of
     objects.
     """
     if isinstance(lower, ast.Name):
-        function = knowledge.tree.function(lower)
+        function = analysis.syntax.function(lower)
         for node in below(function) if function is not None else ():
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
                     if name == lower.id:
-                        return knowledge.kinds.kind_of(value.value).aged()
-    return knowledge.kinds.kind_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
+                        return analysis.types.type_of(value.value).aged()
+    return analysis.types.type_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
 
 
 class SumTreeDescents:

@@ -21,42 +21,42 @@ _FEEDS = ADDS | _EMPTIES
 _LOOKS_UP = ("getattr", "hasattr", "attrgetter")
 
 
-def only_fed(uses: Iterable[ast.expr], tree: SyntaxIndex) -> bool:
+def only_fed(uses: Iterable[ast.expr], syntax: SyntaxIndex) -> bool:
     """Does a value get things added and is emptied, and nothing else, wherever it is read?"""
-    return all(_is_fed(use, tree) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
+    return all(_is_fed(use, syntax) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
 
 
-def attributes_fed(knowledge: FileAnalysis) -> frozenset[str]:
+def attributes_fed(analysis: FileAnalysis) -> frozenset[str]:
     """The names of the attributes that a file reads only to add something to their values."""
-    tree = knowledge.tree
+    syntax = analysis.syntax
     added_to = {
         method.value.attr
         for name in _FEEDS
-        for method in tree.written.attributes.get(name, ())
-        if isinstance(method.value, ast.Attribute) and _is_fed(method.value, tree)
+        for method in syntax.written.attributes.get(name, ())
+        if isinstance(method.value, ast.Attribute) and _is_fed(method.value, syntax)
     }
-    every = tree.written.attributes
-    fed = (name for name in added_to if only_fed(every[name], tree))
-    return frozenset(fed) - looked_up(tree)
+    every = syntax.written.attributes
+    fed = (name for name in added_to if only_fed(every[name], syntax))
+    return frozenset(fed) - looked_up(syntax)
 
 
-def looked_up(tree: SyntaxIndex) -> set[str]:
+def looked_up(syntax: SyntaxIndex) -> set[str]:
     """The names of the attributes that a file looks up by their names: `getattr(agent, "steps")`."""
     found: set[str] = set()
-    for call in calls_named(_LOOKS_UP, tree):
+    for call in calls_named(_LOOKS_UP, syntax):
         names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
         found.update(part for name in names if isinstance(name, str) for part in name.split("."))
     return found
 
 
-def _is_fed(use: ast.expr, tree: SyntaxIndex) -> bool:
+def _is_fed(use: ast.expr, syntax: SyntaxIndex) -> bool:
     """`use.add(…)` as a statement of its own."""
-    method = tree.parents.get(use)
-    call = tree.parents.get(method) if isinstance(method, ast.Attribute) else None
+    method = syntax.parents.get(use)
+    call = syntax.parents.get(method) if isinstance(method, ast.Attribute) else None
     return (
         isinstance(method, ast.Attribute)
         and method.attr in _FEEDS
         and isinstance(call, ast.Call)
         and call.func is method
-        and isinstance(tree.parents.get(call), ast.Expr)
+        and isinstance(syntax.parents.get(call), ast.Expr)
     )

@@ -78,12 +78,12 @@ class ImplicitCalls:
 
     def __init__(
         self,
-        tree: SyntaxIndex,
+        syntax: SyntaxIndex,
         names: QualifiedNames,
-        kinds: TypeInference,
+        types: TypeInference,
         effect_of: Callable[[Function], Effect],
     ) -> None:
-        self.tree, self.names, self.kinds = tree, names, kinds
+        self.syntax, self.names, self.types = syntax, names, types
         self._effect_of = effect_of
         self._named: dict[str, Effect] | None = None
 
@@ -109,7 +109,7 @@ class ImplicitCalls:
         for operand, methods in self._run(node):
             for method in methods:
                 if method in self.named and (
-                    operand is None or self._may_be_own(self.kinds.kind_of(operand))
+                    operand is None or self._may_be_own(self.types.type_of(operand))
                 ):
                     return self.named[method]
         return PURE
@@ -121,17 +121,17 @@ class ImplicitCalls:
     @cached_property
     def _derived(self) -> frozenset[TypeTag]:
         """What instances of the file's classes may pass for."""
-        bases = (base for owner in self.tree.of_type(ast.ClassDef) for base in owner.bases)
+        bases = (base for owner in self.syntax.of_type(ast.ClassDef) for base in owner.bases)
         found = (_DERIVED_FROM.get(self.names.qualified(base) or "") for base in bases)
         return frozenset(tag for tag in found if tag is not None)
 
     def _gives_its_own(self, function: Function) -> bool:
         """Does `__iter__` give the object itself, or what it holds, and no new iterator each time?"""
-        given = (returned.value for returned in self.tree.written.returns.get(function, ()))
+        given = (returned.value for returned in self.syntax.written.returns.get(function, ()))
         return any(isinstance(value, (ast.Name, ast.Attribute)) for value in given)
 
     def _candidates(self) -> Iterator[tuple[str, Function]]:
-        for owner in self.tree.of_type(ast.ClassDef):
+        for owner in self.syntax.of_type(ast.ClassDef):
             for node in owner.body:
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
                     node.name in _METHODS or self._is_getter(node)
@@ -145,8 +145,8 @@ class ImplicitCalls:
     def _getters_of(self, made: ast.Call) -> Iterator[Function]:
         """What runs where an attribute is read that a descriptor stands for: `text = Field()` in a class."""
         made_of = self.names.qualified(made.func)
-        for cls in self.tree.of_type(ast.ClassDef) if made_of is not None else ():
-            if made_of == f"{self.names.module}.{self.tree.qualname(cls)}":
+        for cls in self.syntax.of_type(ast.ClassDef) if made_of is not None else ():
+            if made_of == f"{self.names.module}.{self.syntax.qualname(cls)}":
                 for node in cls.body:
                     if isinstance(node, ast.FunctionDef) and node.name == "__get__":
                         yield node
@@ -186,7 +186,7 @@ class ImplicitCalls:
 
     def _asked_by_parent(self, node: ast.expr) -> tuple[str, ...]:
         """What a statement, or an expression that asks for no more, runs of a part of it."""
-        match self.tree.parents.get(node):
+        match self.syntax.parents.get(node):
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
                 return _TRUTH if test is node else ()
             case ast.BoolOp():

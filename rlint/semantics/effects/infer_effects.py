@@ -26,8 +26,10 @@ _ON_OWN_VALUE = EffectKind.READS | EffectKind.MUTATES
 _ITERATIONS = frozenset({ast.For, ast.comprehension})
 _READING = frozenset({ast.Attribute, ast.Name, ast.Subscript})
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-_MUTABLE_TAGS = frozenset({TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.UNKNOWN,
-                           TypeTag.INSTANCE, TypeTag.STATE_DICT})  # fmt: skip
+_MUTABLE_TAGS = frozenset(
+    {TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.UNKNOWN,
+     TypeTag.INSTANCE, TypeTag.STATE_DICT}
+)  # fmt: skip
 # decorators after which a function does to the world what its body does
 _ADD_NOTHING = frozenset(
     """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod functools.cache
@@ -56,13 +58,13 @@ class EffectInference:
     """
 
     def __init__(
-        self, tree: SyntaxIndex, names: QualifiedNames, kinds: TypeInference, project: EffectResolver | None
+        self, syntax: SyntaxIndex, names: QualifiedNames, types: TypeInference, project: EffectResolver | None
     ) -> None:
-        self.tree = tree
+        self.syntax = syntax
         self.names = names
-        self.kinds = kinds
+        self.types = types
         self.project = project
-        self.hidden = ImplicitCalls(tree, names, kinds, self._effect_of_body)
+        self.hidden = ImplicitCalls(syntax, names, types, self._effect_of_body)
         self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
         self._of_large: dict[ast.AST, Effect] = {}
         self._immutable: dict[tuple[Scope | None, str], bool] = {}
@@ -115,7 +117,7 @@ class EffectInference:
             return _SUSPENDS, ()
         effect = self._decorated(function)
         paths: list[tuple[str, Effect]] = []
-        scope = self.tree.scopes[function]
+        scope = self.syntax.scopes[function]
         if scope.globals or scope.nonlocals:
             effect = effect.joined(Effect(EffectKind.MUTATES, "rebinds a name outside itself"))
         has_hidden = bool(self.hidden.named)
@@ -184,7 +186,7 @@ class EffectInference:
 
     def _of_subscript(self, node: ast.Subscript) -> Effect:
         if isinstance(node.ctx, ast.Load):
-            kind = self.kinds.kind_of(node.value)
+            kind = self.types.type_of(node.value)
             unchanging = kind.fresh or is_immutable(kind) or self.is_made_here(node.value)
             return PURE if unchanging or self._is_own_item(node.value) else READS
         if self.is_made_here(node.value) or self._is_own_item(node.value):
@@ -200,7 +202,7 @@ class EffectInference:
 
     def _is_callee(self, node: ast.Attribute) -> bool:
         """Is this only the method of a call? What the call reads is the method's affair."""
-        parent = self.tree.parents.get(node)
+        parent = self.syntax.parents.get(node)
         return isinstance(parent, ast.Call) and parent.func is node
 
     def _of_name(self, node: ast.Name) -> Effect:
@@ -210,9 +212,9 @@ class EffectInference:
         if scope is None or scope.parent is not None:
             return PURE
         fixed = all(
-            binding.how in (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
+            binding.kind in (BindingKind.IMPORT, BindingKind.FUNCTION, BindingKind.CLASS)
             for binding in bindings
-        ) or (len(bindings) == 1 and is_immutable(self.kinds.binding_kind(bindings[0])))
+        ) or (len(bindings) == 1 and is_immutable(self.types.binding_kind(bindings[0])))
         return PURE if fixed else READS
 
     def _call(self, call: ast.Call, *, by_caller: bool = False) -> tuple[Effect, str | None]:
@@ -245,7 +247,7 @@ class EffectInference:
             return self._unknown(call.func), qualified
         if isinstance(call.func, ast.Attribute):
             return self._method(call, call.func, by_caller=by_caller)
-        callee = self.kinds.kind_of(call.func)
+        callee = self.types.type_of(call.func)
         if callee.tag is TypeTag.MODULE:
             return Effect(
                 EffectKind.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"
@@ -260,7 +262,7 @@ class EffectInference:
         # `torch.Tensor.to = traced`, `re.match = traced` in the same file
         if func.attr in self.names.replaced_methods or func.attr in self.names.replaced_functions:
             return self._unknown(func), None
-        owner = self.kinds.kind_of(func.value)
+        owner = self.types.type_of(func.value)
         if by_caller and func.attr in CHANGES and self._is_own_item(func.value):
             return PURE, None
         if owner.tag is not TypeTag.UNKNOWN:
@@ -273,7 +275,7 @@ class EffectInference:
                     return self._calling_back(called_back(call, "re.Pattern.sub"), known.effect), None
                 return known.effect, None
             return self._unknown(func), f"{owner.of}().{func.attr}" if owner.of else None
-        text_first = bool(call.args) and self.kinds.kind_of(call.args[0]).tag is TypeTag.STR
+        text_first = bool(call.args) and self.types.type_of(call.args[0]).tag is TypeTag.STR
         count = len(call.args) + len(call.keywords)
         known = models.method_on_unknown(func.attr, count, text_first=text_first)
         effect = known.effect if known is not None else self._unknown(func)
@@ -283,7 +285,7 @@ class EffectInference:
         """Is this an item of a local container that holds nothing but what the function made itself?"""
         match value:
             case ast.Subscript(value=ast.Name() as owner):
-                return self.is_made_here(owner) and holds_own_items(owner, self.tree, self.names)
+                return self.is_made_here(owner) and holds_own_items(owner, self.syntax, self.names)
         return False
 
     def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
@@ -292,7 +294,7 @@ class EffectInference:
         """
         if not isinstance(value, (ast.Name, ast.Attribute)):
             return False
-        tag = self.kinds.kind_of(value).tag
+        tag = self.types.type_of(value).tag
         return tag is TypeTag.ITERATOR or (files and tag is TypeTag.FILE)
 
     def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
@@ -313,7 +315,7 @@ class EffectInference:
 
     def _callback_effect(self, argument: ast.expr) -> Effect:
         qualified = self.names.qualified(argument)
-        kind = self.kinds.kind_of(argument)
+        kind = self.types.type_of(argument)
         if qualified is None and kind.tag is not TypeTag.FUNCTION:
             # data, or a callable that was passed in
             return PURE if kind else self._unknown(argument)
@@ -328,8 +330,8 @@ class EffectInference:
         return Effect(EffectKind.UNKNOWN, f"`{self._shown(called)}` is not known to rlint")
 
     def _shown(self, expression: ast.expr) -> str:
-        start, end = self.tree.positions.span(expression)
-        text = " ".join(self.tree.text[start : min(end, start + 80)].split())
+        start, end = self.syntax.positions.span(expression)
+        text = " ".join(self.syntax.text[start : min(end, start + 80)].split())
         return text if len(text) <= 40 else f"{text[:37]}..."
 
     def is_made_here(self, expression: ast.expr) -> bool:
@@ -339,7 +341,7 @@ class EffectInference:
         scope, bindings = self.names.bindings(expression)
         if scope is None or not isinstance(scope.node, FUNCTIONS):
             return False
-        if self.tree.function(expression) is not scope.node:
+        if self.syntax.function(expression) is not scope.node:
             return False
         return all(self._made_here(binding) for binding in bindings)
 
@@ -351,21 +353,21 @@ class EffectInference:
         known = self._immutable.get((scope, name.id))
         if known is None:
             known = self._immutable[scope, name.id] = all(
-                binding.how is BindingKind.AUGMENT
-                or is_immutable(self.kinds.binding_kind(binding))
+                binding.kind is BindingKind.AUGMENT
+                or is_immutable(self.types.binding_kind(binding))
                 or isinstance(binding.value, (ast.Call, ast.BinOp, ast.UnaryOp))
                 for binding in bindings
             )
         return known
 
     def _made_here(self, binding: Binding) -> bool:
-        if binding.how is BindingKind.AUGMENT:
+        if binding.kind is BindingKind.AUGMENT:
             return True  # keeps what the other bindings made
-        if binding.how is not BindingKind.ASSIGN or binding.value is None or binding.path:
+        if binding.kind is not BindingKind.ASSIGN or binding.value is None or binding.path:
             return False
         if isinstance(binding.value, _FRESH_DISPLAYS):
             return True
-        kind = self.kinds.kind_of(binding.value)
+        kind = self.types.type_of(binding.value)
         return kind.fresh or is_immutable(kind)
 
     _LOOKS: ClassVar[dict[type[ast.AST], Callable[..., Effect]]] = {

@@ -12,37 +12,37 @@ _PATCHES = frozenset({"patch", "setattr", "delattr", "object", "multiple"})
 """The last names of `mock.patch`, `monkeypatch.setattr`, `mock.patch.object` and their kin."""
 
 
-def replaced_paths(tree: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
+def replaced_paths(syntax: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
     """The dotted names of what is set or deleted in modules and classes, settings aside."""
-    for node in tree.written.attribute_stores:
-        if not _is_setting(tree.parents.get(node)):
+    for node in syntax.written.attribute_stores:
+        if not _is_setting(syntax.parents.get(node)):
             path = resolve(node)
             if path:
                 yield path
-    for call in tree.written.calls_of(_PATCHES):
+    for call in syntax.written.calls_of(_PATCHES):
         yield from _patched(call, resolve)
-    for subscript in tree.written.item_stores:
+    for subscript in syntax.written.item_stores:
         owner, key = _namespace(subscript.value), subscript.slice
         base = resolve(owner) if owner is not None else None
         if base and isinstance(key, ast.Constant) and isinstance(key.value, str):
             yield f"{base}.{key.value}"
 
 
-def names_set_by_text(tree: SyntaxIndex) -> frozenset[str]:
+def names_set_by_text(syntax: SyntaxIndex) -> frozenset[str]:
     """The names of the module that `exec("...")`, `globals()["..."] = ...` and their kin bind."""
     found: set[str] = set()
-    for subscript in tree.written.item_stores:
+    for subscript in syntax.written.item_stores:
         if not isinstance(subscript.slice, ast.Constant):
             continue
         if _is_own_namespace(subscript.value):
             found.add(str(subscript.slice.value))
-    for attribute in tree.written.attribute_stores:
+    for attribute in syntax.written.attribute_stores:
         match attribute:
             case ast.Attribute(value=ast.Name(id=name), attr="__code__" | "__defaults__" | "__kwdefaults__"):
                 found.add(name)
             case ast.Attribute(value=owner, attr=name) if _is_own_module(owner):
                 found.add(name)
-    for call in tree.written.calls_of(("setattr", "exec", "update")):
+    for call in syntax.written.calls_of(("setattr", "exec", "update")):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if (
                 _is_own_module(owner)
@@ -105,11 +105,11 @@ def _is_own_module(value: ast.expr) -> bool:
 def _bound_in(text: str) -> set[str]:
     """The names that a program given as text binds in its outermost scope, or says that it does."""
     try:
-        tree = ast.parse(text)
+        syntax = ast.parse(text)
     except (SyntaxError, ValueError):
         return set()
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(syntax):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 found.add(name)

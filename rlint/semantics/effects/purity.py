@@ -111,71 +111,71 @@ def _is_outside(owner: TypeTag, method: str) -> bool:
     return owner in _OTHERS_CHANGE and (known is None or not known.effect.pure)
 
 
-def does_work(function: Function, knowledge: FileAnalysis) -> bool:
+def does_work(function: Function, analysis: FileAnalysis) -> bool:
     """Does a function of this file do more than look things up and compute with them: a loop, a search in
     text, a call that is not cheap? What the functions of the project do that it calls is not counted.
     """
-    return not remembers(function, knowledge) and any(_is_work(node, knowledge) for node in _body(function))
+    return not remembers(function, analysis) and any(_is_work(node, analysis) for node in _body(function))
 
 
-def remembers(function: Function, knowledge: FileAnalysis) -> bool:
+def remembers(function: Function, analysis: FileAnalysis) -> bool:
     """Does a function of this file keep its results for the next call with the same arguments?"""
     decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
-    return any(knowledge.names.qualified(decorator) in _REMEMBERS for decorator in decorators)
+    return any(analysis.names.qualified(decorator) in _REMEMBERS for decorator in decorators)
 
 
-def watches_others(function: Function, knowledge: FileAnalysis) -> bool:
+def watches_others(function: Function, analysis: FileAnalysis) -> bool:
     """Does a function of this file look at what others change: a file, a queue, a shared value?"""
     looked_at = (node for node in _body(function) if type(node) in _LOOKS)
-    return any(looks_outside(node, knowledge) for node in looked_at)
+    return any(looks_outside(node, analysis) for node in looked_at)
 
 
 _LOOKS = frozenset({ast.Call, ast.Attribute})
 
 
-def looks_outside(node: ast.AST, knowledge: FileAnalysis) -> bool:
+def looks_outside(node: ast.AST, analysis: FileAnalysis) -> bool:
     """Does this node, its children left out, read what can change without any statement of this thread?"""
     match node:
         case ast.Call(func=func):
-            qualified = knowledge.names.qualified(func)
+            qualified = analysis.names.qualified(func)
             if qualified is not None:
                 known = models.callable_fact(qualified, argument_count(node))
                 if known is None or known.effect.pure:
                     return False
                 return not qualified.startswith(_READ_ARGUMENTS) or qualified.startswith(_READ_STATE)
             if isinstance(func, ast.Attribute):
-                return _is_outside(knowledge.kinds.kind_of(func.value).tag, func.attr)
+                return _is_outside(analysis.types.type_of(func.value).tag, func.attr)
         case ast.Attribute(value=owner, ctx=ast.Load()):
-            parent = knowledge.tree.parents.get(node)
+            parent = analysis.syntax.parents.get(node)
             is_method = isinstance(parent, ast.Call) and parent.func is node
-            return not is_method and knowledge.kinds.kind_of(owner).tag in _CHANGE_UNASKED
+            return not is_method and analysis.types.type_of(owner).tag in _CHANGE_UNASKED
     return False
 
 
-def is_cheap(call: ast.Call, knowledge: FileAnalysis) -> bool | None:
+def is_cheap(call: ast.Call, analysis: FileAnalysis) -> bool | None:
     """Is the call of a library's function too cheap for a second one to matter? None for other functions."""
-    qualified = knowledge.names.qualified(call.func)
+    qualified = analysis.names.qualified(call.func)
     if qualified is not None:
         known = models.callable_fact(qualified, argument_count(call))
         return models.is_cheap(qualified) if known is not None or models.is_cheap(qualified) else None
     if isinstance(call.func, ast.Attribute):
-        owner = knowledge.kinds.kind_of(call.func.value).tag
+        owner = analysis.types.type_of(call.func.value).tag
         if models.is_cheap_method(owner, call.func.attr):
             return True
         return False if models.method_fact(owner, call.func.attr, argument_count(call)) else None
     return None
 
 
-def _is_work(node: ast.AST, knowledge: FileAnalysis) -> bool:
+def _is_work(node: ast.AST, analysis: FileAnalysis) -> bool:
     if type(node) in _REPEATS:
         return True
     if not isinstance(node, ast.Call):
         return False
-    cheap = is_cheap(node, knowledge)
-    if isinstance(node.func, ast.Attribute) and knowledge.names.qualified(node.func) is None:
+    cheap = is_cheap(node, analysis)
+    if isinstance(node.func, ast.Attribute) and analysis.names.qualified(node.func) is None:
         if node.func.attr in _LOOKS_AT_ENDS:
             return False
-        if knowledge.kinds.kind_of(node.func.value).tag in _TEXT:
+        if analysis.types.type_of(node.func.value).tag in _TEXT:
             return True  # a search through text costs what the text is long
         if cheap is None:
             return models.method_on_unknown(node.func.attr, len(node.args) + len(node.keywords)) is not None

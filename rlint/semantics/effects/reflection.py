@@ -14,10 +14,10 @@ look at, or the names to use.
 """
 
 
-def lookups(tree: SyntaxIndex, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
+def lookups(syntax: SyntaxIndex, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
     """The calls of such functions, in source order."""
-    named = [name for function in functions for name in tree.variables.named(function)]
+    named = [name for function in functions for name in syntax.variables.named(function)]
     for name in sorted(named, key=place_in_order):
-        call = tree.parents.get(name)
+        call = syntax.parents.get(name)
         if isinstance(call, ast.Call) and call.func is name and len(call.args) < functions[name.id]:
             yield call

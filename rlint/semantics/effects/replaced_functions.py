@@ -13,31 +13,31 @@ _MAY_BE_CALLED = frozenset(
 )
 
 
-def replaced_in(knowledge: FileAnalysis) -> frozenset[str]:
+def replaced_in(analysis: FileAnalysis) -> frozenset[str]:
     """The dotted names of what a file sets in modules and classes, and the methods that it sets in objects:
     `package.module.Scorer.parse`, or `*.parse` where it is not known of what class the object is.
     """
-    found = set(knowledge.names.replaced)
-    tree = knowledge.tree
+    found = set(analysis.names.replaced)
+    tree = analysis.syntax
     for store in tree.written.attribute_stores:
         statement = tree.parents.get(store)
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-        if value is None or isinstance(value, ast.Constant) or knowledge.names.qualified(store) is not None:
+        if value is None or isinstance(value, ast.Constant) or analysis.names.qualified(store) is not None:
             continue
-        if knowledge.kinds.kind_of(value).tag in _MAY_BE_CALLED:
-            found.add(f"{_class_of(store.value, knowledge)}.{store.attr}")
+        if analysis.types.type_of(value).tag in _MAY_BE_CALLED:
+            found.add(f"{_class_of(store.value, analysis)}.{store.attr}")
     for call in tree.written.calls_of(("setattr",)):
         match call.args:
-            case [owner, ast.Constant(value=str(name)), _] if knowledge.names.qualified(owner) is None:
-                found.add(f"{_class_of(owner, knowledge)}.{name}")
+            case [owner, ast.Constant(value=str(name)), _] if analysis.names.qualified(owner) is None:
+                found.add(f"{_class_of(owner, analysis)}.{name}")
     return frozenset(found)
 
 
-def _class_of(owner: ast.expr, knowledge: FileAnalysis) -> str:
-    cls = knowledge.names.class_of_self(owner) if isinstance(owner, ast.Name) else None
+def _class_of(owner: ast.expr, analysis: FileAnalysis) -> str:
+    cls = analysis.names.class_of_self(owner) if isinstance(owner, ast.Name) else None
     if cls is not None:
-        return f"{knowledge.name}.{knowledge.tree.qualname(cls)}"
-    kind = knowledge.kinds.kind_of(owner)
+        return f"{analysis.name}.{analysis.syntax.qualname(cls)}"
+    kind = analysis.types.type_of(owner)
     if kind.tag is TypeTag.UNKNOWN and kind.of.endswith("()"):
         return kind.of.removesuffix("()")  # of a class that other files may define
     return kind.of if kind.of and kind.tag in (TypeTag.INSTANCE, TypeTag.MODULE) else ANY_CLASS

@@ -36,7 +36,7 @@ class PassInterval:
     text: str
 
 
-def interval_of(test: ast.expr, tree: SyntaxIndex) -> PassInterval | None:
+def interval_of(test: ast.expr, syntax: SyntaxIndex) -> PassInterval | None:
     """The interval that a condition tests for, also as one part of an `and`."""
     for part in _conjuncts(test):
         modulo = None
@@ -54,9 +54,11 @@ def interval_of(test: ast.expr, tree: SyntaxIndex) -> PassInterval | None:
         ):
             modulo = part.operand if isinstance(part.operand.op, ast.Mod) else None
         if modulo is not None:
-            start, end = tree.positions.span(modulo.right)
-            counter = tree.positions.span(modulo.left)
-            return PassInterval(_constant_int(modulo.right), tree.text[slice(*counter)], tree.text[start:end])
+            start, end = syntax.positions.span(modulo.right)
+            counter = syntax.positions.span(modulo.left)
+            return PassInterval(
+                _constant_int(modulo.right), syntax.text[slice(*counter)], syntax.text[start:end]
+            )
     return None
 
 
@@ -87,16 +89,16 @@ _STARTS = frozenset({*LOOPS, *FUNCTIONS, ast.Lambda})
 class FrequencyBounds:
     """How hot the lines of a file can be at most, given the conditions between them and their loops."""
 
-    def __init__(self, tree: SyntaxIndex) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex) -> None:
+        self.syntax = syntax
         self._known: dict[ast.AST, Heat] = {}
         self._leaves: dict[Function, ast.stmt | None] = {}
 
     def of(self, node: ast.AST) -> Heat:
         """The cap of one line. What stands around it is asked once for all that stand in it."""
-        if node in self.tree.buried:
+        if node in self.syntax.buried:
             return Heat.COLD
-        child: ast.AST | None = self.tree.wholes.of(node)
+        child: ast.AST | None = self.syntax.wholes.of(node)
         passed: list[tuple[ast.AST, Heat]] = []
         cap = Heat.HOT
         while child is not None:
@@ -104,7 +106,7 @@ class FrequencyBounds:
             if known is not None:
                 cap = known
                 break
-            parent = self.tree.parents.get(child)
+            parent = self.syntax.parents.get(child)
             passed.append((child, self._between(child, parent)))
             child = None if type(parent) in _STARTS else parent
         for inner, own in reversed(passed):
@@ -126,16 +128,16 @@ class FrequencyBounds:
         if type(parent) in _STARTS:
             made = isinstance(parent, FUNCTIONS) and self._is_made_before(parent, child)
             return Heat.COLD if made else Heat.HOT
-        if _fails(child, parent, self.tree):
+        if _fails(child, parent, self.syntax):
             return Heat.COLD
         if isinstance(parent, ast.If) and child is not parent.test:
-            return _cap(parent.test, self.tree, taken=_is_in_body(child, parent, self.tree))
+            return _cap(parent.test, self.syntax, taken=_is_in_body(child, parent, self.syntax))
         if isinstance(parent, ast.IfExp) and child is not parent.test:
-            return _cap(parent.test, self.tree, taken=child is parent.body)
+            return _cap(parent.test, self.syntax, taken=child is parent.body)
         return Heat.HOT
 
 
-def _fails(child: ast.AST, parent: ast.AST, tree: SyntaxIndex) -> bool:
+def _fails(child: ast.AST, parent: ast.AST, syntax: SyntaxIndex) -> bool:
     """Is the child run only on the way to an error: in a `raise`, a block that ends in one, an assertion's
     message?
     """
@@ -144,26 +146,26 @@ def _fails(child: ast.AST, parent: ast.AST, tree: SyntaxIndex) -> bool:
     if isinstance(parent, ast.Assert):
         return child is parent.msg
     if isinstance(parent, (ast.If, ast.ExceptHandler, ast.match_case)) and isinstance(child, ast.stmt):
-        return isinstance(tree.block(child)[0][-1], ast.Raise)
+        return isinstance(syntax.block(child)[0][-1], ast.Raise)
     return False
 
 
-def _is_in_body(child: ast.AST, parent: ast.If, tree: SyntaxIndex) -> bool:
-    return isinstance(child, ast.stmt) and tree.block(child)[0] is parent.body
+def _is_in_body(child: ast.AST, parent: ast.If, syntax: SyntaxIndex) -> bool:
+    return isinstance(child, ast.stmt) and syntax.block(child)[0] is parent.body
 
 
-def _cap(test: ast.expr, tree: SyntaxIndex, *, taken: bool) -> Heat:
+def _cap(test: ast.expr, syntax: SyntaxIndex, *, taken: bool) -> Heat:
     if not taken:
         # the else of "not yet made" or "not debugging" is the usual path
         return Heat.HOT
     cap = Heat.HOT
     for part in _conjuncts(test):
-        cap = min(cap, _cap_of_part(part, tree))
+        cap = min(cap, _cap_of_part(part, syntax))
     return cap
 
 
-def _cap_of_part(part: ast.expr, tree: SyntaxIndex) -> Heat:
-    interval = interval_of(part, tree)
+def _cap_of_part(part: ast.expr, syntax: SyntaxIndex) -> Heat:
+    interval = interval_of(part, syntax)
     if interval is not None:
         if interval.period is not None:
             return Heat.WARM if interval.period >= RARE_PERIOD else Heat.HOT
@@ -213,18 +215,18 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
     return [test]
 
 
-def calls_named(names: Collection[str], tree: SyntaxIndex) -> list[ast.Call]:
+def calls_named(names: Collection[str], syntax: SyntaxIndex) -> list[ast.Call]:
     """The calls in a file of what has one of these last names, in source order."""
-    calls = tree.written.calls_of(names)
-    others = [call for call in tree.written.calls.get("", ()) if last_name(call.func) in names]
+    calls = syntax.written.calls_of(names)
+    others = [call for call in syntax.written.calls.get("", ()) if last_name(call.func) in names]
     return sorted([*calls, *others], key=place_in_order) if others else calls
 
 
-def calls_like(is_meant: Callable[[str], object], tree: SyntaxIndex) -> list[ast.Call]:
+def calls_like(is_meant: Callable[[str], object], syntax: SyntaxIndex) -> list[ast.Call]:
     """The calls in a file of what has a last name that is meant, in source order."""
-    calls = tree.written.calls
+    calls = syntax.written.calls
     unnamed = (last_name(call.func) or "" for call in calls.get("", ()))
-    return calls_named({name for name in (*calls, *unnamed) if name and is_meant(name)}, tree)
+    return calls_named({name for name in (*calls, *unnamed) if name and is_meant(name)}, syntax)
 
 
 def last_name(expression: ast.AST) -> str | None:

@@ -56,27 +56,27 @@ AnyLoop = LoopNode | Comprehension
 class LoopIndex:
     """All loops and comprehensions of one file, by the function that runs them (None: the module)."""
 
-    def __init__(self, tree: SyntaxIndex, kinds: TypeInference) -> None:
-        self.tree = tree
-        self.kinds = kinds
+    def __init__(self, syntax: SyntaxIndex, types: TypeInference) -> None:
+        self.syntax = syntax
+        self.types = types
         self.of_function: dict[ast.AST | None, list[AnyLoop]] = {}
         self.index: dict[ast.AST, int] = {}
         self._around: dict[ast.AST, list[AnyLoop]] = {}
         self._unlinked: LoopIndex | None = None
-        self._caps = FrequencyBounds(tree)
-        self.conditions = PathConditions(tree, kinds.flow, self.index)
+        self._caps = FrequencyBounds(syntax)
+        self.conditions = PathConditions(syntax, types.definitions, self.index)
         """The conditions that lines stand behind."""
-        nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]
+        nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in syntax.of_type(kind)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
         for node in nodes:
-            siblings = self.of_function.setdefault(tree.function(node), [])
+            siblings = self.of_function.setdefault(syntax.function(node), [])
             self.index[node] = len(siblings)
             siblings.append(node)  # type: ignore[arg-type]
 
-    def linked(self, kinds: TypeInference) -> LoopIndex:
+    def linked(self, types: TypeInference) -> LoopIndex:
         """The same loops, with what the project tells of the values that drive them."""
         linked = object.__new__(LoopIndex)
-        linked.tree, linked.kinds, linked._unlinked = self.tree, kinds, self
+        linked.syntax, linked.types, linked._unlinked = self.syntax, types, self
         linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
         linked._caps, linked.conditions = self._caps, self.conditions
         return linked
@@ -85,7 +85,7 @@ class LoopIndex:
         """The loops of the same function whose body repeats `node`, innermost first. A loop that the
         line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it.
         """
-        node = self.tree.wholes.of(self.tree.buried.get(node, node))
+        node = self.syntax.wholes.of(self.syntax.buried.get(node, node))
         known = self._around.get(node)
         if known is None:
             known = self._around[node] = self._find_around(node)
@@ -98,7 +98,7 @@ class LoopIndex:
         child: ast.AST = node
         grandchild: ast.AST | None = None
         passed: list[tuple[ast.stmt, int]] = []  # statements around it, and how many loops are inside of them
-        parents = self.tree.parents
+        parents = self.syntax.parents
         while (parent := parents.get(child)) is not None:
             if isinstance(child, ast.stmt) and not left and not leaves_all:
                 known = self._around.get(child)
@@ -124,7 +124,7 @@ class LoopIndex:
                 if child is not first or grandchild is not first.iter:
                     found.append(parent)
             elif isinstance(parent, ast.If) and isinstance(child, ast.stmt):
-                last = self.tree.block(child)[0][-1]
+                last = self.syntax.block(child)[0][-1]
                 if isinstance(last, ast.Break):
                     left += 1
                 elif isinstance(last, (ast.Return, ast.Raise)):
@@ -135,7 +135,7 @@ class LoopIndex:
         return found
 
     def _is_in_body(self, child: ast.AST, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
-        return isinstance(child, ast.stmt) and self.tree.block(child)[0] is loop.body
+        return isinstance(child, ast.stmt) and self.syntax.block(child)[0] is loop.body
 
     def innermost(self, node: ast.AST) -> AnyLoop | None:
         """The innermost loop that repeats `node`, or None."""
@@ -152,11 +152,11 @@ class LoopIndex:
         before = self._unlinked
         if before is not None and before._gradient_steps == self._gradient_steps:
             return before.pacing
-        return Pacing(self.tree, self.kinds.flow, self._gradient_steps)
+        return Pacing(self.syntax, self.types.definitions, self._gradient_steps)
 
     @cached_property
     def _gradient_steps(self) -> list[ast.Call]:
-        calls = self.tree.written.calls_of(_STEPPING)
+        calls = self.syntax.written.calls_of(_STEPPING)
         return [call for call in calls if self.driver_of(call) == GRADIENT_STEP]
 
     def summaries(self, function: ast.AST | None) -> tuple[LoopSummary, ...]:
@@ -184,7 +184,7 @@ class LoopIndex:
 
     def header(self, loop: AnyLoop) -> str:
         """The loop as one short line: `while step < total`."""
-        positions, text = self.tree.positions, self.tree.text
+        positions, text = self.syntax.positions, self.syntax.text
         if isinstance(loop, ast.While):
             shown = f"while {text[slice(*positions.span(loop.test))]}"
         elif isinstance(loop, (ast.For, ast.AsyncFor)):
@@ -203,7 +203,7 @@ class LoopIndex:
         iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
         if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
             return len(iterable.elts) <= BOUNDED
-        if isinstance(iterable, ast.Call) and self.kinds.names.qualified(iterable.func) == "builtins.range":
+        if isinstance(iterable, ast.Call) and self.types.names.qualified(iterable.func) == "builtins.range":
             ends = [argument.value for argument in iterable.args if isinstance(argument, ast.Constant)]
             return len(ends) == len(iterable.args) and all(
                 isinstance(end, int) and abs(end) <= BOUNDED for end in ends
@@ -219,15 +219,15 @@ class LoopIndex:
         """What drives each loop, and what each function drives outside of its loops."""
         of_loops: dict[AnyLoop, set[str]] = {}
         of_functions: dict[ast.AST | None, set[str]] = {}
-        for call in self.tree.written.calls_of(_DRIVING):
+        for call in self.syntax.written.calls_of(_DRIVING):
             driver = self.driver_of(call)
             if driver is not None:
                 loop = self.innermost(call)
                 if loop is not None:
                     of_loops.setdefault(loop, set()).add(driver)
                 else:
-                    of_functions.setdefault(self.tree.function(call), set()).add(driver)
-        for run in (*self.tree.of_type(ast.For), *self.tree.of_type(ast.AsyncFor)):
+                    of_functions.setdefault(self.syntax.function(call), set()).add(driver)
+        for run in (*self.syntax.of_type(ast.For), *self.syntax.of_type(ast.AsyncFor)):
             if isinstance(run, (ast.For, ast.AsyncFor)) and self._is_loader(run.iter):
                 of_loops.setdefault(run, set()).add(BATCH)
         return of_loops, of_functions
@@ -239,7 +239,7 @@ class LoopIndex:
         if method in ("backward", "manual_backward"):
             return GRADIENT_STEP
         if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
-            tag = self.kinds.kind_of(func.value).tag
+            tag = self.types.type_of(func.value).tag
             if tag in (TypeTag.QUEUE, TypeTag.CONNECTION):
                 return MESSAGE
             name = (last_name(func.value) or "").lower()
@@ -254,7 +254,7 @@ class LoopIndex:
         return None
 
     def _step(self, call: ast.Call, func: ast.Attribute) -> str | None:
-        tag = self.kinds.kind_of(func.value).tag
+        tag = self.types.type_of(func.value).tag
         name = (last_name(func.value) or "").lower()
         if tag is TypeTag.ENVIRONMENT:
             return ENVIRONMENT_STEP
@@ -268,7 +268,7 @@ class LoopIndex:
             return GRADIENT_STEP
         if name in ("self", "super") or _NO_ENVIRONMENT.search(name):
             return None
-        parent = self.tree.parents.get(call)
+        parent = self.syntax.parents.get(call)
         if (
             isinstance(parent, ast.Assign)
             and len(parent.targets) == 1
@@ -279,10 +279,10 @@ class LoopIndex:
 
     def _is_loader(self, iterable: ast.expr) -> bool:
         if isinstance(iterable, ast.Call):
-            callee = self.kinds.names.qualified(iterable.func) or ""
+            callee = self.types.names.qualified(iterable.func) or ""
             if callee in ("builtins.enumerate", "builtins.zip", "builtins.iter") or callee.startswith("tqdm"):
                 return any(self._is_loader(argument) for argument in iterable.args)
-        if self.kinds.kind_of(iterable).tag is TypeTag.LOADER:
+        if self.types.type_of(iterable).tag is TypeTag.LOADER:
             return True
         return bool(_LOADER.search((last_name(iterable) or "").lower()))
 

@@ -28,14 +28,14 @@ class Pacing:
     the same conditions, runs as often as the parameters change.
     """
 
-    def __init__(self, tree: SyntaxIndex, flow: ReachingDefinitions, steps: list[ast.Call]) -> None:
-        self.tree = tree
-        self.flow = flow
+    def __init__(self, syntax: SyntaxIndex, definitions: ReachingDefinitions, steps: list[ast.Call]) -> None:
+        self.syntax = syntax
+        self.definitions = definitions
         self._known: dict[ast.stmt, bool | None] = {}
         self._beside: dict[ast.stmt, bool | None] = {}
         self._stepping: set[ast.AST] = set()
         for call in steps:
-            for ancestor in tree.ancestors(call):
+            for ancestor in syntax.ancestors(call):
                 if isinstance(ancestor, (*FUNCTIONS, ast.ClassDef)):
                     break
                 self._stepping.add(ancestor)
@@ -45,10 +45,10 @@ class Pacing:
         or one that nobody can tell); None where nothing stands in the way up to the innermost loop or
         function, so that the answer depends on how often that runs.
         """
-        if node in self.tree.buried:
+        if node in self.syntax.buried:
             return False
-        parents = self.tree.parents
-        child = self.tree.wholes.of(node)
+        parents = self.syntax.parents
+        child = self.syntax.wholes.of(node)
         while (parent := parents.get(child)) is not None:
             if isinstance(child, ast.stmt):
                 if child not in self._known:
@@ -61,14 +61,14 @@ class Pacing:
 
     def _statement(self, statement: ast.stmt, parent: ast.AST) -> bool | None:
         if statement not in self._beside:
-            self._judge(self.tree.block(statement)[0])
+            self._judge(self.syntax.block(statement)[0])
         beside = self._beside[statement]
         if beside is not None or type(parent) in HOLD_BODIES:
             return beside
         if isinstance(parent, LOOPS):
-            return None if self.tree.block(statement)[0] is parent.body else False
+            return None if self.syntax.block(statement)[0] is parent.body else False
         if isinstance(parent, ast.If):
-            taken = self.tree.block(statement)[0] is parent.body
+            taken = self.syntax.block(statement)[0] is parent.body
             if not self._usual(parent.test, taken=taken):
                 return False
         return self.each_pass(parent) if isinstance(parent, ast.stmt) else False
@@ -104,9 +104,11 @@ class Pacing:
             return self._usual(test.operand, taken=not taken)
         if isinstance(test, ast.BoolOp):
             return all(self._usual(value, taken=taken) for value in test.values)
-        interval = interval_of(test, self.tree)
+        interval = interval_of(test, self.syntax)
         if interval is not None:
-            period = interval.period if interval.period is not None else constant_period(test, self.flow)
+            period = (
+                interval.period if interval.period is not None else constant_period(test, self.definitions)
+            )
             return taken and period is not None and period < OFTEN
         match test:
             case ast.Constant(value=value):

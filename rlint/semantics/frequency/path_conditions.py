@@ -79,9 +79,11 @@ _USUAL = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
 class PathConditions:
     """The conditions in one file, as the lines of it meet them. `loops` are the indices of its loops."""
 
-    def __init__(self, tree: SyntaxIndex, flow: ReachingDefinitions, loops: Mapping[ast.AST, int]) -> None:
-        self.tree = tree
-        self.flow = flow
+    def __init__(
+        self, syntax: SyntaxIndex, definitions: ReachingDefinitions, loops: Mapping[ast.AST, int]
+    ) -> None:
+        self.syntax = syntax
+        self.definitions = definitions
         self.loops = loops
         self._known: dict[ast.stmt, tuple[Guard, ...]] = {}
         self._left: dict[ast.stmt, tuple[Guard, ...]] = {}
@@ -93,8 +95,8 @@ class PathConditions:
         """The conditions that `node` stands behind in its function, innermost first. Those that hold in
         nearly every pass (the episode goes on, enough samples are there) are left out.
         """
-        around = self.tree.buried.get(node)
-        child = self.tree.wholes.of(around or node)
+        around = self.syntax.buried.get(node)
+        child = self.syntax.wholes.of(around or node)
         known = self._of_parts.get((child, around))
         if known is None:
             found = [self._guard(GuardKind.OTHER, around)] if around is not None else []
@@ -105,7 +107,7 @@ class PathConditions:
         if isinstance(child, ast.stmt):
             return self._of_statement(child)
         found: list[Guard] = []
-        for parent in self.tree.ancestors(child):
+        for parent in self.syntax.ancestors(child):
             if isinstance(child, ast.stmt):
                 return (*found, *self._of_statement(child))
             if isinstance(parent, ast.Lambda):
@@ -124,7 +126,7 @@ class PathConditions:
     def _of_statement(self, statement: ast.stmt) -> tuple[Guard, ...]:
         known = self._known.get(statement)
         if known is None:
-            parent = self.tree.parents[statement]
+            parent = self.syntax.parents[statement]
             known = self._left_before(statement, parent)
             if type(parent) not in HOLD_BODIES:
                 known = (*known, *self._around(statement, parent))
@@ -133,7 +135,7 @@ class PathConditions:
 
     def _around(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
         """What the block that holds a statement stands behind."""
-        first = parent.body[0] if isinstance(parent, ast.match_case) else self.tree.block(statement)[0][0]
+        first = parent.body[0] if isinstance(parent, ast.match_case) else self.syntax.block(statement)[0][0]
         known = self._blocks.get(first)
         if known is not None:
             return known
@@ -141,9 +143,9 @@ class PathConditions:
         holder = parent
         if isinstance(parent, ast.ExceptHandler):
             found.append(self._guard(GuardKind.FAILURE, parent))
-            holder = self.tree.parents[parent]
+            holder = self.syntax.parents[parent]
         elif isinstance(parent, ast.match_case):
-            holder = self.tree.parents[parent]
+            holder = self.syntax.parents[parent]
             found.append(self._guard(GuardKind.OTHER, holder))
         elif isinstance(parent, ast.If):
             taken = statement in parent.body
@@ -164,7 +166,7 @@ class PathConditions:
         known = self._left.get(statement)
         if known is not None:
             return known
-        block = parent.body if isinstance(parent, ast.match_case) else self.tree.block(statement)[0]
+        block = parent.body if isinstance(parent, ast.match_case) else self.syntax.block(statement)[0]
         found: tuple[Guard, ...] = ()
         for each in block:
             self._left[each] = found
@@ -185,14 +187,14 @@ class PathConditions:
 
     def _is_repeated(self, statement: ast.stmt) -> bool:
         """Does a loop repeat a statement, so that a `return` beside it ends that loop, too?"""
-        for ancestor in self.tree.ancestors(statement):
+        for ancestor in self.syntax.ancestors(statement):
             if type(ancestor) in _REPEATS_OR_BEGINS:
                 return isinstance(ancestor, LOOPS)
         return False
 
     def _guard(self, sort: GuardKind, node: ast.AST, interval: PassInterval | None = None) -> Guard:
         loop = -1
-        for ancestor in self.tree.ancestors(node):
+        for ancestor in self.syntax.ancestors(node):
             if ancestor in self.loops or type(ancestor) in HOLD_BODIES:
                 loop = self.loops.get(ancestor, -1)
                 break
@@ -201,7 +203,7 @@ class PathConditions:
         return Guard(sort, text, getattr(node, "lineno", 0), loop, counter, period)
 
     def _text(self, node: ast.AST) -> str:
-        return " ".join(self.tree.text[slice(*self.tree.positions.span(node))].split())
+        return " ".join(self.syntax.text[slice(*self.syntax.positions.span(node))].split())
 
     def _met(self, test: ast.expr, *, taken: bool) -> list[Guard]:
         """What has to come true for a test to hold (`taken`), or not to."""
@@ -227,7 +229,7 @@ class PathConditions:
                 if interval.period is not None and interval.period < 2
                 else (GuardKind.INTERVAL, interval)
             )
-        if not taken and interval_of(test, self.tree) is not None:
+        if not taken and interval_of(test, self.syntax) is not None:
             return None  # the passes between
         if isinstance(test, ast.Compare):
             return self._compared(test, taken=taken) if len(test.ops) == 1 else (GuardKind.OTHER, None)
@@ -285,10 +287,10 @@ class PathConditions:
     def _interval(self, test: ast.expr, *, taken: bool) -> PassInterval | None:
         """`step % n == 0` and `not step % n`; `step % n` and `step % n != 0` where they must not hold."""
         if taken:
-            found = interval_of(test, self.tree)
+            found = interval_of(test, self.syntax)
             if found is None or found.period is not None:
                 return found
-            return PassInterval(constant_period(test, self.flow), found.counter, found.text)
+            return PassInterval(constant_period(test, self.definitions), found.counter, found.text)
         match test:
             case ast.BinOp(op=ast.Mod() | ast.BitAnd()) as modulo:
                 pass
@@ -297,7 +299,9 @@ class PathConditions:
             case _:
                 return None
         period = (
-            modulo.right.value if isinstance(modulo.right, ast.Constant) else constant_period(test, self.flow)
+            modulo.right.value
+            if isinstance(modulo.right, ast.Constant)
+            else constant_period(test, self.definitions)
         )
         return PassInterval(
             period if isinstance(period, int) else None, self._text(modulo.left), self._text(modulo.right)
@@ -336,13 +340,13 @@ def _sort_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
     return None if _USUAL.search(name) and taken else GuardKind.OTHER
 
 
-def constant_period(test: ast.expr, flow: ReachingDefinitions) -> int | None:
+def constant_period(test: ast.expr, definitions: ReachingDefinitions) -> int | None:
     """The period of `step % PERIOD == 0` where the name stands for one constant."""
     for node in below(test):
         match node:
             case ast.BinOp(op=ast.Mod(), right=ast.Name() as name):
-                bindings = flow.reaching(name)
-                if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN:
+                bindings = definitions.reaching(name)
+                if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN:
                     match bindings[0].value:
                         case ast.Constant(value=int(period)):
                             return period

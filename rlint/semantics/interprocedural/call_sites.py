@@ -31,25 +31,25 @@ _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 
 
 def calls_by_function(
-    knowledge: FileAnalysis, gradients: GradientSummaries, alike: Interner
+    analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> dict[ast.AST | None, list[CallSite]]:
     """The calls in a file that may lead to functions of its project, by the function that makes them."""
-    tree = knowledge.tree
+    tree = analysis.syntax
     calls: dict[ast.AST | None, list[CallSite]] = {}
     for call in tree.of_type(ast.Call):
-        site = _call_site(call, knowledge, gradients, alike)
+        site = _call_site(call, analysis, gradients, alike)
         if site is not None:
             calls.setdefault(tree.function(call), []).append(site)
-        for later in handed_over(call, knowledge):
+        for later in handed_over(call, analysis):
             calls.setdefault(tree.function(call), []).append(later)
     return calls
 
 
 def _call_site(
-    call: ast.Call, knowledge: FileAnalysis, gradients: GradientSummaries, alike: Interner
+    call: ast.Call, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> CallSite | None:
     path = method = receiver = ""
-    qualified = knowledge.names.qualified(call.func)
+    qualified = analysis.names.qualified(call.func)
     if qualified is not None:
         if models.callable_fact(qualified) is not None or qualified.startswith("builtins."):
             return None
@@ -58,26 +58,26 @@ def _call_site(
         method = call.func.attr
         receiver = last_name(call.func.value) or ""
         if isinstance(call.func.value, ast.Call) and receiver == "super":
-            path = _super_path(call, method, knowledge)
+            path = _super_path(call, method, analysis)
         else:
-            owner = knowledge.kinds.kind_of(call.func.value)
+            owner = analysis.types.type_of(call.func.value)
             if owner.tag in _NOT_PROJECT:
                 return None
             if owner.of:
                 path = f"{owner.of}().{method}" if owner else f"{owner.of}.{method}"
     else:
-        kind = knowledge.kinds.kind_of(call.func)
+        kind = analysis.types.type_of(call.func)
         if kind.of:
             path = f"{kind.of}()" if kind.tag in (TypeTag.MODULE, TypeTag.INSTANCE) else kind.of
     if not path and not method:
         return None
-    loops = knowledge.loops
+    loops = analysis.loops
     loop = loops.innermost(call)
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     are_told = bool(path)  # where nobody knows who is called, nobody gets them
-    kind_of = knowledge.kinds.kind_of
-    arguments = [(name, kind_of(value).aged() if are_told else UNKNOWN) for name, value in values]
+    type_of = analysis.types.type_of
+    arguments = [(name, type_of(value).aged() if are_told else UNKNOWN) for name, value in values]
     return CallSite(
         alike(path),
         method,
@@ -90,7 +90,7 @@ def _call_site(
         alike(tuple(_named(values))),
         gradients.here.at(call) if gradients.concerned else None,
         loops.conditions.of(call),
-        bool(knowledge.locks.held(call)),
+        bool(analysis.locks.held(call)),
     )
 
 
@@ -121,9 +121,9 @@ def _sounds_rare(name: str) -> bool:
     return _RARELY_CALLED.match(name) is not None
 
 
-def _super_path(call: ast.Call, method: str, knowledge: FileAnalysis) -> str:
-    owner = knowledge.tree.class_of(call)
+def _super_path(call: ast.Call, method: str, analysis: FileAnalysis) -> str:
+    owner = analysis.syntax.class_of(call)
     if owner is None or not owner.bases:
         return ""
-    base = knowledge.names.qualified(owner.bases[0])
+    base = analysis.names.qualified(owner.bases[0])
     return f"{base}.{method}" if base else ""

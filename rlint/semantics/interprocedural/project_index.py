@@ -319,11 +319,11 @@ class ProjectIndex(SymbolTable):
 
     def returns_immutable(self, function: FunctionSummary) -> bool:
         """Is all that a function of the project may return immutable?"""
-        kinds = [
+        types = [
             self.resolve(kind.of, function.module) if not kind and kind.of else kind
             for kind in function.returns
         ]
-        return bool(kinds) and all(map(is_immutable, kinds))
+        return bool(types) and all(map(is_immutable, types))
 
     def effect_at(self, path: str, module: str) -> Effect | None:
         """The effect of calling what stands at an access path; None where the project has no such thing."""

@@ -27,8 +27,8 @@ _REPLACED_BY_OTHERS = frozenset("builtins copy json math numpy queue random re s
 class QualifiedNames:
     """The qualified names in one file. `module` is the dotted name of the file itself."""
 
-    def __init__(self, tree: SyntaxIndex, module: str) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex, module: str) -> None:
+        self.syntax = syntax
         self.module = module
         self._cache: dict[ast.AST, str | None] = {}
         self._meant: dict[tuple[Scope | None, str], str | None] = {}
@@ -60,19 +60,19 @@ class QualifiedNames:
     @functools.cached_property
     def replaced(self) -> frozenset[str]:
         """The canonical names of what the file sets or deletes in modules and classes, settings aside."""
-        found = replaced_paths(self.tree, lambda node: self._resolve(node, _ALIAS_DEPTH))
+        found = replaced_paths(self.syntax, lambda node: self._resolve(node, _ALIAS_DEPTH))
         return frozenset(models.canonical(path) for path in found)
 
     @functools.cached_property
     def _set_by_text(self) -> frozenset[str]:
         """The names of the module that are bound where no one sees it."""
-        return names_set_by_text(self.tree)
+        return names_set_by_text(self.syntax)
 
     def is_set_by_text(self, name: ast.Name) -> bool:
         """Is a name that of a variable of the module which is bound where no one sees it?"""
         if name.id not in self._set_by_text:
             return False
-        scope = self.tree.scope(name).lookup(name.id)
+        scope = self.syntax.scope(name).lookup(name.id)
         return scope is None or scope.parent is None
 
     @functools.cached_property
@@ -82,7 +82,7 @@ class QualifiedNames:
         """
         owned = (path.rpartition(".") for path in self.replaced)
         found = {name for owner, _, name in owned if _is_class(owner)}
-        for derived in self.tree.of_type(ast.ClassDef):
+        for derived in self.syntax.of_type(ast.ClassDef):
             if any(self.qualified(base) in _TAKEN_FOR_GRANTED for base in derived.bases):
                 found |= {part.name for part in derived.body if isinstance(part, ast.FunctionDef)}
         return frozenset(name for name in found if not name.startswith("__"))
@@ -101,18 +101,21 @@ class QualifiedNames:
         return known
 
     def _find_bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
-        scope = self.tree.scope(name).lookup(name.id)
+        scope = self.syntax.scope(name).lookup(name.id)
         if scope is None:
             return None, []
         found = scope.bindings[name.id]
         if scope.parent is None and name.id in self._set_by_text:
-            return scope, [*found, Binding(name.id, BindingKind.MATCH, self.tree.module, self.tree.module)]
+            return scope, [
+                *found,
+                Binding(name.id, BindingKind.MATCH, self.syntax.module, self.syntax.module),
+            ]
         return scope, found
 
     def class_of_self(self, name: ast.Name) -> ast.ClassDef | None:
         """The class whose instance (or self) a name stands for, as the first parameter of a method."""
         _, bindings = self.bindings(name)
-        if len(bindings) != 1 or bindings[0].how is not BindingKind.PARAMETER:
+        if len(bindings) != 1 or bindings[0].kind is not BindingKind.PARAMETER:
             return None
         parameter = bindings[0]
         if parameter not in self._receivers:
@@ -121,7 +124,7 @@ class QualifiedNames:
 
     def receiver_class(self, parameter: ast.AST, function: ast.AST) -> ast.ClassDef | None:
         """The class whose instance (or self) the parameter stands for, if it is a method's first."""
-        owner = self.tree.parents.get(function)
+        owner = self.syntax.parents.get(function)
         if not isinstance(owner, ast.ClassDef) or not isinstance(function, FUNCTIONS):
             return None
         first = (function.args.posonlyargs or function.args.args)[:1]
@@ -131,7 +134,7 @@ class QualifiedNames:
         """How a library's function is written at a place, by what is imported there: `t.sleep` for
         `time.sleep` below `import time as t`; None where no import leads to it.
         """
-        here = self.tree.scope(at)
+        here = self.syntax.scope(at)
         own_name = qualified.rpartition(".")[2]
         scope: Scope | None = here
         while scope is not None:
@@ -173,7 +176,7 @@ class QualifiedNames:
     def _unbound(self, name: ast.Name) -> str | None:
         if name.id in self._set_by_text:
             return None
-        stars = self.tree.scopes[self.tree.module].star_imports
+        stars = self.syntax.scopes[self.syntax.module].star_imports
         for module in stars:
             starred = f"{module}.{name.id}"
             if models.callable_fact(starred) is not None and name.id not in _BUILTINS:
@@ -185,19 +188,19 @@ class QualifiedNames:
         return None
 
     def _bound(self, bindings: list[Binding], depth: int) -> str | None:
-        imports = [binding for binding in bindings if binding.how is BindingKind.IMPORT]
+        imports = [binding for binding in bindings if binding.kind is BindingKind.IMPORT]
         if imports:
-            others = [binding for binding in bindings if binding.how is not BindingKind.IMPORT]
+            others = [binding for binding in bindings if binding.kind is not BindingKind.IMPORT]
             if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):
                 return imports[0].target
             return None
         if len(bindings) != 1:
             return None
         (binding,) = bindings
-        if binding.how in (BindingKind.FUNCTION, BindingKind.CLASS):
-            return f"{self.module}.{self.tree.qualname(binding.node)}"
+        if binding.kind in (BindingKind.FUNCTION, BindingKind.CLASS):
+            return f"{self.module}.{self.syntax.qualname(binding.node)}"
         if (
-            binding.how is BindingKind.ASSIGN
+            binding.kind is BindingKind.ASSIGN
             and not binding.path
             and isinstance(binding.value, (ast.Name, ast.Attribute))
         ):
@@ -227,4 +230,4 @@ def _is_one_library(imports: list[Binding]) -> bool:
 
 def _is_stand_in(binding: Binding) -> bool:
     """What stands for a library that is not installed: `np = None` after a failed import."""
-    return binding.how is BindingKind.ASSIGN and isinstance(binding.value, ast.Constant)
+    return binding.kind is BindingKind.ASSIGN and isinstance(binding.value, ast.Constant)

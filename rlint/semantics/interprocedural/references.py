@@ -23,18 +23,18 @@ _BY_NAME = frozenset(
 )
 
 
-def mentions_of(knowledge: FileAnalysis, attributes: frozenset[str]) -> tuple[Reference, ...]:
+def mentions_of(analysis: FileAnalysis, attributes: frozenset[str]) -> tuple[Reference, ...]:
     """All places of a file that hold the names of accessors which it defines, imports or reads; `attributes`
     are the names of the attributes that it reads.
     """
-    tree = knowledge.tree
-    names = {name for name in _names(tree, attributes) if ACCESSOR.fullmatch(name)}
+    syntax = analysis.syntax
+    names = {name for name in _names(syntax, attributes) if ACCESSOR.fullmatch(name)}
     if not names:
         return ()
-    known = {mention.start: mention for mention in _known(names, knowledge)}
+    known = {mention.start: mention for mention in _known(names, analysis)}
     found = []
     for name in sorted(names):
-        for start in _places_of(name, tree.text):
+        for start in _places_of(name, syntax.text):
             mention = known.get(start)
             if mention is None or mention.name != name:
                 mention = Reference(name, start, ReferenceKind.OTHER)
@@ -58,14 +58,14 @@ def _goes_on(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def looks_up_names(knowledge: FileAnalysis) -> bool:
+def looks_up_names(analysis: FileAnalysis) -> bool:
     """Does a file look things up by names that only the running program knows?"""
-    tree = knowledge.tree
-    for node in tree.of_type(ast.FunctionDef):
+    syntax = analysis.syntax
+    for node in syntax.of_type(ast.FunctionDef):
         assert isinstance(node, ast.FunctionDef)
         if node.name in _BY_NAME:
             return True
-    return not all(map(_is_written_out, calls_named(_BY_NAME, tree)))
+    return not all(map(_is_written_out, calls_named(_BY_NAME, syntax)))
 
 
 def _is_written_out(call: ast.Call) -> bool:
@@ -78,69 +78,69 @@ def _is_written_out(call: ast.Call) -> bool:
     return bool(given) and isinstance(given[0], ast.Constant)
 
 
-def _names(tree: SyntaxIndex, attributes: frozenset[str]) -> set[str]:
+def _names(syntax: SyntaxIndex, attributes: frozenset[str]) -> set[str]:
     """The names in a file that end as those of accessors do."""
-    functions = (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef))
+    functions = (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef))
     defined = (node.name for node in functions)  # type: ignore[attr-defined]
-    imported = (alias.name for node in tree.of_type(ast.ImportFrom) for alias in node.names)
-    every = attributes.union(tree.written.attributes, tree.variables.names, defined, imported)
+    imported = (alias.name for node in syntax.of_type(ast.ImportFrom) for alias in node.names)
+    every = attributes.union(syntax.written.attributes, syntax.variables.names, defined, imported)
     return {name for name in every if name.endswith(ENDS)}
 
 
-def _known(names: set[str], knowledge: FileAnalysis) -> Iterator[Reference]:
+def _known(names: set[str], analysis: FileAnalysis) -> Iterator[Reference]:
     """The mentions that can be renamed."""
-    tree = knowledge.tree
-    span = tree.positions.span
-    for function in tree.of_type(ast.FunctionDef):
+    syntax = analysis.syntax
+    span = syntax.positions.span
+    for function in syntax.of_type(ast.FunctionDef):
         assert isinstance(function, ast.FunctionDef)
         if function.name not in names:
             continue
-        matched = re.compile(r"def\s+").match(tree.text, span(function)[0])
-        if matched is not None and _may_be_renamed(function, knowledge):
-            yield Reference(function.name, matched.end(), ReferenceKind.DEFINITION, tree.qualname(function))
-    for imported in tree.of_type(ast.ImportFrom):
+        matched = re.compile(r"def\s+").match(syntax.text, span(function)[0])
+        if matched is not None and _may_be_renamed(function, analysis):
+            yield Reference(function.name, matched.end(), ReferenceKind.DEFINITION, syntax.qualname(function))
+    for imported in syntax.of_type(ast.ImportFrom):
         assert isinstance(imported, ast.ImportFrom)
-        base = absolute_module(imported.module or "", imported.level, tree.package)
+        base = absolute_module(imported.module or "", imported.level, syntax.package)
         for alias in imported.names:
             if alias.name in names:
                 path = f"{base}.{alias.name}" if base else alias.name
                 yield Reference(alias.name, span(alias)[0], ReferenceKind.IMPORT, path)
-    variables = [name for used in names for name in tree.variables.named(used)]
+    variables = [name for used in names for name in syntax.variables.named(used)]
     for name in sorted(variables, key=place_in_order):
         if isinstance(name.ctx, ast.Load):
-            yield Reference(name.id, span(name)[0], ReferenceKind.USE, knowledge.names.qualified(name) or "")
-    attributes = [attribute for used in names for attribute in tree.written.attributes.get(used, ())]
+            yield Reference(name.id, span(name)[0], ReferenceKind.USE, analysis.names.qualified(name) or "")
+    attributes = [attribute for used in names for attribute in syntax.written.attributes.get(used, ())]
     for attribute in sorted(attributes, key=place_in_order):
         if isinstance(attribute.ctx, ast.Load):
             start = span(attribute)[1] - len(attribute.attr)
-            yield Reference(attribute.attr, start, ReferenceKind.USE, _path_of(attribute, knowledge))
+            yield Reference(attribute.attr, start, ReferenceKind.USE, _path_of(attribute, analysis))
 
 
-def _may_be_renamed(node: ast.FunctionDef, knowledge: FileAnalysis) -> bool:
+def _may_be_renamed(node: ast.FunctionDef, analysis: FileAnalysis) -> bool:
     """Does nothing around a definition take its name for something: a decorator, a metaclass?"""
-    around = knowledge.tree.ancestors(node)
+    around = analysis.syntax.ancestors(node)
     owner = next(each for each in around if isinstance(each, (*FUNCTIONS, ast.ClassDef, ast.Module)))
     if isinstance(owner, ast.ClassDef) and (owner.keywords or owner.decorator_list):
         plain = {"dataclasses.dataclass", "abc.ABCMeta"}
         given = [keyword.value for keyword in owner.keywords]
         given += [each.func if isinstance(each, ast.Call) else each for each in owner.decorator_list]
-        if not all(knowledge.names.qualified(each) in plain for each in given):
+        if not all(analysis.names.qualified(each) in plain for each in given):
             return False
     decorators = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
-    known = all(knowledge.names.qualified(each) in _KEEP_THE_NAME for each in decorators)
+    known = all(analysis.names.qualified(each) in _KEEP_THE_NAME for each in decorators)
     return known and not isinstance(owner, FUNCTIONS)
 
 
-def _path_of(node: ast.Attribute, knowledge: FileAnalysis) -> str:
+def _path_of(node: ast.Attribute, analysis: FileAnalysis) -> str:
     """The access path of an attribute: of a module, a class, or an object whose class is known."""
-    qualified = knowledge.names.qualified(node)
+    qualified = analysis.names.qualified(node)
     if qualified is not None:
         return qualified
     if isinstance(node.value, ast.Call) and last_name(node.value.func) == "super":
-        owner = knowledge.tree.class_of(node)
-        base = knowledge.names.qualified(owner.bases[0]) if owner is not None and owner.bases else None
+        owner = analysis.syntax.class_of(node)
+        base = analysis.names.qualified(owner.bases[0]) if owner is not None and owner.bases else None
         return f"{base}.{node.attr}" if base else ""
-    kind = knowledge.kinds.kind_of(node.value)
+    kind = analysis.types.type_of(node.value)
     if not kind.of:
         return ""
     return f"{kind.of}().{node.attr}" if kind else f"{kind.of}.{node.attr}"

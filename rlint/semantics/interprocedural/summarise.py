@@ -51,91 +51,91 @@ _HAND_ON = frozenset(
 )
 
 
-def summarise(knowledge: FileAnalysis, path: str, alike: Interner | None = None) -> ModuleSummary:
+def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) -> ModuleSummary:
     """Build the summary of a file. `path` is the file as it is shown to the user; `alike` is given by who
     holds summaries of many files.
     """
-    tree = knowledge.tree
+    syntax = analysis.syntax
     alike = alike or Interner()
-    summary = ModuleSummary(knowledge.name, path, tree.package, is_test_file(path, knowledge.name))
+    summary = ModuleSummary(analysis.name, path, syntax.package, is_test_file(path, analysis.name))
     if path.endswith(NOTEBOOK):
-        summary.cells = cell_lines(tree.text)
-    root = tree.scopes[tree.module]
+        summary.cells = cell_lines(syntax.text)
+    root = syntax.scopes[syntax.module]
     for name, bindings in root.bindings.items():
-        imports = [binding.target for binding in bindings if binding.how is BindingKind.IMPORT]
+        imports = [binding.target for binding in bindings if binding.kind is BindingKind.IMPORT]
         if imports:
             summary.imports[name] = imports[0]
-        elif len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN:
-            kind = knowledge.kinds.binding_kind(bindings[0])
+        elif len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN:
+            kind = analysis.types.binding_kind(bindings[0])
             if kind or kind.of:
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
-    gradients = GradientSummaries(knowledge)
-    _add_functions(summary, knowledge, gradients, alike)
-    for node in tree.of_type(ast.ClassDef):
-        described = _class(node, knowledge)
+    gradients = GradientSummaries(analysis)
+    _add_functions(summary, analysis, gradients, alike)
+    for node in syntax.of_type(ast.ClassDef):
+        described = _class(node, analysis)
         summary.classes[described.qualname] = described
-    _add_attributes(summary, knowledge)
-    _look_into_containers(summary, knowledge)
-    summary.attributes_read = _attributes_read(knowledge)
-    summary.replaced = replaced_in(knowledge)
-    summary.mentions = mentions_of(knowledge, summary.attributes_read)
-    summary.looks_up_names = looks_up_names(knowledge)
-    summary.digest = digest_of(tree.text) if summary.mentions else ""
-    summary.attributes_fed = attributes_fed(knowledge)
-    summary.speedups = speedups_of(knowledge)
-    reader = NetworkParts(knowledge)
-    summary.parts = parts_of_file(knowledge, reader)
-    summary.doings = doings(knowledge, reader, has_tests=is_for_a_runner(path, knowledge.name))
+    _add_attributes(summary, analysis)
+    _look_into_containers(summary, analysis)
+    summary.attributes_read = _attributes_read(analysis)
+    summary.replaced = replaced_in(analysis)
+    summary.mentions = mentions_of(analysis, summary.attributes_read)
+    summary.looks_up_names = looks_up_names(analysis)
+    summary.digest = digest_of(syntax.text) if summary.mentions else ""
+    summary.attributes_fed = attributes_fed(analysis)
+    summary.speedups = speedups_of(analysis)
+    reader = NetworkParts(analysis)
+    summary.parts = parts_of_file(analysis, reader)
+    summary.doings = doings(analysis, reader, has_tests=is_for_a_runner(path, analysis.name))
     summary.frozen = gradients.frozen()
-    summary.made = made_in(knowledge)
-    summary.carried = carried_in(knowledge)
-    summary.signals = signals_in(knowledge)
-    for saving in functions_that_save(knowledge):
+    summary.made = made_in(analysis)
+    summary.carried = carried_in(analysis)
+    summary.signals = signals_in(analysis)
+    for saving in functions_that_save(analysis):
         summary.functions[saving].saves = True
-    for name, attributes in sets(knowledge).items():
+    for name, attributes in sets(analysis).items():
         summary.functions[name].sets = attributes
     return summary
 
 
 def _add_functions(
-    summary: ModuleSummary, knowledge: FileAnalysis, gradients: GradientSummaries, alike: Interner
+    summary: ModuleSummary, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> None:
     """Describe the functions of a file, and the code at its top as one without a name."""
-    tree = knowledge.tree
-    is_run = is_for_a_runner(summary.path, knowledge.name)
+    syntax = analysis.syntax
+    is_run = is_for_a_runner(summary.path, analysis.name)
     # what tests call says nothing of how often it runs, and what they hand over nothing of what it is
-    calls = {} if is_run else calls_by_function(knowledge, gradients, alike)
-    applied, gone = applications(knowledge), IteratorUses(knowledge)
-    walks = SumTreeWalks(tree)
-    for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
+    calls = {} if is_run else calls_by_function(analysis, gradients, alike)
+    applied, gone = applications(analysis), IteratorUses(analysis)
+    walks = SumTreeWalks(syntax)
+    for node in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         if is_run and node.name.startswith("test"):
-            function = _test(node, knowledge)
+            function = _test(node, analysis)
         else:
-            function = _function(node, knowledge, calls.get(node, []), alike)
+            function = _function(node, analysis, calls.get(node, []), alike)
             function.applications = applied.get(node, ())
             function.through = gone.summary(node) if function.effect.quiet else ()
             gradients.describe(node, function)
             below = walks.of(node)
-            function.walks_down = storage_of(below, knowledge) if below is not None else None
+            function.walks_down = storage_of(below, analysis) if below is not None else None
         summary.functions[function.qualname] = function
     summary.functions[""] = FunctionSummary(
-        knowledge.name,
+        analysis.name,
         "",
         1,
         calls=tuple(calls.get(None, ())),
-        loops=knowledge.loops.summaries(None),
-        drivers=alike(knowledge.loops.function_drivers(None)),
+        loops=analysis.loops.summaries(None),
+        drivers=alike(analysis.loops.function_drivers(None)),
         turns_autograd=gradients.turned_in_module(),
     )
 
 
-def _test(node: Function, knowledge: FileAnalysis) -> FunctionSummary:
+def _test(node: Function, analysis: FileAnalysis) -> FunctionSummary:
     """A test: that it is there. Its runner calls it, and who else may is told the worst."""
     return FunctionSummary(
-        knowledge.name,
-        knowledge.tree.qualname(node),
+        analysis.name,
+        analysis.syntax.qualname(node),
         node.lineno,
         effect=effect.UNKNOWN,
         gradient_from=("",),
@@ -144,51 +144,51 @@ def _test(node: Function, knowledge: FileAnalysis) -> FunctionSummary:
 
 
 def _function(
-    node: Function, knowledge: FileAnalysis, calls: list[CallSite], alike: Interner
+    node: Function, analysis: FileAnalysis, calls: list[CallSite], alike: Interner
 ) -> FunctionSummary:
-    tree = knowledge.tree
-    effect, paths = knowledge.effects.function_effect(node)
+    syntax = analysis.syntax
+    effect, paths = analysis.effects.function_effect(node)
     arguments = node.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    kinds = {}
+    types = {}
     for parameter in every:
-        kind = knowledge.kinds.promised(parameter, node)
+        kind = analysis.types.promised(parameter, node)
         if kind.tag is TypeTag.UNKNOWN:
-            kind = knowledge.kinds.used_as(parameter.arg, tree.scopes[node]) or kind
+            kind = analysis.types.used_as(parameter.arg, syntax.scopes[node]) or kind
         if kind.tag is not TypeTag.UNKNOWN or kind.of:
-            kinds[parameter.arg] = alike(kind)
+            types[parameter.arg] = alike(kind)
     return FunctionSummary(
-        knowledge.name,
-        tree.qualname(node),
+        analysis.name,
+        syntax.qualname(node),
         node.lineno,
         alike(tuple(parameter.arg for parameter in every)),
-        kinds,
-        alike(_returns(node, knowledge.kinds)),
+        types,
+        alike(_returns(node, analysis.types)),
         effect,
         paths,
         tuple(calls),
-        knowledge.loops.summaries(node),
-        alike(knowledge.loops.function_drivers(node)),
-        isinstance(tree.parents.get(node), ast.ClassDef),
+        analysis.loops.summaries(node),
+        alike(analysis.loops.function_drivers(node)),
+        isinstance(syntax.parents.get(node), ast.ClassDef),
         is_property(node),
         is_staticmethod(node),
-        effect.quiet and does_work(node, knowledge),
-        effect.quiet and watches_others(node, knowledge),
-        remembers(node, knowledge),
+        effect.quiet and does_work(node, analysis),
+        effect.quiet and watches_others(node, analysis),
+        remembers(node, analysis),
     )
 
 
-def _look_into_containers(summary: ModuleSummary, knowledge: FileAnalysis) -> None:
+def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     """Find out what the containers hold that functions return: `return self.states[i], self.actions[i]`.
     What the attributes are was not known before all methods of the file had been read.
     """
-    kinds: TypeInference | None = None
-    for node in (*knowledge.tree.of_type(ast.FunctionDef), *knowledge.tree.of_type(ast.AsyncFunctionDef)):
+    types: TypeInference | None = None
+    for node in (*analysis.syntax.of_type(ast.FunctionDef), *analysis.syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
-        function = summary.functions[knowledge.tree.qualname(node)]
+        function = summary.functions[analysis.syntax.qualname(node)]
         if any(_is_vague(kind) for kind in function.returns):
-            kinds = kinds or knowledge.kinds.linked(ProjectIndex([summary]))
-            function.returns = _returns(node, kinds)
+            types = types or analysis.types.linked(ProjectIndex([summary]))
+            function.returns = _returns(node, types)
 
 
 def _is_vague(kind: Type) -> bool:
@@ -200,37 +200,37 @@ def _is_vague(kind: Type) -> bool:
     return kind.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN
 
 
-def _returns(node: Function, kinds: TypeInference) -> tuple[Type, ...]:
+def _returns(node: Function, types: TypeInference) -> tuple[Type, ...]:
     """The kinds of all returned values, or the annotation's where it says more."""
-    annotated = annotation_kind(node.returns, kinds.names) if node.returns is not None else UNKNOWN
+    annotated = annotation_kind(node.returns, types.names) if node.returns is not None else UNKNOWN
     if annotated and not _is_vague(annotated):
         return (annotated,)
-    if not annotated and any(_may_change_results(decorator, kinds) for decorator in node.decorator_list):
+    if not annotated and any(_may_change_results(decorator, types) for decorator in node.decorator_list):
         return ()
-    found = _returned(node, kinds)
-    if not _hands_on(node, kinds):
+    found = _returned(node, types)
+    if not _hands_on(node, types):
         found = tuple(map(_held, found))
     if annotated and not (found and all(refines(kind, annotated) for kind in found)):
         return (annotated,)
     return found
 
 
-def _may_change_results(decorator: ast.expr, kinds: TypeInference) -> bool:
+def _may_change_results(decorator: ast.expr, types: TypeInference) -> bool:
     """May a decorator put something in the place of what the function returns? Those of libraries are known
     to leave it alone; those of the project do what they like.
     """
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(named, ast.Attribute) and named.attr in ("setter", "getter", "deleter", "register"):
         return False
-    qualified = kinds.names.qualified(named)
-    own = kinds.names.module.partition(".")[0]
+    qualified = types.names.qualified(named)
+    own = types.names.module.partition(".")[0]
     return qualified is None or qualified.partition(".")[0] == own
 
 
-def _hands_on(function: Function, kinds: TypeInference) -> bool:
+def _hands_on(function: Function, types: TypeInference) -> bool:
     """Does nobody but the caller get hold of what a function returns: no decorator, as one that remembers?"""
     decorators = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
-    return all(kinds.names.qualified(each) in _HAND_ON for each in decorators)
+    return all(types.names.qualified(each) in _HAND_ON for each in decorators)
 
 
 def _held(kind: Type) -> Type:
@@ -239,14 +239,14 @@ def _held(kind: Type) -> Type:
     return kind._replace(fresh=False, item=item, parts=tuple(map(_held, kind.parts)))
 
 
-def _returned(node: Function, kinds: TypeInference) -> tuple[Type, ...]:
+def _returned(node: Function, types: TypeInference) -> tuple[Type, ...]:
     """The kinds of all returned values; empty where one of them is unknown."""
-    yields = _yields_of(node, kinds.tree)
+    yields = _yields_of(node, types.syntax)
     if yields:
-        return () if node.decorator_list else (_iterator(yields, kinds),)
+        return () if node.decorator_list else (_iterator(yields, types),)
     found: list[Type] = []
-    for returned in reversed(kinds.tree.written.returns.get(node, ())):
-        kind = kinds.kind_of(returned.value) if returned.value is not None else Type(TypeTag.NONE)
+    for returned in reversed(types.syntax.written.returns.get(node, ())):
+        kind = types.type_of(returned.value) if returned.value is not None else Type(TypeTag.NONE)
         if not kind and not kind.of:
             return ()
         found.append(kind)
@@ -255,16 +255,16 @@ def _returned(node: Function, kinds: TypeInference) -> tuple[Type, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _yields_of(function: Function, tree: SyntaxIndex) -> list[ast.Yield | ast.YieldFrom]:
+def _yields_of(function: Function, syntax: SyntaxIndex) -> list[ast.Yield | ast.YieldFrom]:
     """The `yield`s that make a function a generator."""
-    every: list[ast.Yield | ast.YieldFrom] = [*tree.of_type(ast.Yield), *tree.of_type(ast.YieldFrom)]
-    return [node for node in every if is_in(node, function) and tree.function(node) is function]
+    every: list[ast.Yield | ast.YieldFrom] = [*syntax.of_type(ast.Yield), *syntax.of_type(ast.YieldFrom)]
+    return [node for node in every if is_in(node, function) and syntax.function(node) is function]
 
 
-def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: TypeInference) -> Type:
+def _iterator(yields: list[ast.Yield | ast.YieldFrom], types: TypeInference) -> Type:
     """What a generator returns, with the kind of what it yields if that is always the same."""
     given = [
-        kinds.kind_of(node.value).aged() if node.value is not None else Type(TypeTag.NONE) for node in yields
+        types.type_of(node.value).aged() if node.value is not None else Type(TypeTag.NONE) for node in yields
     ]
     given = [
         each_of(kind) if isinstance(node, ast.YieldFrom) else kind
@@ -276,108 +276,108 @@ def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: TypeInference) -> 
     return Type(TypeTag.ITERATOR, item=item if item or item.of else None, fresh=True)
 
 
-def _class(node: ast.ClassDef, knowledge: FileAnalysis) -> ClassSummary:
+def _class(node: ast.ClassDef, analysis: FileAnalysis) -> ClassSummary:
     bases = []
     for base in node.bases:
         unsubscripted = base.value if isinstance(base, ast.Subscript) else base
-        qualified = knowledge.names.qualified(unsubscripted)
+        qualified = analysis.names.qualified(unsubscripted)
         if qualified:
             bases.append(qualified)
     methods = tuple(child.name for child in node.body if isinstance(child, FUNCTIONS))
-    return ClassSummary(knowledge.name, knowledge.tree.qualname(node), tuple(bases), methods)
+    return ClassSummary(analysis.name, analysis.syntax.qualname(node), tuple(bases), methods)
 
 
-def _attributes_read(knowledge: FileAnalysis) -> frozenset[str]:
+def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
     """The attributes that a file reads, those looked up by name (`getattr(agent, "steps")`) included."""
-    tree = knowledge.tree
+    syntax = analysis.syntax
     read = {
         name
-        for name, nodes in tree.written.attributes.items()
+        for name, nodes in syntax.written.attributes.items()
         if any(isinstance(node.ctx, ast.Load) for node in nodes)
     }
-    return frozenset(read | looked_up(tree))
+    return frozenset(read | looked_up(syntax))
 
 
-def _add_attributes(summary: ModuleSummary, knowledge: FileAnalysis) -> None:
+def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     """The kinds of what a class stores in its attributes, in its body and through `self` in its methods."""
-    tree = knowledge.tree
-    for node in tree.of_type(ast.ClassDef):
+    syntax = analysis.syntax
+    for node in syntax.of_type(ast.ClassDef):
         attributes: dict[str, Type] = {}
         declared: dict[str, Type] = {}
-        scope = tree.scopes[node]
+        scope = syntax.scopes[node]
         for name, bindings in scope.bindings.items():
             for binding in bindings:
                 annotation = getattr(binding.statement, "annotation", None)
                 if annotation is not None:
-                    declared[name] = annotation_kind(annotation, knowledge.names)
-                if binding.how in (BindingKind.ASSIGN, BindingKind.ANNOTATE):
+                    declared[name] = annotation_kind(annotation, analysis.names)
+                if binding.kind in (BindingKind.ASSIGN, BindingKind.ANNOTATE):
                     kind = (
-                        knowledge.kinds.binding_kind(binding)
-                        if binding.how is BindingKind.ASSIGN
+                        analysis.types.binding_kind(binding)
+                        if binding.kind is BindingKind.ASSIGN
                         else UNKNOWN
                     )
                     if annotation is not None and kind.tag in (TypeTag.UNKNOWN, TypeTag.NONE):
-                        kind = with_default(annotation_kind(annotation, knowledge.names), kind)
+                        kind = with_default(annotation_kind(annotation, analysis.names), kind)
                     elif kind.tag is TypeTag.STR and annotation is not None:
                         kind = Type(TypeTag.STR)  # the default of a field: nobody knows what it will name
                     _join_attribute(attributes, name, kind)
-        described = summary.classes[tree.qualname(node)]
+        described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
-    for attribute in tree.written.attribute_stores:
+    for attribute in syntax.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
-            owner = knowledge.names.class_of_self(attribute.value)
+            owner = analysis.names.class_of_self(attribute.value)
             if owner is not None:
-                stored = _stored_kind(attribute, knowledge)
+                stored = _stored_kind(attribute, analysis)
                 if stored is not None:
-                    described = summary.classes[tree.qualname(owner)]
+                    described = summary.classes[syntax.qualname(owner)]
                     _join_attribute(described.attributes, attribute.attr, stored)
-    _add_items(summary, knowledge)
+    _add_items(summary, analysis)
     if summary.classes:
         doubt_attributes(
             summary,
-            knowledge,
-            knowledge.names.class_of_self,
-            lambda attribute: _stored_kind(attribute, knowledge),
+            analysis,
+            analysis.names.class_of_self,
+            lambda attribute: _stored_kind(attribute, analysis),
         )
 
 
-def _add_items(summary: ModuleSummary, knowledge: FileAnalysis) -> None:
+def _add_items(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     """What a file puts into lists and dictionaries is among the items of all attributes of that name."""
     holders: dict[str, list[ClassSummary]] = {}
     for owner in summary.classes.values():
         for name, kind in owner.attributes.items():
             if kind.item is not None and kind.tag in (TypeTag.LIST, TypeTag.DICT):
                 holders.setdefault(name, []).append(owner)
-    attributes = knowledge.tree.written.attributes
+    attributes = analysis.syntax.written.attributes
     named = [attribute for name in holders for attribute in attributes.get(name, ())]
     for attribute in sorted(named, key=place_in_order):
         for owner in holders[attribute.attr]:
             kind = owner.attributes[attribute.attr]
             item = kind.item or UNKNOWN
-            for added in put_in(attribute, knowledge.tree, knowledge.kinds.kind_of):
+            for added in put_in(attribute, analysis.syntax, analysis.types.type_of):
                 item = item.joined(added.aged())
             if item != (kind.item or UNKNOWN):
                 owner.attributes[attribute.attr] = kind._replace(item=item or None)
 
 
-def _stored_kind(attribute: ast.Attribute, knowledge: FileAnalysis) -> Type | None:
-    parent = knowledge.tree.parents[attribute]
+def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | None:
+    parent = analysis.syntax.parents[attribute]
     if isinstance(parent, ast.Assign):
-        kind = knowledge.kinds.kind_of(parent.value).aged()
-        if not kind and follows_from_itself(attribute, parent.value, knowledge.names):
+        kind = analysis.types.type_of(parent.value).aged()
+        if not kind and follows_from_itself(attribute, parent.value, analysis.names):
             return None  # keeps its kind
         return kind
     if isinstance(parent, ast.AnnAssign):
-        kind = annotation_kind(parent.annotation, knowledge.names)
+        kind = annotation_kind(parent.annotation, analysis.names)
         if parent.value is None:
             return kind
-        value = knowledge.kinds.kind_of(parent.value).aged()
+        value = analysis.types.type_of(parent.value).aged()
         return value if value and value.tag is not TypeTag.NONE else with_default(kind, value)
     if isinstance(parent, ast.AugAssign):
         return None  # keeps its kind
-    match parent, knowledge.tree.parents[parent]:
+    match parent, analysis.syntax.parents[parent]:
         case ast.Tuple(elts=targets), ast.Assign(value=ast.Tuple(elts=values)) if len(targets) == len(values):
-            return knowledge.kinds.kind_of(values[targets.index(attribute)]).aged()
+            return analysis.types.type_of(values[targets.index(attribute)]).aged()
     return UNKNOWN
 
 

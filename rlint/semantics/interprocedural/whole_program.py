@@ -25,8 +25,8 @@ class WholeProgram:
         self.index = ProjectIndex(summaries)
         self.graph = CallGraph(self.index)
         self.heat = HeatMap(self.index, self.graph)
-        self.words = ProgramSymbols(self.graph)
-        self.descents = SumTreeDescents(self.index)
+        self.program_symbols = ProgramSymbols(self.graph)
+        self.sum_trees = SumTreeDescents(self.index)
 
     @cached_property
     def guesses(self) -> AutogradGuesses:
@@ -34,7 +34,7 @@ class WholeProgram:
         return AutogradGuesses(self.graph)
 
     @cached_property
-    def concurrency(self) -> WorkerGraph:
+    def workers(self) -> WorkerGraph:
         """Who starts threads and processes, and what these run."""
         return WorkerGraph(self.graph)
 

@@ -38,8 +38,8 @@ _SAME_NETWORK = frozenset(
 """Methods that give the network itself, or the items of a container."""
 GROWS = {"append": 0, "extend": 0, "insert": 1, "add_module": 1, "register_module": 1, "update": 0}
 _MAY_HOLD_NETWORKS = frozenset(
-    {TypeTag.UNKNOWN, TypeTag.NONE, TypeTag.MODULE, TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR,
-     TypeTag.INSTANCE}
+    {TypeTag.UNKNOWN, TypeTag.NONE, TypeTag.MODULE, TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.LIST,
+     TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR, TypeTag.INSTANCE}
 )  # fmt: skip
 _DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transformer": 5,
                "TransformerDecoderLayer": 3, "TransformerEncoderLayer": 3}  # fmt: skip
@@ -91,9 +91,9 @@ DROPOUT = "torch.nn.Dropout"
 class NetworkParts:
     """Reads the expressions of one file that build networks."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
-        self.tree = knowledge.tree
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
+        self.syntax = analysis.syntax
         self._grown: dict[object, list[ast.expr]] | None = None
         self._open: set[object] = set()
         self._known: dict[ast.expr, tuple[NetworkPart, ...]] = {}
@@ -148,11 +148,11 @@ class NetworkParts:
     # -- references ----------------------------------------------------------------------------
 
     def _of_reference(self, node: ast.Name | ast.Attribute) -> Iterator[NetworkPart]:
-        qualified = self.knowledge.names.qualified(node)
+        qualified = self.analysis.names.qualified(node)
         if qualified is not None:
             yield from _mentioned(qualified)
             return
-        kind = self.knowledge.kinds.kind_of(node)
+        kind = self.analysis.types.type_of(node)
         if kind.tag not in _MAY_HOLD_NETWORKS:
             return
         if isinstance(node, ast.Attribute):
@@ -163,7 +163,7 @@ class NetworkParts:
             else:
                 yield NetworkPart("attribute", node.attr, arguments=(("", self.of(node.value)),))
             return
-        bindings = self.knowledge.flow.reaching(node)
+        bindings = self.analysis.definitions.reaching(node)
         if not bindings or len(bindings) > MOST_VALUES:
             yield UNKNOWN
             bindings = []
@@ -186,21 +186,21 @@ class NetworkParts:
         return True
 
     def _of_binding(self, binding: Binding, node: ast.Name, *, alone: bool) -> Iterator[NetworkPart]:
-        kind = self.knowledge.kinds.binding_kind(binding)
+        kind = self.analysis.types.binding_kind(binding)
         if (
-            binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS, BindingKind.AUGMENT)
+            binding.kind in (BindingKind.ASSIGN, BindingKind.WALRUS, BindingKind.AUGMENT)
             and binding.value is not None
         ):
             found = self.of(binding.value)
             conditional = self.is_conditional(binding.statement, seen_from=node if alone else None)
             yield from unsure(found) if binding.path or conditional else found
-        elif binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
+        elif binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
             yield from unsure(self.of(binding.value))
         elif isinstance(binding.statement, ast.Lambda):
             return  # what the caller hands over is read where it is called
         elif kind.tag is TypeTag.MODULE and kind.of and not kind.of.startswith("torch."):
             yield NetworkPart("instance", kind.of)
-        elif binding.how is BindingKind.PARAMETER and binding.statement is self.tree.function(node):
+        elif binding.kind is BindingKind.PARAMETER and binding.statement is self.syntax.function(node):
             yield NetworkPart("parameter", binding.name)
         else:
             yield UNKNOWN
@@ -210,8 +210,8 @@ class NetworkParts:
         `seen_from` runs, as `if __name__ == "__main__":` around both does, does not count.
         """
         child = node
-        for ancestor in self.tree.ancestors(node):
-            block = self.tree.block(child)[0] if isinstance(child, ast.stmt) else []
+        for ancestor in self.syntax.ancestors(node):
+            block = self.syntax.block(child)[0] if isinstance(child, ast.stmt) else []
             if seen_from is not None and is_in_block(seen_from, block):
                 return False
             if isinstance(ancestor, FUNCTIONS):
@@ -223,29 +223,29 @@ class NetworkParts:
 
     def is_self(self, node: ast.expr) -> bool:
         """Is this the first parameter of the method around it?"""
-        return isinstance(node, ast.Name) and self.knowledge.names.class_of_self(node) is not None
+        return isinstance(node, ast.Name) and self.analysis.names.class_of_self(node) is not None
 
     def _added_to(self, node: ast.Name) -> list[ast.expr]:
         """What is put into a local list or container: `layers.append(nn.ReLU())`."""
-        scope = self.tree.scope(node).lookup(node.id)
+        scope = self.syntax.scope(node).lookup(node.id)
         return self._all_grown().get((scope, node.id), []) if scope is not None else []
 
     def _all_grown(self) -> dict[object, list[ast.expr]]:
         if self._grown is not None:
             return self._grown
         grown: dict[object, list[ast.expr]] = {}
-        for call in self.tree.written.calls_of(GROWS):
+        for call in self.syntax.written.calls_of(GROWS):
             match call.func:
                 case ast.Attribute(value=ast.Name(id=name) as owner, attr=method):
                     if len(call.args) > GROWS[method]:
-                        scope = self.tree.scope(owner).lookup(name)
+                        scope = self.syntax.scope(owner).lookup(name)
                         grown.setdefault((scope, name), []).append(call.args[GROWS[method]])
-        for target in self.tree.written.item_stores:
-            parent = self.tree.parents[target]
+        for target in self.syntax.written.item_stores:
+            parent = self.syntax.parents[target]
             stored = isinstance(target.ctx, ast.Store) and isinstance(target.value, ast.Name)
             if stored and isinstance(parent, ast.Assign):
                 assert isinstance(target.value, ast.Name)
-                scope = self.tree.scope(target).lookup(target.value.id)
+                scope = self.syntax.scope(target).lookup(target.value.id)
                 grown.setdefault((scope, target.value.id), []).append(parent.value)
         self._grown = grown
         return grown
@@ -253,7 +253,7 @@ class NetworkParts:
     # -- calls ---------------------------------------------------------------------------------
 
     def _of_call(self, call: ast.Call) -> Iterator[NetworkPart]:
-        qualified = self.knowledge.names.qualified(call.func)
+        qualified = self.analysis.names.qualified(call.func)
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         if qualified is not None:
             if qualified in CONTAINERS or qualified in _HANDS_ON:
@@ -278,7 +278,7 @@ class NetworkParts:
                 yield from self._each([call.func.value, *call.args[1:]])
             elif self.is_self(call.func.value):
                 yield NetworkPart("method", call.func.attr, arguments=self.arguments(call))
-            elif self.knowledge.kinds.kind_of(call).tag in _MAY_HOLD_NETWORKS:
+            elif self.analysis.types.type_of(call).tag in _MAY_HOLD_NETWORKS:
                 yield UNKNOWN
             return
         made = self.of(call.func)
@@ -290,16 +290,18 @@ class NetworkParts:
 
     def _is_stored_callable(self, func: ast.Attribute) -> bool:
         """`self.activation()`: never so sure as a method."""
-        return False if self.is_self(func.value) else self.knowledge.kinds.kind_of(func).tag is TypeTag.CLASS
+        return False if self.is_self(func.value) else self.analysis.types.type_of(func).tag is TypeTag.CLASS
 
     def _is_local_lambda(self, name: ast.Name) -> bool:
-        return any(isinstance(binding.value, ast.Lambda) for binding in self.knowledge.flow.reaching(name))
+        return any(
+            isinstance(binding.value, ast.Lambda) for binding in self.analysis.definitions.reaching(name)
+        )
 
     def _looked_up(self, call: ast.Call) -> Iterator[NetworkPart]:
         """`getattr(nn, "ReLU")`."""
         match call.args:
             case [owner, ast.Constant(value=str(name)), *_]:
-                base = self.knowledge.names.qualified(owner)
+                base = self.analysis.names.qualified(owner)
                 yield from _mentioned(models.canonical(f"{base}.{name}")) if base else (UNKNOWN,)
             case _:
                 yield UNKNOWN
@@ -314,8 +316,8 @@ class NetworkParts:
 
     def _number(self, size: ast.expr) -> int:
         if isinstance(size, ast.Name):
-            bindings = self.knowledge.flow.reaching(size)
-            plain = len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path
+            bindings = self.analysis.definitions.reaching(size)
+            plain = len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and not bindings[0].path
             value = bindings[0].value if plain else None
             return self._number(value) if isinstance(value, ast.Constant) else 0
         return size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 0

@@ -17,7 +17,7 @@ _ADDS = frozenset({*GROWS, "setattr", "__init__"})
 PartsByName = dict[str, tuple[NetworkPart, ...]]
 
 
-def parts_of_file(knowledge: FileAnalysis, parts: NetworkParts) -> PartsByName:
+def parts_of_file(analysis: FileAnalysis, parts: NetworkParts) -> PartsByName:
     """What the file's functions return, its classes keep and its constants hold, as parts of networks.
 
     The keys: `mlp()` what a function returns, `mlp@activation` the default of a parameter,
@@ -26,11 +26,11 @@ def parts_of_file(knowledge: FileAnalysis, parts: NetworkParts) -> PartsByName:
     """
     found: PartsByName = {}
     for key, made in chain(
-        _defaults(knowledge, parts),
-        _returned(knowledge, parts),
-        _stored(knowledge, parts),
-        _added(knowledge, parts),
-        _constants(knowledge, parts),
+        _defaults(analysis, parts),
+        _returned(analysis, parts),
+        _stored(analysis, parts),
+        _added(analysis, parts),
+        _constants(analysis, parts),
     ):
         if made:
             found[key] = tuple(dict.fromkeys((*found.get(key, ()), *made)))
@@ -40,9 +40,9 @@ def parts_of_file(knowledge: FileAnalysis, parts: NetworkParts) -> PartsByName:
 Found = Iterator[tuple[str, tuple[NetworkPart, ...]]]
 
 
-def _defaults(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
-    tree = knowledge.tree
-    for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
+def _defaults(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+    syntax = analysis.syntax
+    for node in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -55,37 +55,37 @@ def _defaults(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
         ]
         for parameter, default in pairs:
             if not isinstance(default, ast.Constant):
-                yield f"{tree.qualname(node)}@{parameter.arg}", parts.of(default)
+                yield f"{syntax.qualname(node)}@{parameter.arg}", parts.of(default)
 
 
-def _returned(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
-    tree = knowledge.tree
-    for statement in tree.of_type(ast.Return):
-        function = tree.function(statement)
+def _returned(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+    syntax = analysis.syntax
+    for statement in syntax.of_type(ast.Return):
+        function = syntax.function(statement)
         if function is not None and statement.value is not None:
-            yield f"{tree.qualname(function)}()", parts.of(statement.value)
+            yield f"{syntax.qualname(function)}()", parts.of(statement.value)
 
 
-def _stored(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
+def _stored(analysis: FileAnalysis, parts: NetworkParts) -> Found:
     """`self.net = ...`, `self.net[0] = ...`, and attributes in the body of a class."""
-    tree = knowledge.tree
-    for target, place in _places_of_attributes(tree):
-        value = _value_for(tree.parents[place])
+    syntax = analysis.syntax
+    for target, place in _places_of_attributes(syntax):
+        value = _value_for(syntax.parents[place])
         if value is not None and parts.is_self(target.value):
-            yield _key(target, target.attr, knowledge), _as_attribute(value, target, parts)
-    for node in tree.of_type(ast.ClassDef):
-        for name, bindings in tree.scopes[node].bindings.items():
+            yield _key(target, target.attr, analysis), _as_attribute(value, target, parts)
+    for node in syntax.of_type(ast.ClassDef):
+        for name, bindings in syntax.scopes[node].bindings.items():
             for binding in bindings:
-                if binding.how is BindingKind.ASSIGN and binding.value is not None and not binding.path:
-                    yield f"{tree.qualname(node)}.{name}", parts.of(binding.value)
+                if binding.kind is BindingKind.ASSIGN and binding.value is not None and not binding.path:
+                    yield f"{syntax.qualname(node)}.{name}", parts.of(binding.value)
 
 
-def _places_of_attributes(tree: SyntaxIndex) -> list[tuple[ast.Attribute, ast.expr]]:
+def _places_of_attributes(syntax: SyntaxIndex) -> list[tuple[ast.Attribute, ast.expr]]:
     """The attributes that are stored in, or in whose items something is stored, each with that place."""
-    found: list[tuple[ast.Attribute, ast.expr]] = [(node, node) for node in tree.written.attribute_stores]
+    found: list[tuple[ast.Attribute, ast.expr]] = [(node, node) for node in syntax.written.attribute_stores]
     found += [
         (part, item)
-        for item in tree.written.item_stores
+        for item in syntax.written.item_stores
         if isinstance(item.ctx, ast.Store)
         for part in (item.value, item.slice)
         if isinstance(part, ast.Attribute)
@@ -100,38 +100,38 @@ def _value_for(statement: ast.AST) -> ast.expr | None:
     return None
 
 
-def _added(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
+def _added(analysis: FileAnalysis, parts: NetworkParts) -> Found:
     """`self.layers.append(...)`, `self.add_module(name, ...)`, `setattr(self, name, ...)`."""
-    for call in knowledge.tree.written.calls_of(_ADDS):
+    for call in analysis.syntax.written.calls_of(_ADDS):
         match call.func:
             case ast.Attribute(value=ast.Attribute(value=owner, attr=attribute), attr=method) if (
                 method in GROWS and parts.is_self(owner) and len(call.args) > GROWS[method]
             ):
                 value = call.args[GROWS[method]]
-                yield _key(call, attribute, knowledge), _as_attribute(value, call, parts)
+                yield _key(call, attribute, analysis), _as_attribute(value, call, parts)
             case ast.Attribute(value=owner, attr="add_module" | "register_module") if (
                 parts.is_self(owner) and len(call.args) == 2
             ):
-                yield _key(call, "*", knowledge), _as_attribute(call.args[1], call, parts)
+                yield _key(call, "*", analysis), _as_attribute(call.args[1], call, parts)
             case ast.Name(id="setattr") if len(call.args) == 3 and parts.is_self(call.args[0]):
-                yield _key(call, "*", knowledge), _as_attribute(call.args[2], call, parts)
+                yield _key(call, "*", analysis), _as_attribute(call.args[2], call, parts)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
-                if knowledge.tree.class_of(call) is not None:
+                if analysis.syntax.class_of(call) is not None:
                     made = (NetworkPart("made", arguments=parts.arguments(call)),)
-                    yield _key(call, "super()", knowledge), made
+                    yield _key(call, "super()", analysis), made
 
 
-def _constants(knowledge: FileAnalysis, parts: NetworkParts) -> Found:
-    for name, bindings in knowledge.tree.scopes[knowledge.tree.module].bindings.items():
+def _constants(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+    for name, bindings in analysis.syntax.scopes[analysis.syntax.module].bindings.items():
         for binding in bindings:
-            plain = binding.how is BindingKind.ASSIGN and not binding.path
+            plain = binding.kind is BindingKind.ASSIGN and not binding.path
             if plain and isinstance(binding.value, (ast.Dict, ast.List, ast.Tuple, ast.Call, ast.Lambda)):
                 yield name, parts.of(binding.value)
 
 
-def _key(node: ast.AST, attribute: str, knowledge: FileAnalysis) -> str:
-    owner = knowledge.tree.class_of(node)
-    return f"{knowledge.tree.qualname(owner)}.{attribute}" if owner is not None else ""
+def _key(node: ast.AST, attribute: str, analysis: FileAnalysis) -> str:
+    owner = analysis.syntax.class_of(node)
+    return f"{analysis.syntax.qualname(owner)}.{attribute}" if owner is not None else ""
 
 
 def _as_attribute(value: ast.expr, node: ast.AST, parts: NetworkParts) -> tuple[NetworkPart, ...]:
@@ -141,7 +141,7 @@ def _as_attribute(value: ast.expr, node: ast.AST, parts: NetworkParts) -> tuple[
     made = parts.of(value)
     if parts.is_conditional(node):
         made = tuple(unsure(made))
-    function = parts.tree.function(node)
+    function = parts.syntax.function(node)
     if function is not None and function.name == "__init__":
         return made
     return tuple(map(_without_parameters, made))

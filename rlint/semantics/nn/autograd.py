@@ -48,19 +48,19 @@ _DEPTH = 4
 class LocalAutograd:
     """What one file says about autograd."""
 
-    def __init__(self, tree: SyntaxIndex, names: QualifiedNames, flow: ReachingDefinitions) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
+        self.syntax = syntax
         self.names = names
-        self.flow = flow
+        self.definitions = definitions
         self._functions: dict[Function, Autograd | None] = {}
         self._statements: dict[ast.stmt | None, Autograd | None] = {}
 
     def at(self, node: ast.AST) -> Autograd | None:
         """What the function that runs a node says about autograd there; None where it says nothing."""
-        if node in self.tree.buried:
+        if node in self.syntax.buried:
             return Autograd.UNKNOWN
-        parents = self.tree.parents
-        place: ast.AST | None = self.tree.wholes.of(node)
+        parents = self.syntax.parents
+        place: ast.AST | None = self.syntax.wholes.of(node)
         while place is not None and not isinstance(place, ast.stmt):
             place = parents.get(place)
             if type(place) is ast.Lambda:
@@ -69,7 +69,7 @@ class LocalAutograd:
 
     def _at(self, statement: ast.stmt | None) -> Autograd | None:
         """What is said at a statement. What stands around it is asked once for all that stand in it."""
-        known, parents = self._statements, self.tree.parents
+        known, parents = self._statements, self.syntax.parents
         if statement in known:
             return known[statement]
         passed: list[ast.stmt] = []
@@ -108,12 +108,12 @@ class LocalAutograd:
 
     @cached_property
     def _turning(self) -> set[Function | None]:
-        if not any(name in self.tree.text for name in _SETTERS):
+        if not any(name in self.syntax.text for name in _SETTERS):
             return set()
         return {
-            self.tree.function(call)
-            for call in self.tree.of_type(ast.Call)
-            if isinstance(self.tree.parents.get(call), ast.Expr) and self.names.qualified(call.func) in _SET
+            self.syntax.function(call)
+            for call in self.syntax.of_type(ast.Call)
+            if isinstance(self.syntax.parents.get(call), ast.Expr) and self.names.qualified(call.func) in _SET
         }
 
     def _function(self, function: Function) -> Autograd | None:
@@ -146,7 +146,7 @@ class LocalAutograd:
         if isinstance(entered, ast.Call):
             return self._entered_call(entered)
         if isinstance(entered, ast.Name):
-            made = [b.value for b in self.flow.reaching(entered) if b.how is BindingKind.ASSIGN]
+            made = [b.value for b in self.definitions.reaching(entered) if b.kind is BindingKind.ASSIGN]
             said = {self._context(value, depth - 1) for value in made if value is not None}
             if said:
                 return said.pop() if len(said) == 1 else Autograd.UNKNOWN
@@ -182,15 +182,15 @@ class LocalAutograd:
         """The names of the functions and classes of this file in which autograd is turned."""
         found: set[str] = set()
         every = _OFF | _ON | _SET
-        if not any(name in self.tree.text for name in _TURNING):
+        if not any(name in self.syntax.text for name in _TURNING):
             return found
-        attributes = self.tree.written.attributes
+        attributes = self.syntax.written.attributes
         named = [node for name in _TURNING for node in attributes.get(name, ())]
-        for node in (*named, *self.tree.of_type(ast.Name)):
+        for node in (*named, *self.syntax.of_type(ast.Name)):
             if self.names.qualified(node) in every:
                 found.update(
                     around.name
-                    for around in self.tree.ancestors(node)
+                    for around in self.syntax.ancestors(node)
                     if isinstance(around, (*FUNCTIONS, ast.ClassDef))
                 )
         return found

@@ -34,14 +34,14 @@ _MOST_ARGUMENTS = 2
 """That saving is given: where to, and what with it."""
 
 
-def writes_checkpoint(call: ast.Call, knowledge: FileAnalysis) -> bool:
+def writes_checkpoint(call: ast.Call, analysis: FileAnalysis) -> bool:
     """Does a call of a library write what was learned to a file? Data that is stored in parts is none."""
     if isinstance(call.func, ast.Attribute) and call.func.attr not in _NAMES:
         return False
-    qualified = knowledge.names.qualified(call.func)
+    qualified = analysis.names.qualified(call.func)
     if qualified is not None and qualified in _SAVE:
         given = call.args[0] if call.args else None
-        if given is None or knowledge.kinds.kind_of(given).tag in _DATA:
+        if given is None or analysis.types.type_of(given).tag in _DATA:
             return False
         return qualified in _WEIGHTS or bool(_LEARNED.search((last_name(given) or "").lower()))
     if qualified is not None or not isinstance(call.func, ast.Attribute):
@@ -54,12 +54,12 @@ def writes_checkpoint(call: ast.Call, knowledge: FileAnalysis) -> bool:
     )
 
 
-def functions_that_save(knowledge: FileAnalysis) -> set[str]:
+def functions_that_save(analysis: FileAnalysis) -> set[str]:
     """The qualified names of the functions of a file that write a checkpoint themselves, in each call."""
-    tree, conditions = knowledge.tree, knowledge.loops.conditions
+    tree, conditions = analysis.syntax, analysis.loops.conditions
     found = set()
     for call in tree.of_type(ast.Call):
-        if not writes_checkpoint(call, knowledge):
+        if not writes_checkpoint(call, analysis):
             continue
         function = tree.function(call)
         if function is not None and all(guard.sort is GuardKind.RANK for guard in conditions.of(call)):

@@ -57,41 +57,41 @@ class ForwardSummary:
 
 
 def doings(
-    knowledge: FileAnalysis, parts: NetworkParts, *, has_tests: bool = False
+    analysis: FileAnalysis, parts: NetworkParts, *, has_tests: bool = False
 ) -> dict[str, ForwardSummary]:
     """What the functions of a file do, by their qualified names; functions without anything are left out.
     Functions that a runner of tests calls are not looked into: no network calls them, or is told the worst.
     """
-    return _Reader(knowledge, parts, has_tests=has_tests).read()
+    return _Reader(analysis, parts, has_tests=has_tests).read()
 
 
 class _Reader:
-    def __init__(self, knowledge: FileAnalysis, parts: NetworkParts, *, has_tests: bool) -> None:
-        self.knowledge = knowledge
+    def __init__(self, analysis: FileAnalysis, parts: NetworkParts, *, has_tests: bool) -> None:
+        self.analysis = analysis
         self._has_tests = has_tests
-        self.tree = knowledge.tree
+        self.syntax = analysis.syntax
         self.parts = parts
         self.found: dict[str, ForwardSummary] = {}
         self._of_function: dict[ast.AST, ForwardSummary] = {}
         self._homes: dict[Function | None, Function | None] = {}
 
     def read(self) -> dict[str, ForwardSummary]:
-        for call in self.tree.of_type(ast.Call):
+        for call in self.syntax.of_type(ast.Call):
             function = self._home(call)
             if function is not None:
                 self._read_call(call, function)
-        for node in self.tree.written.attribute_stores:
+        for node in self.syntax.written.attribute_stores:
             if self.parts.is_self(node.value):
                 self._note_kept(node.attr, node)
-        for node in self.tree.written.attributes.get("training", ()):
+        for node in self.syntax.written.attributes.get("training", ()):
             function = self._home(node) if isinstance(node.ctx, ast.Load) else None
             if function is not None:
                 self._doings(function).reads_training = True
-        for declared in self.tree.of_type(ast.Global):
+        for declared in self.syntax.of_type(ast.Global):
             function = self._home(declared)
             if function is not None:
                 self._doings(function).opaque = True
-        for item in self.tree.written.item_stores:
+        for item in self.syntax.written.item_stores:
             function = self._home(item)
             if function is None:
                 continue
@@ -103,10 +103,10 @@ class _Reader:
 
     def _home(self, node: ast.AST) -> Function | None:
         """The function at module level or in a class that runs a node, nested functions included."""
-        function = self.tree.function(node)
+        function = self.syntax.function(node)
         if function not in self._homes:
             outermost = function
-            while outermost is not None and (outer := self.tree.function(outermost)) is not None:
+            while outermost is not None and (outer := self.syntax.function(outermost)) is not None:
                 outermost = outer
             if self._has_tests and outermost is not None and outermost.name.startswith("test"):
                 self._doings(outermost).opaque = True
@@ -118,16 +118,16 @@ class _Reader:
         known = self._of_function.get(function)
         if known is None:
             known = self._of_function[function] = ForwardSummary()
-            self.found[self.tree.qualname(function)] = known
+            self.found[self.syntax.qualname(function)] = known
         return known
 
     def _is_of_others(self, value: ast.expr) -> bool:
         """Does a value belong to no network, but to the module: a list that all may look at?"""
         while isinstance(value, (ast.Attribute, ast.Subscript)):
             value = value.value
-        if not isinstance(value, ast.Name) or self.knowledge.names.qualified(value) is not None:
+        if not isinstance(value, ast.Name) or self.analysis.names.qualified(value) is not None:
             return False
-        scope, _ = self.knowledge.names.bindings(value)
+        scope, _ = self.analysis.names.bindings(value)
         return scope is not None and scope.parent is None
 
     def _note_kept(self, attribute: str, node: ast.AST) -> None:
@@ -138,7 +138,7 @@ class _Reader:
     # -- calls ---------------------------------------------------------------------------------
 
     def _read_call(self, call: ast.Call, function: Function) -> None:
-        qualified = self.knowledge.names.qualified(call.func)
+        qualified = self.analysis.names.qualified(call.func)
         if qualified is not None:
             self._library_call(call, qualified, function)
         elif isinstance(call.func, ast.Attribute):
@@ -191,7 +191,7 @@ class _Reader:
             self._doings(function).opaque = True
         if method in ("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
             self._doings(function).hooks = True
-        kind = self.knowledge.kinds.kind_of(owner)
+        kind = self.analysis.types.type_of(owner)
         known = models.method_fact(kind.tag, method) if kind else None
         if method in _DRAWING_METHODS and (known is None or known.effect.kind & EffectKind.DRAWS):
             self._doings(function).draws = True
@@ -214,7 +214,7 @@ class _Reader:
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):
             if not (isinstance(value, ast.Attribute) and self.parts.is_self(value.value)):
                 continue
-            if self.knowledge.kinds.kind_of(value).tag in (TypeTag.UNKNOWN, TypeTag.MODULE):
+            if self.analysis.types.type_of(value).tag in (TypeTag.UNKNOWN, TypeTag.MODULE):
                 done.uses.add((value.attr, "?"))
 
     def _roots(self, expression: ast.expr) -> set[str] | None:
@@ -246,13 +246,13 @@ class _Reader:
     def _roots_of_name(self, name: ast.Name, depth: int) -> set[str] | None:
         if self.parts.is_self(name):
             return None  # `self.children()`, `self(x)`
-        if self.knowledge.names.qualified(name) is not None:
+        if self.analysis.names.qualified(name) is not None:
             return set()
         found: set[str] = set()
-        for binding in self.knowledge.flow.reaching(name):
-            if binding.how is BindingKind.FUNCTION:
+        for binding in self.analysis.definitions.reaching(name):
+            if binding.kind is BindingKind.FUNCTION:
                 continue
-            if binding.how is BindingKind.PARAMETER or binding.value is None:
+            if binding.kind is BindingKind.PARAMETER or binding.value is None:
                 return None
             inner = self._roots_of(binding.value, depth - 1)
             if inner is None:

@@ -38,9 +38,9 @@ class Project(Protocol):
 class GradientFlow:
     """The ways of gradients in one file. Without a project, calls into other files may do anything."""
 
-    def __init__(self, knowledge: FileAnalysis, here: LocalAutograd, project: Project | None = None) -> None:
-        self.knowledge = knowledge
-        self.tree = knowledge.tree
+    def __init__(self, analysis: FileAnalysis, here: LocalAutograd, project: Project | None = None) -> None:
+        self.analysis = analysis
+        self.syntax = analysis.syntax
         self.here = here
         self.project = project
         self._readers: dict[tuple[str, Scope], DefUse] = {}
@@ -69,11 +69,11 @@ class GradientFlow:
 
     def variable_outlets(self, name: ast.Name) -> tuple[GradientSink, ...]:
         """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
-        scope = self.tree.scope(name).lookup(name.id)
+        scope = self.syntax.scope(name).lookup(name.id)
         if scope is None:
             return (GradientSink(name, SinkKind.HANDED),)
         if isinstance(name.ctx, ast.Load):
-            bindings = self.knowledge.flow.reaching(name)
+            bindings = self.analysis.definitions.reaching(name)
         else:
             bindings = [binding for binding in scope.bindings[name.id] if binding.node is name]
         found: dict[GradientSink, None] = {}
@@ -100,8 +100,8 @@ class GradientFlow:
         return ends
 
     def _of_parameter(self, function: Function, parameter: str) -> Iterator[GradientSink]:
-        scope = self.tree.scopes[function]
-        binding = next(b for b in scope.bindings[parameter] if b.how is BindingKind.PARAMETER)
+        scope = self.syntax.scopes[function]
+        binding = next(b for b in scope.bindings[parameter] if b.kind is BindingKind.PARAMETER)
         return GradientTrace(self).of_binding(binding, scope)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
@@ -110,7 +110,7 @@ class GradientFlow:
         """
         known = self._readers.get((binding.name, scope))
         if known is None:
-            known = self._readers[binding.name, scope] = DefUse(binding.name, scope, self.knowledge)
+            known = self._readers[binding.name, scope] = DefUse(binding.name, scope, self.analysis)
         return known.of(binding)
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
@@ -125,15 +125,15 @@ class GradientFlow:
     @cached_property
     def _filled(self) -> frozenset[str]:
         """The names of the variables that something may be put into."""
-        attributes = self.tree.written.attributes
+        attributes = self.syntax.written.attributes
         owners = (use.value for method in facts.PUTS_IN for use in attributes.get(method, ()))
         return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
 
     def _find_put_into(self, name: str, scope: Scope | None) -> Iterator[ast.expr]:
-        for use in self.tree.variables.uses(name, scope):
-            match self.tree.parents.get(use):
+        for use in self.syntax.variables.uses(name, scope):
+            match self.syntax.parents.get(use):
                 case ast.Attribute(attr=method) as attribute if method in facts.PUTS_IN:
-                    call = self.tree.parents.get(attribute)
+                    call = self.syntax.parents.get(attribute)
                     if isinstance(call, ast.Call):
                         yield from call.args[-1:]
 
@@ -143,7 +143,7 @@ class GradientFlow:
         """
         if self.project is None:
             return None
-        targets = self.project.callables(self.path_of(call), self.knowledge.name)
+        targets = self.project.callables(self.path_of(call), self.analysis.name)
         found = []
         for target in targets:
             parameter = _parameter(call, argument, target)
@@ -154,7 +154,7 @@ class GradientFlow:
 
     def is_torch_distribution(self, expression: ast.expr) -> bool:
         """Is a value surely a distribution of torch, or of a class that draws as those do?"""
-        kind = self.knowledge.kinds.kind_of(expression)
+        kind = self.analysis.types.type_of(expression)
         cls = self.project.class_of(kind) if self.project is not None else None
         if cls is None or self.project is None:
             return kind.tag is TypeTag.DISTRIBUTION
@@ -164,7 +164,7 @@ class GradientFlow:
 
     def definition(self, function: FunctionSummary) -> Function | None:
         """The def of a function of this very file."""
-        if function.module != self.knowledge.name:
+        if function.module != self.analysis.name:
             return None
         return self._definitions.get(function.qualname)
 
@@ -172,22 +172,22 @@ class GradientFlow:
     def _definitions(self) -> dict[str, Function]:
         """The functions of the file by their qualified names; the first of a name counts."""
         found: dict[str, Function] = {}
-        for node, scope in self.tree.scopes.items():
+        for node, scope in self.syntax.scopes.items():
             if isinstance(node, FUNCTIONS):
                 found.setdefault(scope.qualname, node)
         return found
 
     def path_of(self, call: ast.Call) -> str:
         """The access path of what a call runs; "" where that is not known."""
-        qualified = self.knowledge.names.qualified(call.func)
+        qualified = self.analysis.names.qualified(call.func)
         if qualified is not None:
             return qualified
         if isinstance(call.func, ast.Attribute):
-            owner = self.knowledge.kinds.kind_of(call.func.value)
+            owner = self.analysis.types.type_of(call.func.value)
             if not owner.of:
                 return ""
             return f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}"
-        called = self.knowledge.kinds.kind_of(call.func)
+        called = self.analysis.types.type_of(call.func)
         return (
             f"{called.of}()" if called.of and called.tag in (TypeTag.MODULE, TypeTag.INSTANCE) else called.of
         )

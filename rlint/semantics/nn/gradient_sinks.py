@@ -69,8 +69,8 @@ class GradientTrace:
 
     def __init__(self, gradients: GradientFlow) -> None:
         self.gradients = gradients
-        self.tree = gradients.tree
-        self.knowledge = gradients.knowledge
+        self.syntax = gradients.syntax
+        self.analysis = gradients.analysis
         self._left: list[GradientSink] = []
         self._pending: list[tuple[ast.AST, int | None]] = []
         self._seen: set[object] = set()
@@ -119,7 +119,7 @@ class GradientTrace:
             self._go_on(node, item)
 
     def _used(self, node: ast.AST, item: int | None) -> None:
-        parent = self.tree.parents[node]
+        parent = self.syntax.parents[node]
         match parent:  # the frequent ones first
             case ast.Attribute():
                 self._attribute(parent)
@@ -129,7 +129,7 @@ class GradientTrace:
                 for target in targets:
                     self._bound(target, item, parent)
             case ast.keyword():
-                self._argument(parent, self.tree.parents[parent])
+                self._argument(parent, self.syntax.parents[parent])
             case ast.BinOp():
                 self._compute(parent)
             case ast.Subscript():
@@ -157,7 +157,7 @@ class GradientTrace:
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._go_on(parent)
             case ast.comprehension(target=target, iter=iterable) if iterable is node:
-                self._bound(target, None, self.tree.parents[parent])
+                self._bound(target, None, self.syntax.parents[parent])
             case ast.comprehension():
                 self._leave(node, SinkKind.NUMBER)
             case ast.For(target=target, iter=iterable) if iterable is node:
@@ -171,7 +171,7 @@ class GradientTrace:
                 self._leave(parent, SinkKind.HANDED)
 
     def _attribute(self, attribute: ast.Attribute) -> None:
-        call = self.tree.parents[attribute]
+        call = self.syntax.parents[attribute]
         name = attribute.attr
         if isinstance(call, ast.Call) and call.func is attribute:
             self._method(call, name)
@@ -232,7 +232,7 @@ class GradientTrace:
         if argument is call.func:
             self._compute(call)  # a value that is called: a network that was made of it, at most
             return
-        qualified = self.knowledge.names.qualified(call.func) or ""
+        qualified = self.analysis.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT_BY_BUILTINS:
             shown = SinkKind.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else SinkKind.NUMBER
@@ -260,11 +260,11 @@ class GradientTrace:
         if argument not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
             return False
         path, iterable = [call.args.index(argument)], call
-        around = self.tree.parents[call]
+        around = self.syntax.parents[call]
         if isinstance(around, ast.Call) and around.args[:1] == [call]:
-            if self.knowledge.names.qualified(around.func) != "builtins.enumerate":
+            if self.analysis.names.qualified(around.func) != "builtins.enumerate":
                 return False
-            path, iterable, around = [1, *path], around, self.tree.parents[around]
+            path, iterable, around = [1, *path], around, self.syntax.parents[around]
         if not isinstance(around, (ast.For, ast.comprehension)) or around.iter is not iterable:
             return False
         target = around.target
@@ -294,7 +294,7 @@ class GradientTrace:
 
     def _called(self, argument: ast.AST, call: ast.Call) -> None:
         """Handed to a network, a method, a function of the project or to nobody knows what."""
-        tag = self.knowledge.kinds.kind_of(call.func).tag
+        tag = self.analysis.types.type_of(call.func).tag
         if tag is TypeTag.MODULE:
             self._compute(call)
             return
@@ -303,7 +303,7 @@ class GradientTrace:
             for target, parameter in targets:
                 self._followed(call, target, parameter)
             return
-        effect = self.knowledge.effects.call_effect(call)
+        effect = self.analysis.effects.call_effect(call)
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method in LEARNS:
             self._leave(call, SinkKind.LEARNED)  # `accelerator.backward(loss)`
@@ -318,7 +318,7 @@ class GradientTrace:
 
     def _is_tensor(self, expression: ast.expr) -> bool:
         """Is it a tensor or a distribution, whose methods only compute?"""
-        return self.knowledge.kinds.kind_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
+        return self.analysis.types.type_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 
     def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
         function = self.gradients.definition(target)
@@ -334,11 +334,11 @@ class GradientTrace:
 
     def _put_into(self, container: ast.expr, node: ast.expr) -> None:
         """`values.append(v)`: where the list is a local one, what becomes of the list."""
-        if isinstance(container, ast.Name) and self.knowledge.kinds.kind_of(container).tag in _CONTAINERS:
-            scope = self.tree.scope(container).lookup(container.id)
-            bindings = self.knowledge.flow.reaching(container)
-            here = not is_captured(container, scope, self.tree) if scope is not None else False
-            if scope is not None and here and all(b.how is BindingKind.ASSIGN for b in bindings):
+        if isinstance(container, ast.Name) and self.analysis.types.type_of(container).tag in _CONTAINERS:
+            scope = self.syntax.scope(container).lookup(container.id)
+            bindings = self.analysis.definitions.reaching(container)
+            here = not is_captured(container, scope, self.syntax) if scope is not None else False
+            if scope is not None and here and all(b.kind is BindingKind.ASSIGN for b in bindings):
                 for binding in bindings:
                     self._variable(binding, scope)
                 return
@@ -355,8 +355,8 @@ class GradientTrace:
             case ast.Starred(value=value):
                 self._bound(value, None, statement)
             case ast.Name():
-                scope = self.tree.scope(target).lookup(target.id)
-                binding = self.tree.variables.bound_at(target)
+                scope = self.syntax.scope(target).lookup(target.id)
+                binding = self.syntax.variables.bound_at(target)
                 if scope is None or binding is None:
                     self._leave(target, SinkKind.HANDED)
                 else:
@@ -383,7 +383,7 @@ class GradientTrace:
         for read in readers:
             if not isinstance(read.ctx, ast.Load):
                 self._go_on(read)  # of `x += y`
-            elif is_captured(read, scope, self.tree):
+            elif is_captured(read, scope, self.syntax):
                 self._leave(read, SinkKind.HANDED)
             else:
                 self._go_on(read, item)

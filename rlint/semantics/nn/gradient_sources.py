@@ -58,8 +58,8 @@ class GradientOrigins:
     def __init__(self, gradients: GradientFlow, without: Collection[ast.expr] = ()) -> None:
         self.gradients = gradients
         self.without = frozenset(without)
-        self.tree = gradients.tree
-        self.knowledge = gradients.knowledge
+        self.syntax = gradients.syntax
+        self.analysis = gradients.analysis
         self.calls: dict[ast.Call, None] = {}
         self.parameters: dict[ast.Name, None] = {}
         self.kept: dict[ast.expr, None] = {}
@@ -111,16 +111,16 @@ class GradientOrigins:
                 yield value
 
     def _bound_to(self, name: ast.Name) -> Iterator[ast.expr]:
-        for binding in self.knowledge.flow.reaching(name):
+        for binding in self.analysis.definitions.reaching(name):
             if binding in self._seen:
                 continue
             self._seen.add(binding)
             value = binding.value
-            if binding.how is BindingKind.PARAMETER:
+            if binding.kind is BindingKind.PARAMETER:
                 self.parameters[name] = None
             elif value is None:
                 continue
-            elif binding.how is BindingKind.AUGMENT:
+            elif binding.kind is BindingKind.AUGMENT:
                 yield value
                 yield from self._augmented(binding)
             elif self._is_index(value, binding.path):
@@ -140,29 +140,29 @@ class GradientOrigins:
                     yield value
             elif earlier not in self._seen:
                 self._seen.add(earlier)
-                if earlier.how is BindingKind.AUGMENT:
+                if earlier.kind is BindingKind.AUGMENT:
                     walks.append((self._before(earlier), earlier.value))
                 elif earlier.value is not None:
                     yield earlier.value
 
     def _before(self, binding: Binding) -> Iterator[Binding]:
-        scope = self.tree.scope(binding.statement)
-        return iter(self.knowledge.flow.before(binding.name, binding.statement, scope))
+        scope = self.syntax.scope(binding.statement)
+        return iter(self.analysis.definitions.before(binding.name, binding.statement, scope))
 
     def _put_into(self, name: ast.Name, binding: Binding) -> Iterator[ast.expr]:
         """What a list that a variable holds is filled with."""
         empty = (ast.List, ast.Dict, *COMPREHENSIONS)
         if not isinstance(binding.value, empty) and not isinstance(binding.value, ast.Call):
             return
-        yield from self.gradients.put_into(name.id, self.tree.scope(name).lookup(name.id))
+        yield from self.gradients.put_into(name.id, self.syntax.scope(name).lookup(name.id))
 
     def _attribute(self, node: ast.Attribute) -> Iterator[ast.expr]:
-        if node.attr in _ENDING_ATTRIBUTES or self.knowledge.names.qualified(node) is not None:
+        if node.attr in _ENDING_ATTRIBUTES or self.analysis.names.qualified(node) is not None:
             return
         root = node.value
         while isinstance(root, ast.Attribute):
             root = root.value
-        kind = self.knowledge.kinds.kind_of(node)
+        kind = self.analysis.types.type_of(node)
         if isinstance(root, ast.Name) and self._is_receiver(root):
             if kind.tag not in _PLAIN:
                 self.kept[node] = None
@@ -187,7 +187,7 @@ class GradientOrigins:
 
     def _called(self, call: ast.Call) -> Iterator[ast.expr]:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        qualified = self.knowledge.names.qualified(call.func) or ""
+        qualified = self.analysis.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT_BY_BUILTINS or qualified.startswith(("numpy.", "math.")):
             return
@@ -203,7 +203,7 @@ class GradientOrigins:
             drawn = name == "sample" and not self._made_of_gradient(call.func.value)
             if (name in _ENDING_METHODS and not drawn) or name in facts.NEEDS_NO_GRADIENT:
                 return
-            owner = self.knowledge.kinds.kind_of(call.func.value)
+            owner = self.analysis.types.type_of(call.func.value)
             if owner.tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION) or self._made_of_gradient(call.func.value):
                 yield call.func.value
                 yield from arguments
@@ -219,11 +219,12 @@ class GradientOrigins:
             case ast.BinOp() | ast.UnaryOp() | ast.Subscript():
                 return True
             case ast.Name():
-                if self.knowledge.kinds.kind_of(expression).tag in _ASKED:
+                if self.analysis.types.type_of(expression).tag in _ASKED:
                     return False
-                bindings = self.knowledge.flow.reaching(expression)
+                bindings = self.analysis.definitions.reaching(expression)
                 return bool(bindings) and all(
-                    isinstance(b.value, (ast.Call, ast.BinOp, ast.Subscript)) and b.how is not BindingKind.FOR
+                    isinstance(b.value, (ast.Call, ast.BinOp, ast.Subscript))
+                    and b.kind is not BindingKind.FOR
                     for b in bindings
                 )
         return False

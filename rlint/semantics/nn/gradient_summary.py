@@ -37,15 +37,15 @@ _ENDING = (
 class GradientSummaries:
     """Fills in what the functions of one file do with gradients."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
-        self.here = knowledge.autograd
-        self.gradients = GradientFlow(knowledge, self.here)
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
+        self.here = analysis.autograd
+        self.gradients = GradientFlow(analysis, self.here)
 
     @cached_property
     def concerned(self) -> bool:
         """Has the file to do with torch at all?"""
-        return "torch" in self.knowledge.tree.text
+        return "torch" in self.analysis.syntax.text
 
     def turned_in_module(self) -> bool:
         """Does the code at module level turn autograd off or on for all that follows?"""
@@ -53,7 +53,7 @@ class GradientSummaries:
 
     def frozen(self) -> frozenset[str]:
         """The last names of the networks whose weights the file may turn off."""
-        return OptimizerParams(self.knowledge).frozen if "grad" in self.knowledge.tree.text else frozenset()
+        return OptimizerParams(self.analysis).frozen if "grad" in self.analysis.syntax.text else frozenset()
 
     def describe(self, node: Function, summary: FunctionSummary) -> None:
         """Note what a function does to autograd, and to the gradients of its arguments and results."""
@@ -76,14 +76,14 @@ class GradientSummaries:
 
     def _returned(self, node: Function) -> list[ast.expr]:
         """What a function returns, constants left out."""
-        values = [statement.value for statement in self.knowledge.tree.written.returns.get(node, ())]
+        values = [statement.value for statement in self.analysis.syntax.written.returns.get(node, ())]
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
 
     def _calls(self, function: Function) -> Iterator[ast.Call]:
         """The calls in a function that may run a network."""
         for node in below(function):
-            if type(node) is ast.Call and self.knowledge.tree.function(node) is function:
-                qualified = self.knowledge.names.qualified(node.func)
+            if type(node) is ast.Call and self.analysis.syntax.function(node) is function:
+                qualified = self.analysis.names.qualified(node.func)
                 if qualified is None or library.callable_fact(qualified) is None:
                     yield node
 
@@ -98,7 +98,7 @@ class GradientSummaries:
     @cached_property
     def _keeping(self) -> list[int]:
         """Where the file may take or keep the gradient of something, in order."""
-        tree, qualified = self.knowledge.tree, self.knowledge.names.qualified
+        tree, qualified = self.analysis.syntax, self.analysis.names.qualified
         found: list[ast.AST] = [*tree.written.attribute_stores, *tree.written.item_stores]
         found += calls_named(_KEEPERS, tree)
         found += [call for call in tree.of_type(ast.Call) if (qualified(call.func) or "").startswith(TAKES)]
@@ -120,9 +120,9 @@ class GradientSummaries:
         """The parameters whose gradient gets no further than the function, of those that calls hand over."""
         return tuple(
             name
-            for name, bindings in self.knowledge.tree.scopes[node].bindings.items()
+            for name, bindings in self.analysis.syntax.scopes[node].bindings.items()
             if name in handed
-            and bindings[0].how is BindingKind.PARAMETER
+            and bindings[0].kind is BindingKind.PARAMETER
             and self.gradients.releases(node, name)
         )
 

@@ -177,7 +177,7 @@ def _only_value(network: ast.expr, model: SemanticModel) -> ast.expr | None:
     match network:
         case ast.Name():
             bindings = model.names.bindings(network)
-            if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN:
+            if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN:
                 store = bindings[0].node
         case ast.Attribute(attr=name) if model.names.is_self(network.value):
             stores = [use for use in model.names.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]

@@ -36,8 +36,8 @@ _LEAF_MAKERS = frozenset({"Parameter", "ParameterList", "ParameterDict", "requir
 class OptimizerEffects:
     """The weights of one file, and the calls in it that train them."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
 
     def changes(self, expression: ast.expr, call: ast.Call) -> bool:
         """May `call` change the value of `expression` by training what it hangs on, though it is not
@@ -53,27 +53,27 @@ class OptimizerEffects:
         # a function of the project, or one that nobody knows, may do it, where surely somebody does
         return (
             not self._is_library(call)
-            and not self.knowledge.effects.call_effect(call).quiet
+            and not self.analysis.effects.call_effect(call).quiet
             and self._names_weights(expression)
         )
 
     def _is_step(self, call: ast.Call) -> bool:
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in _STEPS:
             return False
-        driver = self.knowledge.loops.driver_of(call)
+        driver = self.analysis.loops.driver_of(call)
         if driver is not None:
             return driver == GRADIENT_STEP
         name = (last_name(call.func.value) or "").lower()
-        return self.knowledge.kinds.kind_of(call.func.value).tag not in _NO_STEPS and "sched" not in name
+        return self.analysis.types.type_of(call.func.value).tag not in _NO_STEPS and "sched" not in name
 
     def _is_library(self, call: ast.Call) -> bool:
         """A function whose effect the tables tell, which is none of those that step an optimizer."""
-        qualified = self.knowledge.names.qualified(call.func)
+        qualified = self.analysis.names.qualified(call.func)
         if qualified is not None:
-            index = self.knowledge.index
-            return index is None or not index.callables(qualified, self.knowledge.name)
+            index = self.analysis.index
+            return index is None or not index.callables(qualified, self.analysis.name)
         if isinstance(call.func, ast.Attribute):
-            kind = self.knowledge.kinds.kind_of(call.func.value)
+            kind = self.analysis.types.type_of(call.func.value)
             return bool(kind) and kind.tag not in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT)
         return False
 
@@ -85,7 +85,7 @@ class OptimizerEffects:
             if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._leaves:
                 return True
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                for binding in self.knowledge.flow.reaching(node):
+                for binding in self.analysis.definitions.reaching(node):
                     value = binding.value
                     if _is_alias(binding) and value is not None and self._leaves & set(_places(value)):
                         return True
@@ -96,30 +96,30 @@ class OptimizerEffects:
         return any(self._may_be_weight(place) for place in self._read(expression))
 
     def _may_be_weight(self, place: ast.expr) -> bool:
-        if self.knowledge.kinds.kind_of(place).tag not in _MAY_BE_WEIGHTS:
+        if self.analysis.types.type_of(place).tag not in _MAY_BE_WEIGHTS:
             return False
         return not (isinstance(place, ast.Name) and self._is_result(place))
 
     def _is_result(self, name: ast.Name) -> bool:
         """Was the value computed in this function, so that no optimizer holds it?"""
-        scope, bindings = self.knowledge.names.bindings(name)
-        if scope is None or scope.node is not self.knowledge.tree.function(name):
+        scope, bindings = self.analysis.names.bindings(name)
+        if scope is None or scope.node is not self.analysis.syntax.function(name):
             return False
         return all(
-            binding.how is BindingKind.ASSIGN and not binding.path and self._is_computed(binding.value)
+            binding.kind is BindingKind.ASSIGN and not binding.path and self._is_computed(binding.value)
             for binding in bindings
         )
 
     def _is_computed(self, value: ast.expr | None) -> bool:
         if isinstance(value, ast.Call):
-            return self.knowledge.kinds.kind_of(value).fresh and self._is_library(value)
+            return self.analysis.types.type_of(value).fresh and self._is_library(value)
         return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare))
 
     def _asks_project(self, expression: ast.expr) -> bool:
         """Does a function of the project see what is in the expression? It may look at gradients."""
         calls = (node for node in below(expression) if isinstance(node, ast.Call))
         return any(
-            isinstance(call.func, ast.Name) or self.knowledge.effects.path_of(call) is not None
+            isinstance(call.func, ast.Name) or self.analysis.effects.path_of(call) is not None
             for call in calls
             if not self._is_library(call)
         )
@@ -130,14 +130,14 @@ class OptimizerEffects:
         while stack:
             node = stack.pop()
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-                if self.knowledge.names.qualified(node) is None:
+                if self.analysis.names.qualified(node) is None:
                     yield node
                 if isinstance(node, ast.Subscript):
                     stack.append(node.slice)
                 continue
             if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
                 owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-                pure = self.knowledge.effects.call_effect(node).pure
+                pure = self.analysis.effects.call_effect(node).pure
                 if not (pure and isinstance(owner, ast.Name) and owner.id in ("self", "cls")):
                     stack.append(owner)
                 stack += [*node.args, *node.keywords]
@@ -151,7 +151,7 @@ class OptimizerEffects:
     def _leaves(self) -> frozenset[str]:
         """The last names of what this file makes a leaf of autograd, or gives to an optimizer."""
         found: set[str] = set()
-        tree, kinds = self.knowledge.tree, self.knowledge.kinds
+        tree, types = self.analysis.syntax, self.analysis.types
         for assignment in tree.of_type(ast.Assign):
             if _makes_leaf(assignment.value):
                 found.update(filter(None, map(last_name, assignment.targets)))
@@ -160,14 +160,14 @@ class OptimizerEffects:
             if stored or node.attr == "requires_grad_":
                 found.update(filter(None, [last_name(node.value)]))
         for call in tree.of_type(ast.Call):
-            if call.args and kinds.kind_of(call).tag is TypeTag.OPTIMIZER:
+            if call.args and types.type_of(call).tag is TypeTag.OPTIMIZER:
                 found.update(_places(call.args[0]))
         return frozenset(found - {"self", "parameters"})
 
 
 def _is_alias(binding: Binding) -> bool:
     """Is a variable bound to a value that may be another's, or a view of it?"""
-    return binding.how in (BindingKind.ASSIGN, BindingKind.FOR) and not isinstance(
+    return binding.kind in (BindingKind.ASSIGN, BindingKind.FOR) and not isinstance(
         binding.value, (ast.BinOp, ast.Compare)
     )
 

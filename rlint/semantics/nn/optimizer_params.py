@@ -48,9 +48,9 @@ class SteppedParams:
 class OptimizerParams:
     """The optimizers of one file, and what the file does to the gradients of networks."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
-        self.tree = knowledge.tree
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
+        self.syntax = analysis.syntax
         self._stepped: dict[ast.ClassDef | None, SteppedParams] = {}
         self._optimizers: dict[ast.ClassDef | None, dict[str, frozenset[str] | None]] = {}
 
@@ -58,7 +58,7 @@ class OptimizerParams:
         """What is stepped by the optimizers made in the class around a node; outside of classes, by those
         made in functions or at module level.
         """
-        cls = self.tree.class_of(node)
+        cls = self.syntax.class_of(node)
         known = self._stepped.get(cls)
         if known is None:
             known = self._stepped[cls] = self._stepped_in(cls)
@@ -68,7 +68,7 @@ class OptimizerParams:
         """The optimizers that variables and attributes hold, as far as `stepped_near` looks: by access text,
         the networks that each was given, None where others may be among them.
         """
-        cls = self.tree.class_of(node)
+        cls = self.syntax.class_of(node)
         known = self._optimizers.get(cls)
         if known is None:
             known = self._optimizers[cls] = self._optimizers_in(cls)
@@ -77,7 +77,7 @@ class OptimizerParams:
     def _optimizers_in(self, cls: ast.ClassDef | None) -> dict[str, frozenset[str] | None]:
         found: dict[str, frozenset[str] | None] = {}
         for text, value in self._attributes_set:
-            if not isinstance(value, ast.Call) or self.tree.class_of(value) is not cls:
+            if not isinstance(value, ast.Call) or self.syntax.class_of(value) is not cls:
                 continue
             if self._makes_optimizer(value):
                 networks = self._given(value)
@@ -111,11 +111,11 @@ class OptimizerParams:
                 if text == near and isinstance(value, ast.Call):
                     values = (*value.args, *(keyword.value for keyword in value.keywords))
                     held = [part for part in values if isinstance(part, (ast.Name, ast.Attribute))]
-                    if any(self.knowledge.kinds.kind_of(part).tag is TypeTag.MODULE for part in held):
+                    if any(self.analysis.types.type_of(part).tag is TypeTag.MODULE for part in held):
                         return True
                 if text.startswith(f"{near}.") and (_access(_same(value)) or "").startswith((far, near)):
                     return True
-        for call in self.tree.of_type(ast.Call):
+        for call in self.syntax.of_type(ast.Call):
             if isinstance(call.func, ast.Attribute) and call.args and call.func.attr != "load_state_dict":
                 texts = (_access(call.func.value) or "", _access(call.args[0]) or "")
                 for near, far in ((one, other), (other, one)):
@@ -145,11 +145,11 @@ class OptimizerParams:
     def frozen(self) -> frozenset[str]:
         """The last names of all networks whose parameters this file may turn off."""
         found: set[str] = set()
-        attributes = self.tree.written.attributes
+        attributes = self.syntax.written.attributes
         for node in (*attributes.get("requires_grad", ()), *attributes.get("requires_grad_", ())):
             if node.attr == "requires_grad_" or isinstance(node.ctx, ast.Store):
                 found.update(self._turned_off(node.value))
-        for call in calls_like(_FREEZES.search, self.tree):
+        for call in calls_like(_FREEZES.search, self.syntax):
             values = [*call.args, *(keyword.value for keyword in call.keywords)]
             values += [call.func.value] if isinstance(call.func, ast.Attribute) else []
             for value in values:
@@ -160,16 +160,16 @@ class OptimizerParams:
         """The networks whose `requires_grad` is set through a value: they or their parameters."""
         yield from self._network_names(owner)
         if isinstance(owner, ast.Name):
-            for binding in self.knowledge.flow.reaching(owner):
-                if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
+            for binding in self.analysis.definitions.reaching(owner):
+                if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
                     for part in below(binding.value):
                         if isinstance(part, (ast.Name, ast.Attribute)):
                             yield from self._network_names(part)
-        function = self.tree.function(owner)
+        function = self.syntax.function(owner)
         if function is not None:
             # whatever is handed to such a helper, or made by it
             yield f"{function.name}()"
-            for call in self.tree.of_type(ast.Call):
+            for call in self.syntax.of_type(ast.Call):
                 if last_name(call.func) == function.name:
                     for value in call.args:
                         yield from self._network_names(value)
@@ -185,13 +185,13 @@ class OptimizerParams:
         if name is not None and name not in ("self", "parameters"):
             yield name
         if name == "self":
-            cls = self.tree.class_of(value)
+            cls = self.syntax.class_of(value)
             if cls is not None:
                 yield cls.name
 
     def _assigned(self, value: ast.expr) -> Iterator[str]:
         """The names of what a value is assigned to."""
-        statement = self.tree.statement(value)
+        statement = self.syntax.statement(value)
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
                 name = last_name(target)
@@ -202,7 +202,7 @@ class OptimizerParams:
     def _attributes_set(self) -> list[tuple[str, ast.expr]]:
         """All `self.x = value` and `x = value` of this file, by the text of what is set."""
         found = []
-        for node in self.tree.of_type(ast.Assign):
+        for node in self.syntax.of_type(ast.Assign):
             for target in node.targets:
                 text = _access(target)
                 if text is not None:
@@ -220,8 +220,8 @@ class OptimizerParams:
                 complete = False
             else:
                 networks |= found
-        for use in self.tree.written.attributes.get("add_param_group", ()):
-            if self.tree.class_of(use) is cls:
+        for use in self.syntax.written.attributes.get("add_param_group", ()):
+            if self.syntax.class_of(use) is cls:
                 complete = False
         return SteppedParams(frozenset(networks), complete)
 
@@ -229,8 +229,8 @@ class OptimizerParams:
     def _calls_in(self) -> dict[ast.ClassDef | None, list[ast.Call]]:
         """The calls in each class, and outside of all."""
         found: dict[ast.ClassDef | None, list[ast.Call]] = {}
-        for call in self.tree.of_type(ast.Call):
-            found.setdefault(self.tree.class_of(call), []).append(call)
+        for call in self.syntax.of_type(ast.Call):
+            found.setdefault(self.syntax.class_of(call), []).append(call)
         return found
 
     def _given(self, call: ast.Call) -> frozenset[str] | None:
@@ -240,12 +240,12 @@ class OptimizerParams:
         return frozenset(found) if found is not None else None
 
     def _makes_optimizer(self, call: ast.Call) -> bool:
-        qualified = self.knowledge.names.qualified(call.func) or ""
+        qualified = self.analysis.names.qualified(call.func) or ""
         if "lr_scheduler" in qualified:
             return False
         if _MAKES_OPTIMIZER.match(qualified):
-            return self.knowledge.kinds.kind_of(call).tag is not TypeTag.SCHEDULER
-        if self.knowledge.kinds.kind_of(call).tag is TypeTag.OPTIMIZER:
+            return self.analysis.types.type_of(call).tag is not TypeTag.SCHEDULER
+        if self.analysis.types.type_of(call).tag is TypeTag.OPTIMIZER:
             return not isinstance(call.func, ast.Attribute) or call.func.attr not in _SAME_OBJECT
         # `optimizer_class(net.parameters())`
         return _is_optimizer_name(last_name(call.func) or "") and any(
@@ -263,7 +263,7 @@ class OptimizerParams:
                 name = _access(owner)
                 return {name} if name is not None else None
             case ast.Call(func=func, args=args):
-                qualified = self.knowledge.names.qualified(func) or ""
+                qualified = self.analysis.names.qualified(func) or ""
                 if qualified in _PASSES_ON:
                     return self._union(args[-1:] if qualified == "builtins.filter" else args, depth)
                 if qualified == "itertools.chain.from_iterable":
@@ -299,9 +299,9 @@ class OptimizerParams:
 
     def _named(self, name: ast.Name, depth: int) -> set[str] | None:
         found: set[str] = set()
-        for binding in self.knowledge.flow.reaching(name):
+        for binding in self.analysis.definitions.reaching(name):
             if (
-                binding.how not in (BindingKind.ASSIGN, BindingKind.AUGMENT)
+                binding.kind not in (BindingKind.ASSIGN, BindingKind.AUGMENT)
                 or binding.value is None
                 or binding.path
             ):

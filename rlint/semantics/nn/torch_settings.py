@@ -51,9 +51,9 @@ _LONGEST_NAME = 39
 """What is longer is no name, but text."""
 
 
-def speedups_of(knowledge: FileAnalysis) -> frozenset[str]:
+def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
     """The words above that hold for a file; configuration by name (`args.use_amp`, `"--fp16"`) counts."""
-    tree = knowledge.tree
+    tree = analysis.syntax
     found: set[str] = set()
     every = (bindings for scope in tree.scopes.values() for bindings in scope.bindings.values())
     for target in {binding.target for bindings in every for binding in bindings} - {""}:
@@ -63,7 +63,7 @@ def speedups_of(knowledge: FileAnalysis) -> frozenset[str]:
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
     for name, attributes in tree.written.attributes.items():
-        found.update(_told_by_attributes(name, attributes, knowledge))
+        found.update(_told_by_attributes(name, attributes, analysis))
     for name in {keyword.arg or "" for keyword in tree.of_type(ast.keyword)}:
         found.update((THREADS,) if name in _SETS_THREADS else _named(name))
     texts = {node.value for node in tree.of_type(ast.Constant) if isinstance(node.value, str)}
@@ -76,10 +76,10 @@ def speedups_of(knowledge: FileAnalysis) -> frozenset[str]:
     return frozenset(found)
 
 
-def _told_by_attributes(name: str, attributes: list[ast.Attribute], knowledge: FileAnalysis) -> Iterator[str]:
+def _told_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:
     """What the attributes of one name say."""
     if name == "compile":
-        qualified = (knowledge.names.qualified(attribute) or "" for attribute in attributes)
+        qualified = (analysis.names.qualified(attribute) or "" for attribute in attributes)
         if not all(path.startswith(_NO_COMPILER) for path in qualified):
             yield COMPILED
     elif name == "precision":  # `args.precision`, but not the `precision=` of numbers that are printed
@@ -89,7 +89,7 @@ def _told_by_attributes(name: str, attributes: list[ast.Attribute], knowledge: F
     if name in _SETS_THREADS:
         yield THREADS
     if name in _CUDA_QUESTIONS and any(
-        knowledge.names.qualified(attribute) in _ASKS_FOR_CUDA for attribute in attributes
+        analysis.names.qualified(attribute) in _ASKS_FOR_CUDA for attribute in attributes
     ):
         yield CUDA
 

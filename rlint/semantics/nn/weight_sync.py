@@ -111,7 +111,7 @@ def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr
     if scope is None or len(bindings) != 1 or model.names.is_captured(argument.id, scope):
         return argument
     binding = bindings[0]
-    if binding.how is not BindingKind.ASSIGN or binding.value is None or binding.path:
+    if binding.kind is not BindingKind.ASSIGN or binding.value is None or binding.path:
         return argument
     single = isinstance(binding.statement, ast.Assign) and len(binding.statement.targets) == 1
     if not single or len(model.names.reads(argument.id, scope)) != 1:
@@ -146,7 +146,7 @@ def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
             return owner if may_be_network(owner, model) else None
         case ast.Name():
             bindings = model.dataflow.definitions(state)
-            if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path:
+            if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and not bindings[0].path:
                 value = bindings[0].value
                 return state_owner(value, model) if isinstance(value, ast.Call) else None
     return None
@@ -362,7 +362,7 @@ def _names_in(expression: ast.expr, model: SemanticModel) -> Iterator[str]:
         case ast.Name(id=name):
             yield name
             for binding in model.dataflow.definitions(expression):
-                if binding.how is BindingKind.FOR and binding.value is not None:
+                if binding.kind is BindingKind.FOR and binding.value is not None:
                     yield from _iterated_names(binding.value, binding.path, model)
 
 

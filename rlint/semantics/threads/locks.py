@@ -41,9 +41,9 @@ class Section:
 class Locks:
     """The sections of one file."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self.knowledge = knowledge
-        self.tree = knowledge.tree
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self.analysis = analysis
+        self.syntax = analysis.syntax
         self._guarded: dict[tuple[ast.AST | None, str], frozenset[str]] = {}
 
     @cached_property
@@ -57,8 +57,8 @@ class Locks:
         if not self._by_statement:
             return ()
         found: list[Section] = []
-        node = self.tree.buried.get(node, node)
-        for parent in (node, *self.tree.ancestors(node)):
+        node = self.syntax.buried.get(node, node)
+        for parent in (node, *self.syntax.ancestors(node)):
             if type(parent) in RUN_LATER and parent is not node:
                 break
             found += self._by_statement.get(parent, ())
@@ -68,7 +68,7 @@ class Locks:
         """Is an expression a lock? None where only its name says so."""
         if _value_lock(expression) is not None:
             return True
-        kind = self.knowledge.kinds.kind_of(expression)
+        kind = self.analysis.types.type_of(expression)
         if kind:
             return kind.tag in _TAGS
         words = set(_name_of(expression).lower().strip("_").split("_"))
@@ -89,20 +89,20 @@ class Locks:
 
     def of_same_lock(self, section: Section) -> list[Section]:
         """The sections that hold a lock of the same name in the same class (outside of classes: the file)."""
-        return list(self._by_lock.get((self.tree.class_of(section.node), section.name), ()))
+        return list(self._by_lock.get((self.syntax.class_of(section.node), section.name), ()))
 
     @cached_property
     def _by_lock(self) -> dict[tuple[ast.AST | None, str], list[Section]]:
         found: dict[tuple[ast.AST | None, str], list[Section]] = {}
         for section in self.sections:
-            found.setdefault((self.tree.class_of(section.node), section.name), []).append(section)
+            found.setdefault((self.syntax.class_of(section.node), section.name), []).append(section)
         return found
 
     def guarded(self, section: Section) -> frozenset[str]:
         """The state that a lock guards: the names of attributes, of items' owners and of variables from
         outside that any of its sections writes, changes by a method or sets through `.value`.
         """
-        lock = self.tree.class_of(section.node), section.name
+        lock = self.syntax.class_of(section.node), section.name
         if lock not in self._guarded:
             self._guarded[lock] = frozenset(
                 name
@@ -122,11 +122,11 @@ class Locks:
                 case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
                     yield last_name(owner) or ""
                 case ast.Call(func=ast.Attribute(value=owner)) if not self._is_quiet(node):
-                    if self.knowledge.names.qualified(owner) is None and last_name(owner) not in _RECEIVERS:
+                    if self.analysis.names.qualified(owner) is None and last_name(owner) not in _RECEIVERS:
                         yield last_name(owner) or ""
 
     def _is_quiet(self, call: ast.Call) -> bool:
-        return self.knowledge.effects.call_effect(call).quiet
+        return self.analysis.effects.call_effect(call).quiet
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class Locks:
         for section in self.sections:
             for statement in section.body:
                 found.setdefault(statement, []).append(section)
-        for node in (*self.tree.of_type(ast.FunctionDef), *self.tree.of_type(ast.AsyncFunctionDef)):
+        for node in (*self.syntax.of_type(ast.FunctionDef), *self.syntax.of_type(ast.AsyncFunctionDef)):
             for decorator in getattr(node, "decorator_list", ()):
                 name = last_name(decorator.func) if isinstance(decorator, ast.Call) else last_name(decorator)
                 if _WORDS & set((name or "").lower().split("_")):
@@ -147,7 +147,7 @@ class Locks:
         return found
 
     def _blocks(self) -> Iterator[Section]:
-        for node in self.tree.of_type(ast.With):
+        for node in self.syntax.of_type(ast.With):
             assert isinstance(node, ast.With)
             for item in node.items:
                 verdict = self.is_lock(item.context_expr)
@@ -156,16 +156,16 @@ class Locks:
 
     def _brackets(self) -> Iterator[Section]:
         """`lock.acquire()` … `lock.release()`, in one block or in the `finally` of the `try` that follows."""
-        for call in self.tree.written.calls_of(("acquire",)):
+        for call in self.syntax.written.calls_of(("acquire",)):
             match call:
                 case ast.Call(func=ast.Attribute(value=lock)):
                     pass
                 case _:
                     continue
-            statement = self.tree.parents.get(call)
+            statement = self.syntax.parents.get(call)
             verdict = self.is_lock(lock)
             if isinstance(statement, ast.Expr) and verdict is not False:
-                block, index = self.tree.block(statement)
+                block, index = self.syntax.block(statement)
                 body = _until_release(block[index + 1 :], ast.unparse(lock))
                 if body is not None:
                     yield Section(lock, statement, body, verdict is True)

@@ -90,17 +90,17 @@ class Signal:
 _SIGNALS = {"set": "set", "clear": "clear", "wait": "wait", "is_set": "look", "isSet": "look"}
 
 
-def made_in(knowledge: FileAnalysis) -> tuple[ChannelMaker, ...]:
+def made_in(analysis: FileAnalysis) -> tuple[ChannelMaker, ...]:
     """The queues, events and shared values that a file makes and names."""
     found: dict[ChannelMaker, None] = {}
-    for call in calls_like(_may_make, knowledge.tree):
-        kind = knowledge.kinds.kind_of(call)
+    for call in calls_like(_may_make, analysis.syntax):
+        kind = analysis.types.type_of(call)
         if kind.tag not in _MADE or not kind.fresh:
             continue
         arguments = [(str(position), _text(value)) for position, value in enumerate(call.args)]
         arguments += [(keyword.arg or "**", _text(keyword.value)) for keyword in call.keywords]
-        for name in _names_of(call, knowledge):
-            found[ChannelMaker(name, kind.of, tuple(arguments), _are_many(call, knowledge))] = None
+        for name in _names_of(call, analysis):
+            found[ChannelMaker(name, kind.of, tuple(arguments), _are_many(call, analysis))] = None
     return tuple(found)
 
 
@@ -108,15 +108,15 @@ def _may_make(name: str) -> bool:
     return name.endswith(("Queue", "Value", "Event", "Array"))
 
 
-def _are_many(call: ast.Call, knowledge: FileAnalysis) -> bool:
-    parent = knowledge.tree.parents.get(call)
-    listed = isinstance(parent, (ast.List, ast.Tuple)) and _unpacked(parent, call, knowledge) is None
-    return listed or bool(knowledge.loops.around(call))
+def _are_many(call: ast.Call, analysis: FileAnalysis) -> bool:
+    parent = analysis.syntax.parents.get(call)
+    listed = isinstance(parent, (ast.List, ast.Tuple)) and _unpacked(parent, call, analysis) is None
+    return listed or bool(analysis.loops.around(call))
 
 
-def _unpacked(display: ast.AST, item: ast.AST, knowledge: FileAnalysis) -> ast.expr | None:
+def _unpacked(display: ast.AST, item: ast.AST, analysis: FileAnalysis) -> ast.expr | None:
     """What an item of a display is bound to: `first, second = Queue(), Queue()`."""
-    match display, knowledge.tree.parents.get(display):
+    match display, analysis.syntax.parents.get(display):
         case ast.Tuple(elts=values), ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(values) == len(
             targets
         ):
@@ -130,14 +130,14 @@ def _text(value: ast.expr) -> str:
     return ast.unparse(value)
 
 
-def _names_of(call: ast.Call, knowledge: FileAnalysis) -> list[str]:
+def _names_of(call: ast.Call, analysis: FileAnalysis) -> list[str]:
     """What a new object is bound to, alone or as an item of a list or dict."""
     node: ast.AST = call
-    parent = knowledge.tree.parents.get(call)
-    target = _unpacked(parent, call, knowledge) if parent is not None else None
+    parent = analysis.syntax.parents.get(call)
+    target = _unpacked(parent, call, analysis) if parent is not None else None
     if target is not None:
         return [name] if (name := _bound_name(target)) else []
-    for parent in knowledge.tree.ancestors(call):
+    for parent in analysis.syntax.ancestors(call):
         match parent:
             case ast.List() | ast.Tuple() | ast.ListComp() | ast.DictComp() | ast.IfExp():
                 node = parent
@@ -168,31 +168,31 @@ def _bound_name(target: ast.expr) -> str | None:
 # -- what queues carry -------------------------------------------------------------------------
 
 
-def carried_in(knowledge: FileAnalysis) -> tuple[tuple[str, str], ...]:
+def carried_in(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
     """What a file puts into queues: the queue's last name, and METRICS, DATA or UNSURE."""
     found: dict[tuple[str, str], None] = {}
-    for call in knowledge.tree.written.calls_of(("put", "put_nowait")):
+    for call in analysis.syntax.written.calls_of(("put", "put_nowait")):
         match call.func:
             case ast.Attribute(value=owner) if call.args or call.keywords:
-                tag = knowledge.kinds.kind_of(owner).tag
+                tag = analysis.types.type_of(owner).tag
                 name = last_name(owner)
                 if name and tag in (TypeTag.QUEUE, TypeTag.UNKNOWN):
-                    found[name, cargo_of(call, knowledge)] = None
+                    found[name, cargo_of(call, analysis)] = None
     return tuple(found)
 
 
-def cargo_of(put: ast.Call, knowledge: FileAnalysis) -> str:
+def cargo_of(put: ast.Call, analysis: FileAnalysis) -> str:
     """What a call of `put` hands over: metrics for a log, data to compute with, or nobody knows what."""
     item = (
         put.args[0] if put.args else next((k.value for k in put.keywords if k.arg in ("item", "obj")), None)
     )
     if item is None:
         return UNSURE
-    return _cargo(item, knowledge, 3)
+    return _cargo(item, analysis, 3)
 
 
-def _cargo(item: ast.expr, knowledge: FileAnalysis, depth: int) -> str:
-    kind = knowledge.kinds.kind_of(item)
+def _cargo(item: ast.expr, analysis: FileAnalysis, depth: int) -> str:
+    kind = analysis.types.type_of(item)
     if kind.tag in (TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.BATCH, TypeTag.STATE_DICT, TypeTag.MODULE):
         return DATA
     match item:
@@ -202,19 +202,21 @@ def _cargo(item: ast.expr, knowledge: FileAnalysis, depth: int) -> str:
             names = [
                 key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
             ]
-            if not names or any(_cargo(value, knowledge, depth - 1) == DATA for value in values):
+            if not names or any(_cargo(value, analysis, depth - 1) == DATA for value in values):
                 return DATA if names else UNSURE
             if any(_DATA_NAME.search(name.lower()) for name in names):
                 return DATA
             return METRICS if all(_METRIC_WORD.search(name.lower()) for name in names) else UNSURE
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             judged = {
-                _cargo(part, knowledge, depth - 1) for part in parts if not isinstance(part, ast.Constant)
+                _cargo(part, analysis, depth - 1) for part in parts if not isinstance(part, ast.Constant)
             }
             return DATA if DATA in judged else METRICS if judged <= {METRICS} and parts else UNSURE
-        case ast.Name() if depth > 0 and knowledge.names.qualified(item) is None:
-            bound = [b for b in knowledge.flow.reaching(item) if b.how is BindingKind.ASSIGN and not b.path]
-            judged = {_cargo(b.value, knowledge, depth - 1) for b in bound if b.value is not None} - {UNSURE}
+        case ast.Name() if depth > 0 and analysis.names.qualified(item) is None:
+            bound = [
+                b for b in analysis.definitions.reaching(item) if b.kind is BindingKind.ASSIGN and not b.path
+            ]
+            judged = {_cargo(b.value, analysis, depth - 1) for b in bound if b.value is not None} - {UNSURE}
             if judged:
                 return DATA if DATA in judged else METRICS
     name = (last_name(item) or "").lower()
@@ -231,17 +233,17 @@ def is_named_for_metrics(name: str) -> bool:
 # -- events ------------------------------------------------------------------------------------
 
 
-def signals_in(knowledge: FileAnalysis) -> tuple[Signal, ...]:
+def signals_in(analysis: FileAnalysis) -> tuple[Signal, ...]:
     """What the functions of a file do with events."""
     found: dict[Signal, None] = {}
-    for call in knowledge.tree.written.calls_of(_SIGNALS):
+    for call in analysis.syntax.written.calls_of(_SIGNALS):
         match call.func:
             case ast.Attribute(attr=method, value=owner):
-                tag = knowledge.kinds.kind_of(owner).tag
+                tag = analysis.types.type_of(owner).tag
                 # the name is what is asked for later, so that a `wait` on something else does no harm
                 if tag is TypeTag.EVENT or (tag is TypeTag.UNKNOWN and last_name(owner)):
-                    function = knowledge.tree.function(call)
-                    name = knowledge.tree.qualname(function) if function is not None else ""
+                    function = analysis.syntax.function(call)
+                    name = analysis.syntax.qualname(function) if function is not None else ""
                     found[Signal(last_name(owner) or "", _SIGNALS[method], name)] = None
     return tuple(found)
 

@@ -28,66 +28,66 @@ _TARGET_PLACE = {"Process": 1, "Thread": 1, "Timer": 1, "spawn": 0, "start_proce
 """Where the target stands among the positional arguments."""
 
 
-def handed_over(call: ast.Call, knowledge: FileAnalysis) -> list[CallSite]:
+def handed_over(call: ast.Call, analysis: FileAnalysis) -> list[CallSite]:
     """Functions that a call runs for its caller, as calls of their own: thread and process targets,
     submitted and mapped work.
     """
     name = last_name(call.func) or ""
-    spawned = _starts(call, name, knowledge) if name in _TARGET_PLACE or _names_target(call) else ""
+    spawned = _starts(call, name, analysis) if name in _TARGET_PLACE or _names_target(call) else ""
     pooled = ""
     handed: list[ast.expr] = []
     if spawned:
         handed = _targets(call, name)
     elif name in _POOLED and isinstance(call.func, ast.Attribute):
         handed = call.args[:1]
-        pooled = _pool_of(call.func.value, knowledge)
-    elif knowledge.names.qualified(call.func) in _MAPPERS:
+        pooled = _pool_of(call.func.value, analysis)
+    elif analysis.names.qualified(call.func) in _MAPPERS:
         handed = call.args[:1]
     found = []
     for value in handed:
-        kind = knowledge.kinds.kind_of(value)
-        path = kind.of or (knowledge.names.qualified(value) or "")
+        kind = analysis.types.type_of(value)
+        path = kind.of or (analysis.names.qualified(value) or "")
         if path:
-            loop = knowledge.loops.innermost(call)
-            given = _handed_arguments(call, name, knowledge) if len(handed) == 1 else ()
+            loop = analysis.loops.innermost(call)
+            given = _handed_arguments(call, name, analysis) if len(handed) == 1 else ()
             found.append(
                 CallSite(
                     path,
                     "",
                     call.lineno,
                     # a thread or process runs its target once, however many of them a loop starts
-                    -1 if spawned or loop is None else knowledge.loops.index[loop],
-                    tuple((place, knowledge.kinds.kind_of(part).aged()) for place, part in given),
-                    Heat.COLD if spawned else knowledge.loops.coldest(call),
-                    each_pass=knowledge.loops.pacing.each_pass(call),
-                    guards=knowledge.loops.conditions.of(call),
+                    -1 if spawned or loop is None else analysis.loops.index[loop],
+                    tuple((place, analysis.types.type_of(part).aged()) for place, part in given),
+                    Heat.COLD if spawned else analysis.loops.coldest(call),
+                    each_pass=analysis.loops.pacing.each_pass(call),
+                    guards=analysis.loops.conditions.of(call),
                     names=tuple((place, named) for place, part in given if (named := last_name(part))),
                     starts=spawned or pooled,
-                    many=bool(pooled) or (bool(spawned) and starts_many(call, knowledge)),
+                    many=bool(pooled) or (bool(spawned) and starts_many(call, analysis)),
                 )
             )
     return found
 
 
-def makes_worker(call: ast.Call, knowledge: FileAnalysis) -> bool:
+def makes_worker(call: ast.Call, analysis: FileAnalysis) -> bool:
     """Is this the call that makes a worker (or hands work to a pool), not one around it or inside of it?"""
-    if any(site.starts for site in handed_over(call, knowledge)):
+    if any(site.starts for site in handed_over(call, analysis)):
         return True
-    kind = knowledge.kinds.kind_of(call)
+    kind = analysis.types.type_of(call)
     return (
         kind.tag in (TypeTag.PROCESS, TypeTag.THREAD) and last_name(call.func) == kind.of.rpartition(".")[2]
     )
 
 
-def _starts(call: ast.Call, name: str, knowledge: FileAnalysis) -> str:
+def _starts(call: ast.Call, name: str, analysis: FileAnalysis) -> str:
     """The sort of worker that a call makes, "" for none. Classes that derive from a thread or a process, and
     those of contexts (`ctx.Process`), are told by their names.
     """
     if name in ("spawn", "start_processes"):
-        qualified = knowledge.names.qualified(call.func) or ""
+        qualified = analysis.names.qualified(call.func) or ""
         named = any(keyword.arg in _RUNS_LATER for keyword in call.keywords)
         return PROCESS if named or qualified.startswith("torch.multiprocessing.") else ""
-    if knowledge.kinds.kind_of(call).tag is TypeTag.PROCESS or name.endswith("Process"):
+    if analysis.types.type_of(call).tag is TypeTag.PROCESS or name.endswith("Process"):
         return PROCESS
     return THREAD if name.endswith(("Thread", "Timer")) else ""
 
@@ -102,15 +102,15 @@ def _targets(call: ast.Call, name: str) -> list[ast.expr]:
     return named or call.args[place : place + 1]
 
 
-def _pool_of(pool: ast.expr, knowledge: FileAnalysis) -> str:
+def _pool_of(pool: ast.expr, analysis: FileAnalysis) -> str:
     """The sort of worker that a pool has; "" for what is not known to be one."""
-    kind = knowledge.kinds.kind_of(pool)
+    kind = analysis.types.type_of(pool)
     if kind.tag is not TypeTag.POOL:
         return ""
     return THREAD if kind.of in _THREAD_POOLS else PROCESS
 
 
-def starts_many(call: ast.Call, knowledge: FileAnalysis) -> bool:
+def starts_many(call: ast.Call, analysis: FileAnalysis) -> bool:
     """May the worker that a call makes run beside others made by the same call? Not so where a loop joins
     each before it makes the next.
     """
@@ -119,7 +119,7 @@ def starts_many(call: ast.Call, knowledge: FileAnalysis) -> bool:
         wanted = next((k.value for k in call.keywords if k.arg == "nprocs"), None)
         wanted = call.args[2] if wanted is None and len(call.args) > 2 else wanted
         return wanted is not None and not (isinstance(wanted, ast.Constant) and wanted.value == 1)
-    loops = knowledge.loops.around(call)
+    loops = analysis.loops.around(call)
     if not loops:
         return False
     innermost = loops[0]
@@ -129,19 +129,19 @@ def starts_many(call: ast.Call, knowledge: FileAnalysis) -> bool:
     joined = {ast.unparse(node.func.value) for node in inside
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
               and node.func.attr == "join"}  # fmt: skip
-    return not (joined & _names_of(call, knowledge))
+    return not (joined & _names_of(call, analysis))
 
 
-def _names_of(call: ast.Call, knowledge: FileAnalysis) -> set[str]:
+def _names_of(call: ast.Call, analysis: FileAnalysis) -> set[str]:
     """What the value of a call is bound to right away."""
-    parent = knowledge.tree.parents.get(call)
+    parent = analysis.syntax.parents.get(call)
     match parent:
         case ast.Assign(targets=targets):
             return {ast.unparse(target) for target in targets}
     return set()
 
 
-def _handed_arguments(call: ast.Call, name: str, knowledge: FileAnalysis) -> list[tuple[str, ast.expr]]:
+def _handed_arguments(call: ast.Call, name: str, analysis: FileAnalysis) -> list[tuple[str, ast.expr]]:
     """What a function that runs later will be called with: `args=(queue, stop)`, `submit(fn, queue)`."""
     given: list[ast.expr] = []
     named: list[tuple[str, ast.expr]] = []
@@ -152,22 +152,22 @@ def _handed_arguments(call: ast.Call, name: str, knowledge: FileAnalysis) -> lis
         given = _elements(call.args[1])
     for keyword in call.keywords if name != "submit" else ():
         if keyword.arg == "args":
-            given = _elements(_display(keyword.value, knowledge))
+            given = _elements(_display(keyword.value, analysis))
         elif keyword.arg in ("kwargs", "kwds") and isinstance(keyword.value, ast.Dict):
             for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     named.append((key.value, value))
     if name in ("spawn", "start_processes"):
         if not given and len(call.args) > 1:
-            given = _elements(_display(call.args[1], knowledge))
+            given = _elements(_display(call.args[1], analysis))
         return [(str(place), value) for place, value in enumerate(given, 1)]  # the rank comes first
     return [*((str(place), value) for place, value in enumerate(given)), *named]
 
 
-def _display(value: ast.expr, knowledge: FileAnalysis) -> ast.expr:
+def _display(value: ast.expr, analysis: FileAnalysis) -> ast.expr:
     """What a name is bound to that stands for the arguments: `args = (queue, stop)`."""
     if isinstance(value, ast.Name):
-        bindings = knowledge.flow.reaching(value)
+        bindings = analysis.definitions.reaching(value)
         if len(bindings) == 1 and bindings[0].value is not None and not bindings[0].path:
             return bindings[0].value
     return value

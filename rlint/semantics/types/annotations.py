@@ -127,11 +127,11 @@ def _generic(qualified: str | None, argument: ast.expr, names: QualifiedNames) -
     ]
     if tag is TypeTag.DICT:
         arguments = arguments[1:]
-    kinds = [annotation_kind(part, names) for part in arguments]
-    item = kinds[0] if kinds else UNKNOWN
-    for kind in kinds[1:]:
+    types = [annotation_kind(part, names) for part in arguments]
+    item = types[0] if types else UNKNOWN
+    for kind in types[1:]:
         item = item.joined(kind)
-    parts = tuple(kinds) if tag is TypeTag.TUPLE and len(kinds) == len(_listed(argument)) else ()
+    parts = tuple(types) if tag is TypeTag.TUPLE and len(types) == len(_listed(argument)) else ()
     return Type(tag, item=item or None, parts=parts)
 
 
@@ -150,13 +150,13 @@ def _alternatives(*parts: ast.expr) -> list[ast.expr]:
     return found
 
 
-def _either(kinds: list[Type]) -> Type:
+def _either(types: list[Type]) -> Type:
     """What is known of a value that is of one of these kinds."""
-    if any(kind.tag is TypeTag.DEVICE for kind in kinds):  # a device, or what one can be made from
-        named = [kind for kind in kinds if kind.tag not in (TypeTag.STR, TypeTag.INT)]
-        kinds = named if all(kind.tag in (TypeTag.DEVICE, TypeTag.NONE) for kind in named) else kinds
-    joined = kinds[0] if kinds else UNKNOWN
-    for kind in kinds[1:]:
+    if any(kind.tag is TypeTag.DEVICE for kind in types):  # a device, or what one can be made from
+        named = [kind for kind in types if kind.tag not in (TypeTag.STR, TypeTag.INT)]
+        types = named if all(kind.tag in (TypeTag.DEVICE, TypeTag.NONE) for kind in named) else types
+    joined = types[0] if types else UNKNOWN
+    for kind in types[1:]:
         joined = joined.joined(kind)
     return joined
 
@@ -174,7 +174,7 @@ def _quoted(text: str, at: ast.expr, names: QualifiedNames) -> Type:
         parsed = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return UNKNOWN
-    parents = names.tree.parents
+    parents = names.syntax.parents
     stack: list[tuple[ast.AST, ast.AST]] = [(parsed, at)]
     while stack:  # the names in the string are looked up where the string stands
         node, parent = stack.pop()

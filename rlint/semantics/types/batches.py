@@ -47,21 +47,21 @@ def is_plain(kind: Type) -> bool:
     return kind.of in (COLLATED, COLLATED_AND_PINNED, LOADED)
 
 
-def batch_of_loader(call: ast.Call, kind_of: KindOf) -> Type:
+def batch_of_loader(call: ast.Call, type_of: KindOf) -> Type:
     """The kind of the batches that `DataLoader(...)` gives."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or len(call.args) > _MOST_POSITIONAL:
-        return _where_dataset_lies(call, given, BATCH_ON_HOST, kind_of)
+        return _where_dataset_lies(call, given, BATCH_ON_HOST, type_of)
     pinned = _constant(given.get("pin_memory", _FALSE)) is not False
     size = call.args[1] if len(call.args) > 1 else given.get("batch_size", _FALSE)
     plain = _constant(given.get("collate_fn", _NONE)) is None and _constant(size) is not None
     of = (COLLATED_AND_PINNED if plain else PINNED) if pinned else (COLLATED if plain else "")
-    return _where_dataset_lies(call, given, BATCH_ON_HOST._replace(of=of), kind_of)
+    return _where_dataset_lies(call, given, BATCH_ON_HOST._replace(of=of), type_of)
 
 
-def loaded(call: ast.Call, kind_of: KindOf, device_of: Callable[[ast.expr], Device]) -> Type:
+def loaded(call: ast.Call, type_of: KindOf, device_of: Callable[[ast.expr], Device]) -> Type:
     """What `torch.load(...)` gives: of a message in memory, tensors; of a file, anything."""
-    if not call.args or kind_of(call.args[0]).of != "io.BytesIO":
+    if not call.args or type_of(call.args[0]).of != "io.BytesIO":
         return UNKNOWN
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     device = device_of(given["map_location"]) if "map_location" in given else Device.HOST
@@ -70,10 +70,10 @@ def loaded(call: ast.Call, kind_of: KindOf, device_of: Callable[[ast.expr], Devi
 
 
 def _where_dataset_lies(
-    call: ast.Call, given: dict[str | None, ast.expr], batch: Type, kind_of: KindOf
+    call: ast.Call, given: dict[str | None, ast.expr], batch: Type, type_of: KindOf
 ) -> Type:
     dataset = call.args[0] if call.args else given.get("dataset")
-    item = kind_of(dataset).item if dataset is not None else None
+    item = type_of(dataset).item if dataset is not None else None
     if item is not None and item.tag is TypeTag.TENSOR and item.device is not Device.HOST:
         return Type(TypeTag.BATCH, device=item.device)
     return batch

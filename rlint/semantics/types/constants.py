@@ -34,10 +34,10 @@ class Constant:
 class Constants:
     """The constants of one file: literals, joined literals, names bound to such."""
 
-    def __init__(self, tree: SyntaxIndex, names: QualifiedNames, flow: ReachingDefinitions) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
+        self.syntax = syntax
         self.names = names
-        self.flow = flow
+        self.definitions = definitions
 
     def written(self, expression: ast.expr, known: Mapping[str, int], depth: int = _DEPTH) -> Constant | None:
         """The constant that an expression is, or None. `known` gives the values of library constants
@@ -63,7 +63,7 @@ class Constants:
         return None
 
     def _text(self, expression: ast.expr) -> str:
-        return self.tree.text[slice(*self.tree.positions.span(expression))]
+        return self.syntax.text[slice(*self.syntax.positions.span(expression))]
 
     def _library(self, expression: ast.Name | ast.Attribute, value: int) -> Constant:
         root: ast.expr = expression
@@ -79,11 +79,11 @@ class Constants:
 
     def _name(self, name: ast.Name, known: Mapping[str, int], depth: int) -> Constant | None:
         scope, _ = self.names.bindings(name)
-        reaching = self.flow.reaching(name)
+        reaching = self.definitions.reaching(name)
         if scope is None or scope.is_class or scope.is_comprehension or len(reaching) != 1:
             return None
         (binding,) = reaching
-        if binding.how is not BindingKind.ASSIGN or binding.path or binding.value is None:
+        if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return None
         found = self.written(binding.value, known, depth - 1)
         if found is None:

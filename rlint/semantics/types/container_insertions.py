@@ -16,47 +16,47 @@ _TAKES = {"append": 0, "appendleft": 0, "insert": 1, "setdefault": 1, "add": 0}
 _TAKES_ALL = frozenset({"extend", "extendleft", "update"})
 
 
-def with_items_added(kind: Type, binding: Binding, tree: SyntaxIndex, kind_of: _KindOf) -> Type:
+def with_items_added(kind: Type, binding: Binding, syntax: SyntaxIndex, type_of: _KindOf) -> Type:
     """The kind of a list or dictionary that a variable is bound to, with all that this file puts into it by
     that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
     """
     if (
         kind.tag not in (TypeTag.LIST, TypeTag.DICT)
         or kind.item is None
-        or binding.how is not BindingKind.ASSIGN
+        or binding.kind is not BindingKind.ASSIGN
     ):
         return kind
-    scope = tree.scope(binding.node).lookup(binding.name)
+    scope = syntax.scope(binding.node).lookup(binding.name)
     item = kind.item
-    for use in tree.variables.uses(binding.name, scope):
-        for added in put_in(use, tree, kind_of):
+    for use in syntax.variables.uses(binding.name, scope):
+        for added in put_in(use, syntax, type_of):
             item = item.joined(added.aged())
     return kind._replace(item=item or None) if item != kind.item else kind
 
 
-def put_in(use: ast.expr, tree: SyntaxIndex, kind_of: _KindOf) -> Iterator[Type]:
+def put_in(use: ast.expr, syntax: SyntaxIndex, type_of: _KindOf) -> Iterator[Type]:
     """The kinds of what is put into a container where it is named."""
-    parent = tree.parents.get(use)
-    around = tree.parents.get(parent) if parent is not None else None
+    parent = syntax.parents.get(use)
+    around = syntax.parents.get(parent) if parent is not None else None
     match parent, around:
         case ast.Subscript(value=owner, ctx=ast.Store(), slice=index), _ if owner is use:
-            yield from _stored(parent, index, around, kind_of)
+            yield from _stored(parent, index, around, type_of)
         case ast.Attribute(attr=method), ast.Call(func=func, args=arguments) if func is parent:
             if method in _TAKES and len(arguments) > _TAKES[method]:
-                yield kind_of(arguments[_TAKES[method]])
+                yield type_of(arguments[_TAKES[method]])
             elif method in _TAKES_ALL:
-                yield from (_items(kind_of(argument)) for argument in arguments)
-                yield from (kind_of(keyword.value) for keyword in around.keywords)
+                yield from (_items(type_of(argument)) for argument in arguments)
+                yield from (type_of(keyword.value) for keyword in around.keywords)
         case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr(), value=value), _ if target is use:
-            yield _items(kind_of(value))
+            yield _items(type_of(value))
 
 
 def _stored(
-    target: ast.Subscript, index: ast.expr, statement: ast.AST | None, kind_of: _KindOf
+    target: ast.Subscript, index: ast.expr, statement: ast.AST | None, type_of: _KindOf
 ) -> Iterator[Type]:
     match statement:
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-            yield _items(kind_of(value)) if isinstance(index, ast.Slice) else kind_of(value)
+            yield _items(type_of(value)) if isinstance(index, ast.Slice) else type_of(value)
         case ast.AugAssign(target=changed) if changed is target:
             return  # what is added to an item seldom makes another thing of it
         case _:

@@ -105,7 +105,7 @@ def _is_display(arguments: list[ast.expr]) -> bool:
 
 def _bound(binding: Binding) -> ast.expr | None:
     """The value of `a = []`, of `a: list = []` and of `a` in `a, b = [], []`."""
-    if binding.how is not BindingKind.ASSIGN or binding.value is None:
+    if binding.kind is not BindingKind.ASSIGN or binding.value is None:
         return None
     value = binding.value
     for index in binding.path:

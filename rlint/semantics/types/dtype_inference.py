@@ -61,12 +61,12 @@ class DtypeInference(TypeInferenceBase):
             case ast.Constant(value=str(text)):
                 return named_dtype(text)
             case ast.Attribute(value=owner, attr="dtype"):
-                found = self.kind_of(owner)
+                found = self.type_of(owner)
                 if found.tag in _ARRAYS:
                     return found.dtype
             case ast.Call(func=func, args=[named]) if self.names.qualified(func) == "numpy.dtype":
                 return self.dtype_of(named)
-        return library_dtype(self.names.qualified(expression) or self.kind_of(expression).of)
+        return library_dtype(self.names.qualified(expression) or self.type_of(expression).of)
 
     # -- calls ---------------------------------------------------------------------------------
 
@@ -83,12 +83,12 @@ class DtypeInference(TypeInferenceBase):
         elif name in ("full", "randint", "arange", "linspace", "eye", "randperm"):
             dtype, rank = self._by_numbers(node, name, result)
         elif name.endswith("Tensor") and first is not None:
-            kind = self.kind_of(first)
+            kind = self.type_of(first)
             dtype = tensor_class_dtype(name)
             is_size = kind.tag is TypeTag.INT or len(node.args) > 1
             rank = self._shape_rank(node.args, node) if is_size else _data_rank(kind)
         elif name in _OF_DATA and first is not None:
-            kind = self.kind_of(first)
+            kind = self.type_of(first)
             in_numpy = result.tag is TypeTag.NDARRAY
             if isinstance(first, (ast.List, ast.Tuple)) and not first.elts:
                 return self._chosen(node, result, "float64" if in_numpy else DEFAULT, 1)
@@ -97,12 +97,12 @@ class DtypeInference(TypeInferenceBase):
             )
             rank = _data_rank(kind)
         elif name in _JOINS and first is not None:
-            dtype, rank = self._joined(node, name, self.kind_of(first))
+            dtype, rank = self._joined(node, name, self.type_of(first))
         elif name == "where" and len(node.args) == 3:
-            kinds = [self.kind_of(argument) for argument in node.args[1:]]
-            dtype = kinds[0].joined(kinds[1]).dtype if kinds[0].tag is result.tag else ""
+            types = [self.type_of(argument) for argument in node.args[1:]]
+            dtype = types[0].joined(types[1]).dtype if types[0].tag is result.tag else ""
         elif first is not None:
-            owner = self.kind_of(first)
+            owner = self.type_of(first)
             if owner.tag in _ARRAYS and not owner.optional:
                 dtype, rank = self._changed(owner, name, node.args[1:], node)
         return self._chosen(node, result, dtype, rank)
@@ -165,7 +165,7 @@ class DtypeInference(TypeInferenceBase):
             size = _argument(node, len(node.args) - 1, "size") if result.tag is TypeTag.TENSOR else None
             return "int64", self._shape_rank([size], node) if size is not None else None
         if name == "arange":
-            whole = all(self.kind_of(argument).tag is TypeTag.INT for argument in node.args[:3])
+            whole = all(self.type_of(argument).tag is TypeTag.INT for argument in node.args[:3])
             return "int64" if node.args and whole and len(node.args) < 4 else "", 1
         if name == "randperm":
             return "int64", 1
@@ -197,7 +197,7 @@ class DtypeInference(TypeInferenceBase):
         if name == "cumsum" and owner.tag is TypeTag.NDARRAY:
             axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "axis")]
             of_all = not axes or _is_none(axes[0])
-            whole = bool(axes) and self.kind_of(axes[0]).tag is TypeTag.INT
+            whole = bool(axes) and self.type_of(axes[0]).tag is TypeTag.INT
             return dtype if dtype in FLOATS else "", 1 if of_all else rank if whole else None
         if name in _KEEP_FLOATS:
             return (dtype, rank) if dtype in FLOATS else ("", rank)
@@ -206,14 +206,14 @@ class DtypeInference(TypeInferenceBase):
             numbers = all(of_literal(bound, DEFAULT) for bound in bounds if not _is_none(bound))
             return (dtype, rank) if numbers and dtype in FLOATS else ("", None)
         if name in ("unsqueeze", "expand_dims"):
-            axis = self.kind_of(arguments[0]) if arguments else Type(TypeTag.INT)
+            axis = self.type_of(arguments[0]) if arguments else Type(TypeTag.INT)
             return dtype, rank + 1 if rank is not None and axis.tag is TypeTag.INT else None
         if name in ("flatten", "ravel"):
             return dtype, self._flat_rank(owner, arguments, node)
         if name in _SHAPED:
             return dtype, self._shape_rank(arguments, node)
         if name in _LIKE_OTHER and arguments:
-            return dtype, self.kind_of(arguments[0]).rank
+            return dtype, self.type_of(arguments[0]).rank
         if name == "squeeze":
             return dtype, None
         if name == "masked_select":
@@ -244,13 +244,13 @@ class DtypeInference(TypeInferenceBase):
         axes += arguments
         if not axes:
             return 0
-        single = len(axes) == 1 and self.kind_of(axes[0]).tag is TypeTag.INT
+        single = len(axes) == 1 and self.type_of(axes[0]).tag is TypeTag.INT
         return rank - 1 if rank and single else None
 
     def _converted(self, node: ast.Call, owner: Type) -> str:
         """The data type behind `.to(…)` and `.type_as(…)`; a keyword `dtype` comes later."""
         for argument in node.args:
-            kind = self.kind_of(argument)
+            kind = self.type_of(argument)
             if kind.tag is TypeTag.TENSOR:
                 return kind.dtype
             if kind.tag is TypeTag.DTYPE or library_dtype(self.names.qualified(argument) or ""):
@@ -264,7 +264,7 @@ class DtypeInference(TypeInferenceBase):
         if isinstance(argument, (ast.Tuple, ast.List)):
             return False
         return (
-            self.kind_of(argument).tag not in (TypeTag.INT, TypeTag.TUPLE, TypeTag.LIST)
+            self.type_of(argument).tag not in (TypeTag.INT, TypeTag.TUPLE, TypeTag.LIST)
             or owner.tag is TypeTag.NDARRAY
         )
 
@@ -281,7 +281,7 @@ class DtypeInference(TypeInferenceBase):
             case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
                 return None if any(isinstance(size, ast.Starred) for size in sizes) else len(sizes)
             case [size]:
-                return 1 if self.kind_of(size).tag is TypeTag.INT else None
+                return 1 if self.type_of(size).tag is TypeTag.INT else None
         if self.names.qualified(node.func) in ("numpy.zeros", "numpy.ones", "numpy.empty"):
             return self._shape_rank(arguments[:1], node)  # behind the shape comes the type
         return len(arguments)
@@ -306,7 +306,7 @@ class DtypeInference(TypeInferenceBase):
             if _is_none(part) or self.names.qualified(part) == "numpy.newaxis":
                 rank = rank + 1 if rank is not None else None
                 continue
-            kind = self.kind_of(part)
+            kind = self.type_of(part)
             selected = _data_rank(kind)
             if kind.tag in (TypeTag.LIST, *_ARRAYS):
                 copied = True
@@ -332,7 +332,7 @@ class DtypeInference(TypeInferenceBase):
         """The result of an operator, with what is known of its elements."""
         if result.tag not in _ARRAYS or isinstance(node.op, ast.MatMult):
             return result
-        left, right = self.kind_of(node.left), self.kind_of(node.right)
+        left, right = self.type_of(node.left), self.type_of(node.right)
         if left.tag in _ARRAYS and right.tag in _ARRAYS:
             dtype = of_arithmetic(left, right, node.op)
             return result._replace(dtype=dtype, rank=rank_of_two(left, right))

@@ -83,8 +83,8 @@ def of_literal(data: ast.expr, floats: str) -> str:
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             return of_literal(operand, floats)
         case ast.List(elts=[_, *_] as elements) | ast.Tuple(elts=[_, *_] as elements) if len(elements) <= 64:
-            kinds = {of_literal(element, floats) for element in elements}
-            return kinds.pop() if len(kinds) == 1 else ""
+            types = {of_literal(element, floats) for element in elements}
+            return types.pop() if len(types) == 1 else ""
     return ""
 
 

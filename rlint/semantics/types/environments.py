@@ -58,7 +58,7 @@ def _held(owner: ast.expr, items: dict[str, LoopItem], model: SemanticModel) -> 
         case ast.Name():
             bindings = model.dataflow.definitions(owner)
             value = (
-                bindings[0].value if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN else None
+                bindings[0].value if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN else None
             )
             if not isinstance(value, ast.Subscript):
                 return None
@@ -74,7 +74,7 @@ def _is_called_so(expression: ast.expr) -> bool:
 
 
 def _is_item(binding: Binding) -> bool:
-    return binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION)
+    return binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION)
 
 
 def has_steps(expression: ast.expr, model: SemanticModel) -> bool:

@@ -51,23 +51,23 @@ class TypeInference(CallInference, LiteralInference):
 
     def __init__(
         self,
-        tree: SyntaxIndex,
+        syntax: SyntaxIndex,
         names: QualifiedNames,
-        flow: ReachingDefinitions,
+        definitions: ReachingDefinitions,
         project: TypeResolver | None,
         by_use: UsageInference | None = None,
     ) -> None:
-        super().__init__(tree, names, flow, project)
+        super().__init__(syntax, names, definitions, project)
         self._cache: dict[ast.AST, Type] = {}
         self._bindings: dict[Binding, Type] = {}
         self._depth = 0
-        self._by_use = by_use or UsageInference(tree, names)
+        self._by_use = by_use or UsageInference(syntax, names)
 
     def linked(self, project: TypeResolver) -> TypeInference:
         """The kinds in the same file, with what the project tells of them."""
-        return TypeInference(self.tree, self.names, self.flow, project, self._by_use)
+        return TypeInference(self.syntax, self.names, self.definitions, project, self._by_use)
 
-    def kind_of(self, expression: ast.expr) -> Type:
+    def type_of(self, expression: ast.expr) -> Type:
         """What is known of the value of an expression where it stands."""
         known = self._cache.get(expression)
         if known is not None:
@@ -111,19 +111,19 @@ class TypeInference(CallInference, LiteralInference):
             return known
         self._bindings[binding] = UNKNOWN
         around, self.doubted = self.doubted, False
-        if binding.how is BindingKind.AUGMENT:  # one may follow the other thousands of times
+        if binding.kind is BindingKind.AUGMENT:  # one may follow the other thousands of times
             kind = (yield self._augmented(binding)).aged()
         else:
-            look = self._BOUND.get(binding.how)
+            look = self._BOUND.get(binding.kind)
             kind = look(self, binding).aged() if look is not None else UNKNOWN
         if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
         self._bindings[binding] = kind
         if kind.tag is TypeTag.UNKNOWN:
-            if binding.how in BOUND_ONCE:
+            if binding.kind in BOUND_ONCE:
                 kind = self._kind_by_use(binding) or kind
         elif kind.item is not None:
-            kind = with_items_added(kind, binding, self.tree, self.kind_of)
+            kind = with_items_added(kind, binding, self.syntax, self.type_of)
         kind = self._bindings[binding] = self._marked(kind, around=around)
         return kind
 
@@ -133,13 +133,13 @@ class TypeInference(CallInference, LiteralInference):
         return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
 
     def _kind_by_use(self, binding: Binding) -> Type:
-        return self._by_use.kind_of(binding, self._parameter_kind if self.project is not None else None)
+        return self._by_use.type_of(binding, self._parameter_kind if self.project is not None else None)
 
     def _parameter_kind(self, call: ast.Call, argument: str) -> Type:
         assert self.project is not None
         path = self.names.qualified(call.func)
         if path is None and isinstance(call.func, ast.Attribute):
-            owner = self.kind_of(call.func.value)
+            owner = self.type_of(call.func.value)
             path = f"{owner.of}().{call.func.attr}" if owner and owner.of else None
         return self.project.parameter_kind(path, self.names.module, argument) if path else UNKNOWN
 
@@ -152,8 +152,8 @@ class TypeInference(CallInference, LiteralInference):
             return Type(TypeTag.FUNCTION, of=qualified) if qualified else UNKNOWN
         if scope.parent is None and self.names.is_set_by_text(node):
             return UNKNOWN
-        if len(bindings) > 1 or bindings[0].how is BindingKind.ANNOTATE:
-            bindings = self.flow.reaching(node)
+        if len(bindings) > 1 or bindings[0].kind is BindingKind.ANNOTATE:
+            bindings = self.definitions.reaching(node)
             if not bindings or len(bindings) > MOST_VALUES:
                 return UNKNOWN
         kind = self.binding_kind(bindings[0])
@@ -166,7 +166,7 @@ class TypeInference(CallInference, LiteralInference):
     def _is_tested_tensor(self, name: ast.Name) -> bool:
         """Does `name` stand where `isinstance(name, torch.Tensor)` or `torch.is_tensor(name)` holds?"""
         child: ast.AST = name
-        for parent in self.tree.ancestors(name):
+        for parent in self.syntax.ancestors(name):
             chosen = parent.body if isinstance(parent, (ast.If, ast.IfExp)) else []
             if child is chosen or (isinstance(chosen, list) and child in chosen):
                 match getattr(parent, "test", None):
@@ -181,7 +181,7 @@ class TypeInference(CallInference, LiteralInference):
     def _assigned(self, binding: Binding) -> Type:
         if binding.value is None:
             return UNKNOWN
-        kind = self.kind_of(binding.value)
+        kind = self.type_of(binding.value)
         if kind.tag is TypeTag.UNKNOWN:
             annotation = getattr(binding.statement, "annotation", None)
             if annotation is not None:
@@ -191,9 +191,9 @@ class TypeInference(CallInference, LiteralInference):
     def _augmented(self, binding: Binding) -> Step[Type]:
         if binding.value is None or not isinstance(binding.statement, ast.AugAssign):
             return UNKNOWN
-        scope = self.tree.scope(binding.statement)
+        scope = self.syntax.scope(binding.statement)
         prior = UNKNOWN
-        for index, earlier in enumerate(self.flow.before(binding.name, binding.statement, scope)):
+        for index, earlier in enumerate(self.definitions.before(binding.name, binding.statement, scope)):
             if earlier is not binding:
                 kind = yield self._binding_kind(earlier)
                 prior = kind if index == 0 or not prior else prior.joined(kind)
@@ -206,23 +206,23 @@ class TypeInference(CallInference, LiteralInference):
             TypeTag.DICT,
         ):
             return prior
-        return arithmetic(prior, self.kind_of(binding.value), binding.statement.op)
+        return arithmetic(prior, self.type_of(binding.value), binding.statement.op)
 
     def _looped(self, binding: Binding) -> Type:
         return self.iterated(binding.value, binding.path) if binding.value is not None else UNKNOWN
 
     def _entered(self, binding: Binding) -> Type:
-        kind = self.kind_of(binding.value) if binding.value is not None else UNKNOWN
+        kind = self.type_of(binding.value) if binding.value is not None else UNKNOWN
         return kind if kind.tag in _ENTER_AS_THEMSELVES else UNKNOWN
 
     def _imported(self, binding: Binding) -> Type:
         return deferred(models.canonical(binding.target))
 
     def _function(self, binding: Binding) -> Type:
-        return Type(TypeTag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+        return Type(TypeTag.FUNCTION, of=f"{self.names.module}.{self.syntax.qualname(binding.node)}")
 
     def _class(self, binding: Binding) -> Type:
-        return Type(TypeTag.CLASS, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+        return Type(TypeTag.CLASS, of=f"{self.names.module}.{self.syntax.qualname(binding.node)}")
 
     def _parameter(self, binding: Binding) -> Type:
         parameter = binding.node
@@ -231,7 +231,7 @@ class TypeInference(CallInference, LiteralInference):
             return UNKNOWN
         owner = self.names.receiver_class(parameter, function)
         if owner is not None:
-            path = f"{self.names.module}.{self.tree.qualname(owner)}"
+            path = f"{self.names.module}.{self.syntax.qualname(owner)}"
             return deferred(f"{path}()" if not is_classmethod(function) else path)
         if function.args.vararg is parameter:
             return Type(TypeTag.TUPLE)
@@ -252,10 +252,10 @@ class TypeInference(CallInference, LiteralInference):
             return UNKNOWN
         kind = annotation_kind(parameter.annotation, self.names)
         default = defaults_of(function.args).get(parameter.arg) if kind or kind.of else None
-        return kind if default is None else with_default(kind, self.kind_of(default))
+        return kind if default is None else with_default(kind, self.type_of(default))
 
     def _passed(self, parameter: ast.arg, function: Function) -> Type:
-        return deferred(f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")
+        return deferred(f"{self.names.module}.{self.syntax.qualname(function)}@{parameter.arg}")
 
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
         """The kind of what a loop over `iterable` binds at a path through its target."""
@@ -268,7 +268,7 @@ class TypeInference(CallInference, LiteralInference):
             if callee in _SAME_ITEMS and iterable.args:
                 return self.iterated(iterable.args[0], path)
             if isinstance(iterable.func, ast.Attribute) and iterable.func.attr in ("items", "values", "keys"):
-                owner = self.kind_of(iterable.func.value)
+                owner = self.type_of(iterable.func.value)
                 if iterable.func.attr == "keys" or (iterable.func.attr == "items" and path[:1] == (0,)):
                     return Type(TypeTag.STR) if owner.tag is TypeTag.STATE_DICT else UNKNOWN
                 rest = path[1:] if iterable.func.attr == "items" else path
@@ -276,12 +276,12 @@ class TypeInference(CallInference, LiteralInference):
                 return along(item_of(owner), rest) if known else UNKNOWN
         if isinstance(iterable, ast.Name):
             # `bar = tqdm(enumerate(loader))`
-            made = self.flow.reaching(iterable)
-            if len(made) == 1 and made[0].how in (BindingKind.ASSIGN, BindingKind.WITH) and not made[0].path:
+            made = self.definitions.reaching(iterable)
+            if len(made) == 1 and made[0].kind in (BindingKind.ASSIGN, BindingKind.WITH) and not made[0].path:
                 value = made[0].value
                 if isinstance(value, ast.Call) and self.names.qualified(value.func) in _WRAPS_ITERABLES:
                     return self.iterated(value, path)
-        kind = self.kind_of(iterable)
+        kind = self.type_of(iterable)
         if self.project is not None and self._is_called_loader(iterable, kind):
             return along(batches.BATCH_ON_HOST, path)
         if kind.tag in (TypeTag.INSTANCE, TypeTag.DATASET, TypeTag.REPLAY_BUFFER) and kind.of:
@@ -296,17 +296,17 @@ class TypeInference(CallInference, LiteralInference):
         if isinstance(iterable, ast.Attribute):
             stored = [
                 parent.value
-                for store in self.tree.of_type(ast.Attribute)
+                for store in self.syntax.of_type(ast.Attribute)
                 if store.attr == iterable.attr
                 and isinstance(store.ctx, ast.Store)
-                and isinstance(parent := self.tree.parents[store], (ast.Assign, ast.AnnAssign))
+                and isinstance(parent := self.syntax.parents[store], (ast.Assign, ast.AnnAssign))
             ]
             return bool(stored) and all(value is not None and self._is_parameter(value) for value in stored)
         return self._is_parameter(iterable)
 
     def _is_parameter(self, expression: ast.expr) -> bool:
-        made = self.flow.reaching(expression) if isinstance(expression, ast.Name) else []
-        return bool(made) and all(binding.how is BindingKind.PARAMETER for binding in made)
+        made = self.definitions.reaching(expression) if isinstance(expression, ast.Name) else []
+        return bool(made) and all(binding.kind is BindingKind.PARAMETER for binding in made)
 
     _BOUND: ClassVar[dict[BindingKind, Callable[..., Type]]] = {
         BindingKind.ASSIGN: _assigned,

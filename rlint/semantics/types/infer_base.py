@@ -37,20 +37,20 @@ class TypeInferenceBase(ABC):
 
     def __init__(
         self,
-        tree: SyntaxIndex,
+        syntax: SyntaxIndex,
         names: QualifiedNames,
-        flow: ReachingDefinitions,
+        definitions: ReachingDefinitions,
         project: TypeResolver | None,
     ) -> None:
-        self.tree = tree
+        self.syntax = syntax
         self.names = names
-        self.flow = flow
+        self.definitions = definitions
         self.project = project
         self.doubted = False
         """Has anything that was looked at since this was last set to False a doubtful kind?"""
 
     @abstractmethod
-    def kind_of(self, expression: ast.expr) -> Type:
+    def type_of(self, expression: ast.expr) -> Type:
         """What is known of the value of an expression where it stands."""
 
     @abstractmethod

@@ -44,7 +44,7 @@ class CallInference(DtypeInference):
         qualified = self.names.qualified(node)
         if qualified is not None:
             return library_value(qualified) or deferred(qualified)
-        owner = self.kind_of(node.value)
+        owner = self.type_of(node.value)
         if owner.tag in _OF_CLASSES and owner.of:
             path = f"{owner.of}().{node.attr}"
             return self.found_at(path) or models.attribute_kind(owner.tag, node.attr) or deferred(path)
@@ -66,15 +66,15 @@ class CallInference(DtypeInference):
             known = models.callable_fact(qualified, argument_count(node))
             if known is not None:
                 if known.result.tag is TypeTag.UNKNOWN and qualified.startswith("numpy.random."):
-                    return drawn(node, qualified.rpartition(".")[2], self.kind_of)
+                    return drawn(node, qualified.rpartition(".")[2], self.type_of)
                 return self.with_elements(node, qualified, self._made(node, qualified, known.result))
             return deferred(f"{qualified}()")
         if isinstance(node.func, ast.Attribute):
             result = self._method_result(node, node.func)
             if result.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
-                return self.with_elements_of(node, node.func.attr, self.kind_of(node.func.value), result)
+                return self.with_elements_of(node, node.func.attr, self.type_of(node.func.value), result)
             return result
-        callee = self.kind_of(node.func)
+        callee = self.type_of(node.func)
         if callee.tag is TypeTag.TOKENIZER:
             return batches.BATCH_ON_HOST if _gives_tensors(node) else UNKNOWN
         if callee.tag is TypeTag.MODULE:
@@ -89,7 +89,7 @@ class CallInference(DtypeInference):
         return deferred(f"{module.of}().forward()") if module.of else UNKNOWN
 
     def _method_result(self, node: ast.Call, func: ast.Attribute) -> Type:
-        owner = self.kind_of(func.value)
+        owner = self.type_of(func.value)
         if owner.tag is TypeTag.PYTHON_MODULE:  # a value that offers what a module offers
             known = models.callable_fact(f"{owner.of}.{func.attr}")
             return self._made(node, f"{owner.of}.{func.attr}", known.result) if known else UNKNOWN
@@ -116,7 +116,7 @@ class CallInference(DtypeInference):
             if owner.tag is TypeTag.MODULE and known.result.tag is TypeTag.MODULE:
                 return owner
             if owner.tag is TypeTag.RANDOM_GENERATOR and not known.result:
-                return drawn(node, func.attr, self.kind_of)
+                return drawn(node, func.attr, self.type_of)
             if (
                 known.result.tag is TypeTag.TENSOR
                 and owner.tag is TypeTag.TENSOR
@@ -136,7 +136,7 @@ class CallInference(DtypeInference):
             and result.tag is TypeTag.UNKNOWN
             and models.canonical(qualified) in models.FOLLOWS_ARGUMENT
         ):
-            followed = self.kind_of(node.args[0])
+            followed = self.type_of(node.args[0])
             if followed.tag in (TypeTag.NDARRAY, TypeTag.TENSOR):
                 return Type(followed.tag, device=followed.device)
             return result
@@ -145,29 +145,29 @@ class CallInference(DtypeInference):
         if qualified not in _MADE_OF_ARGUMENTS and result.tag not in _WITH_DEVICES:
             return result
         if qualified in _MADE_OF_FIRST and node.args:
-            copied = self.kind_of(node.args[0])
+            copied = self.type_of(node.args[0])
             return copied._replace(fresh=qualified == "copy.deepcopy") if copied else copied
         if result.tag is TypeTag.DEVICE and node.args:
             return result._replace(device=self.device_of(node.args[0]))
         if result.tag is TypeTag.LOADER:
-            return result._replace(item=batches.batch_of_loader(node, self.kind_of))
+            return result._replace(item=batches.batch_of_loader(node, self.type_of))
         if qualified == "torch.utils.data.TensorDataset":
             held = [
-                Type(TypeTag.TENSOR) if self._is_moved(value) else self.kind_of(value) for value in node.args
+                Type(TypeTag.TENSOR) if self._is_moved(value) else self.type_of(value) for value in node.args
             ]
             return result._replace(item=batches.item_of_tensors(held))
         if qualified in ITERATES and node.args:
             return result._replace(item=self.iterated(node.args[0], ()) or None)
         if qualified == "builtins.next" and node.args:
-            iterator = self.kind_of(node.args[0])
+            iterator = self.type_of(node.args[0])
             known = iterator.tag in (TypeTag.ITERATOR, TypeTag.PARAMETERS)
             return item_of(iterator).aged() if known else result
         if qualified == batches.COLLATED and node.args:
-            return batches.collated(item_of(self.kind_of(node.args[0])))
+            return batches.collated(item_of(self.type_of(node.args[0])))
         if qualified == "torch.load":
-            return batches.loaded(node, self.kind_of, self.device_of)
+            return batches.loaded(node, self.type_of, self.device_of)
         if qualified in _HOLDS_EACH:
-            return result._replace(item=each_of(self.kind_of(node.args[0])) or None) if node.args else result
+            return result._replace(item=each_of(self.type_of(node.args[0])) or None) if node.args else result
         if result.tag is TypeTag.TENSOR:
             if qualified == batches.FROM_NUMPY:
                 return result._replace(of=qualified)
@@ -177,11 +177,11 @@ class CallInference(DtypeInference):
                 if keyword.arg is None:
                     return result._replace(device=Device.UNKNOWN)
             if result.device is Device.UNKNOWN and qualified not in _MOVED_WITH_ITS_MODULE:
-                kinds = [self.kind_of(argument) for argument in node.args]
-                kinds += [
-                    kind.item for kind in kinds if kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and kind.item
+                types = [self.type_of(argument) for argument in node.args]
+                types += [
+                    kind.item for kind in types if kind.tag in (TypeTag.LIST, TypeTag.TUPLE) and kind.item
                 ]
-                devices = {kind.device for kind in kinds if kind.tag is TypeTag.TENSOR}
+                devices = {kind.device for kind in types if kind.tag is TypeTag.TENSOR}
                 if len(devices) == 1:
                     return result._replace(device=devices.pop())
             for keyword in node.keywords:
@@ -193,16 +193,16 @@ class CallInference(DtypeInference):
         """Does an expression, or the variable that it is, come from a `.to(…)` or `.cuda()`?"""
         if isinstance(expression, ast.Name):
             return any(
-                binding.how is BindingKind.ASSIGN
+                binding.kind is BindingKind.ASSIGN
                 and isinstance(binding.value, ast.Call)
                 and self._is_moved(binding.value)
-                for binding in self.flow.reaching(expression)
+                for binding in self.definitions.reaching(expression)
             )
         return (
             isinstance(expression, ast.Call)
             and isinstance(expression.func, ast.Attribute)
             and expression.func.attr in ("to", "cuda")
-            and not self.kind_of(expression)
+            and not self.type_of(expression)
         )
 
     def _moved(self, node: ast.Call, method: str, owner: Type) -> Type:
@@ -213,7 +213,7 @@ class CallInference(DtypeInference):
         targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
         if not targets:
             return owner._replace(fresh=False)
-        kind = self.kind_of(targets[0])
+        kind = self.type_of(targets[0])
         if kind.tag is TypeTag.DTYPE:
             return owner._replace(fresh=False)
         if kind.tag is TypeTag.TENSOR:
@@ -228,7 +228,7 @@ class CallInference(DtypeInference):
             if isinstance(expression.value, str):
                 return device_named(expression.value)
             return Device.UNKNOWN
-        kind = self.kind_of(expression)
+        kind = self.type_of(expression)
         if kind.tag in (TypeTag.DEVICE, TypeTag.STR):
             return kind.device
         return Device.UNKNOWN

@@ -38,7 +38,7 @@ class LiteralInference(DtypeInference):
     def _items(self, elements: list[ast.expr]) -> Type | None:
         if not elements or len(elements) > 64:
             return None
-        return _joined(self.kind_of(element).aged() for element in elements)
+        return _joined(self.type_of(element).aged() for element in elements)
 
     def _of_list(self, node: ast.List) -> Type:
         return Type(TypeTag.LIST, item=self._items(node.elts), fresh=True)
@@ -46,7 +46,7 @@ class LiteralInference(DtypeInference):
     def _of_tuple(self, node: ast.Tuple) -> Type:
         parts: tuple[Type, ...] = ()
         if len(node.elts) <= _MOST_PARTS and not any(isinstance(part, ast.Starred) for part in node.elts):
-            parts = tuple(self.kind_of(part).aged() for part in node.elts)
+            parts = tuple(self.type_of(part).aged() for part in node.elts)
         item = _joined(parts) if parts else self._items(node.elts)
         return Type(TypeTag.TUPLE, item=item, fresh=True, parts=parts)
 
@@ -57,16 +57,16 @@ class LiteralInference(DtypeInference):
         return Type(TypeTag.DICT, item=self._items(node.values), fresh=True)
 
     def _of_list_comp(self, node: ast.ListComp) -> Type:
-        return Type(TypeTag.LIST, item=self.kind_of(node.elt).aged() or None, fresh=True)
+        return Type(TypeTag.LIST, item=self.type_of(node.elt).aged() or None, fresh=True)
 
     def _of_set_comp(self, _: ast.SetComp) -> Type:
         return Type(TypeTag.SET, fresh=True)
 
     def _of_dict_comp(self, node: ast.DictComp) -> Type:
-        return Type(TypeTag.DICT, item=self.kind_of(node.value).aged() or None, fresh=True)
+        return Type(TypeTag.DICT, item=self.type_of(node.value).aged() or None, fresh=True)
 
     def _of_generator(self, node: ast.GeneratorExp) -> Type:
-        return Type(TypeTag.ITERATOR, item=self.kind_of(node.elt).aged() or None, fresh=True)
+        return Type(TypeTag.ITERATOR, item=self.type_of(node.elt).aged() or None, fresh=True)
 
     def _of_text(self, node: ast.JoinedStr) -> Type:
         match node.values:
@@ -75,13 +75,13 @@ class LiteralInference(DtypeInference):
         return PLAIN[TypeTag.STR]
 
     def _of_binary(self, node: ast.BinOp) -> Type:
-        kind = arithmetic(self.kind_of(node.left), self.kind_of(node.right), node.op)
+        kind = arithmetic(self.type_of(node.left), self.type_of(node.right), node.op)
         return self.computed(node, kind)
 
     def _of_unary(self, node: ast.UnaryOp) -> Type:
         if isinstance(node.op, ast.Not):
             return Type(TypeTag.BOOL)
-        kind = self.kind_of(node.operand)
+        kind = self.type_of(node.operand)
         if kind.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return Type(kind.tag, device=kind.device, fresh=True, dtype=kind.dtype, rank=kind.rank)
         return kind if kind.tag in NUMBERS else UNKNOWN
@@ -90,7 +90,7 @@ class LiteralInference(DtypeInference):
         if len(node.ops) == 1:
             if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
                 return Type(TypeTag.BOOL)
-            sides = [self.kind_of(node.left), self.kind_of(node.comparators[0])]
+            sides = [self.type_of(node.left), self.type_of(node.comparators[0])]
             for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
                 for side in sides:
                     if side.tag is tag:
@@ -102,19 +102,19 @@ class LiteralInference(DtypeInference):
         return UNKNOWN
 
     def _of_conditional(self, node: ast.IfExp) -> Type:
-        return self.kind_of(node.body).joined(self.kind_of(node.orelse))
+        return self.type_of(node.body).joined(self.type_of(node.orelse))
 
     def _of_choice(self, node: ast.BoolOp) -> Type:
-        kind = self.kind_of(node.values[0])
+        kind = self.type_of(node.values[0])
         for value in node.values[1:]:
-            kind = kind.joined(self.kind_of(value))
+            kind = kind.joined(self.type_of(value))
         return kind
 
     def _of_walrus(self, node: ast.NamedExpr) -> Type:
-        return self.kind_of(node.value).aged()
+        return self.type_of(node.value).aged()
 
     def _of_subscript(self, node: ast.Subscript) -> Type:
-        owner = self.kind_of(node.value)
+        owner = self.type_of(node.value)
         if owner.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return self.part_of_array(owner, node.slice)
         if owner.parts:
@@ -130,10 +130,10 @@ class LiteralInference(DtypeInference):
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         if any(isinstance(part, (ast.Slice, ast.List, ast.ListComp)) for part in parts):
             return "[:]"
-        kinds = [self.kind_of(part) for part in parts]
-        if any(kind.tag in (TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TENSOR) for kind in kinds):
+        types = [self.type_of(part) for part in parts]
+        if any(kind.tag in (TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TENSOR) for kind in types):
             return "[:]"
-        return "[]" if all(kind.tag in (TypeTag.INT, TypeTag.STR, TypeTag.BOOL) for kind in kinds) else "[?]"
+        return "[]" if all(kind.tag in (TypeTag.INT, TypeTag.STR, TypeTag.BOOL) for kind in types) else "[?]"
 
     HANDLERS: ClassVar[Handlers] = {
         ast.Constant: _of_constant,
@@ -156,6 +156,6 @@ class LiteralInference(DtypeInference):
     }
 
 
-def _joined(kinds: Iterable[Type]) -> Type | None:
+def _joined(types: Iterable[Type]) -> Type | None:
     """What is known of a value that is any of some."""
-    return reduce(Type.joined, kinds) or None
+    return reduce(Type.joined, types) or None

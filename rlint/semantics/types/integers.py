@@ -43,7 +43,7 @@ def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) 
             values = [
                 b.value
                 for b in model.dataflow.definitions(expression)
-                if b.how is BindingKind.ASSIGN and not b.path
+                if b.kind is BindingKind.ASSIGN and not b.path
             ]
             if values and len(values) == len(model.dataflow.definitions(expression)):
                 found = _all([value for value in values if value is not None], model, depth)

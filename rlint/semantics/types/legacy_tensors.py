@@ -37,7 +37,10 @@ def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
 def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
     """Why `torch.as_tensor` with a data type could make another tensor of an array than the class does."""
     if _is_set(_DEFAULT_DEVICE, model) or _has_device_around(call, model):
-        return f"The tensor goes to the default device, where `{model.source.text(call.func)}` left it on the CPU"
+        return (
+            f"The tensor goes to the default device, where `{model.source.text(call.func)}` left "
+            "it on the CPU"
+        )
     if maker == "torch.Tensor" and _is_set(_DEFAULT_TYPE, model):
         return f"The default type must be `torch.{class_dtype(maker)}`"
     return None

@@ -73,15 +73,15 @@ def _named(name: ast.Name, model: SemanticModel, depth: int) -> Number | None:
     if len(definitions) != 1:
         return None
     (binding,) = definitions
-    if binding.how is BindingKind.PARAMETER:
+    if binding.kind is BindingKind.PARAMETER:
         default = _default(binding.statement, name.id)
         found = number_of(default, model, depth - 1) if default is not None else None
         return Number(found.value, fixed=False) if found is not None else None
     if binding.value is None:
         return None
-    if binding.how is BindingKind.FOR:
+    if binding.kind is BindingKind.FOR:
         return _largest(binding.value, binding.path, model, depth)
-    if binding.how is not BindingKind.ASSIGN:
+    if binding.kind is not BindingKind.ASSIGN:
         return None
     value = _at(binding.value, binding.path)
     return number_of(value, model, depth - 1) if value is not None else None
@@ -157,7 +157,7 @@ def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -
             values = [
                 b.value
                 for b in model.dataflow.definitions(expression)
-                if b.how is BindingKind.ASSIGN and not b.path
+                if b.kind is BindingKind.ASSIGN and not b.path
             ]
             if values and len(values) == len(model.dataflow.definitions(expression)):
                 return all(value is not None and is_number(value, model, depth - 1) for value in values)

@@ -59,7 +59,9 @@ def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
     whole = isinstance(expression, ast.Attribute)
     return (
         bool(bindings and _SEVERAL.search(name.lower()))
-        and all(binding.how is BindingKind.ASSIGN and bool(binding.path) is not whole for binding in bindings)
+        and all(
+            binding.kind is BindingKind.ASSIGN and bool(binding.path) is not whole for binding in bindings
+        )
         and all(_is_transposed(binding.value, model, whole=whole) for binding in bindings)
     )
 
@@ -89,7 +91,7 @@ def _is_shown(binding: Binding, model: SemanticModel) -> bool:
     value, path = binding.value, binding.path
     while isinstance(value, (ast.Tuple, ast.List)) and path and 0 <= path[0] < len(value.elts):
         value, path = value.elts[path[0]], path[1:]
-    if binding.how is not BindingKind.ASSIGN or path not in ((), (0,)):
+    if binding.kind is not BindingKind.ASSIGN or path not in ((), (0,)):
         return False
     match value:
         case ast.Call(func=ast.Attribute(value=environment, attr="step" | "reset" as method)):

@@ -20,7 +20,7 @@ _WHOLE = frozenset({"binomial", "geometric", "integers", "poisson", "randint", "
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 
 
-def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Type]) -> Type:
+def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Type:
     """The kind that a random function of numpy, or the method of a generator so named, returns.
 
     UNKNOWN where that depends on values: on a size that may be None, on bounds that may be arrays.
@@ -30,7 +30,7 @@ def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Type]) -> Typ
     ):
         return UNKNOWN
     if name in _BY_DIMENSIONS:
-        whole = all(kind_of(argument).tag is TypeTag.INT for argument in call.args)
+        whole = all(type_of(argument).tag is TypeTag.INT for argument in call.args)
         if not call.args:
             return Type(TypeTag.FLOAT)
         return _array(name, len(call.args)) if whole and not call.keywords else UNKNOWN
@@ -41,8 +41,8 @@ def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Type]) -> Typ
     size = given.pop("size", call.args[place] if place < len(call.args) else None)
     dtype = given.pop("dtype", call.args[3] if name == "randint" and len(call.args) > 3 else None)
     if size is None or (isinstance(size, ast.Constant) and size.value is None):
-        return _number(name, [*call.args[:place], *given.values()], dtype, kind_of)
-    kind = kind_of(size)
+        return _number(name, [*call.args[:place], *given.values()], dtype, type_of)
+    kind = type_of(size)
     if kind.optional or kind.tag not in (TypeTag.INT, TypeTag.TUPLE, TypeTag.LIST):
         return UNKNOWN
     array = _array(name, 1 if kind.tag is TypeTag.INT else len(kind.parts) or None)
@@ -56,10 +56,10 @@ def _array(name: str, rank: int | None) -> Type:
 
 
 def _number(
-    name: str, bounds: list[ast.expr], dtype: ast.expr | None, kind_of: Callable[[ast.expr], Type]
+    name: str, bounds: list[ast.expr], dtype: ast.expr | None, type_of: Callable[[ast.expr], Type]
 ) -> Type:
     """One number, where all that bounds it are numbers."""
-    if name == "choice" or dtype is not None or not all(kind_of(one).tag in _NUMBERS for one in bounds):
+    if name == "choice" or dtype is not None or not all(type_of(one).tag in _NUMBERS for one in bounds):
         return UNKNOWN
     if name == "integers":  # what generators give is numpy's own, what the old functions give is Python's
         return Type(TypeTag.NUMPY_SCALAR, dtype="int64")

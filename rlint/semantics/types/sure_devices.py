@@ -24,15 +24,15 @@ _DEPTH = 6
 class SureDevices:
     """The devices of one file."""
 
-    def __init__(self, knowledge: FileAnalysis) -> None:
-        self._knowledge = knowledge
-        self._tree = knowledge.tree
+    def __init__(self, analysis: FileAnalysis) -> None:
+        self._knowledge = analysis
+        self._tree = analysis.syntax
 
     def surely(self, expression: ast.expr, depth: int = _DEPTH) -> bool:
         """Is the value of an expression a `torch.device`, or a string or number that `torch.device` takes,
         wherever the program runs on behind it?
         """
-        if self._knowledge.kinds.kind_of(expression).tag in _NAMES_A_DEVICE:
+        if self._knowledge.types.type_of(expression).tag in _NAMES_A_DEVICE:
             return True
         if depth == 0:
             return False
@@ -52,14 +52,14 @@ class SureDevices:
         return False
 
     def _all_bound(self, name: ast.Name, depth: int) -> bool:
-        made = self._knowledge.flow.reaching(name)
+        made = self._knowledge.definitions.reaching(name)
         return bool(made) and all(self._bound(binding, depth) for binding in made)
 
     def _bound(self, binding: Binding, depth: int) -> bool:
-        if binding.how is BindingKind.PARAMETER:
+        if binding.kind is BindingKind.PARAMETER:
             return self._names_one_by_default(binding)
         assigned = (
-            binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS)
+            binding.kind in (BindingKind.ASSIGN, BindingKind.WALRUS)
             and binding.value is not None
             and not binding.path
         )
@@ -71,7 +71,7 @@ class SureDevices:
         if not isinstance(function, FUNCTIONS):
             return False
         default = defaults_of(function.args).get(binding.name)
-        kind = self._knowledge.kinds.kind_of(default) if default is not None else Type()
+        kind = self._knowledge.types.type_of(default) if default is not None else Type()
         return kind.tag is TypeTag.DEVICE or (kind.tag is TypeTag.STR and kind.device is not Device.UNKNOWN)
 
     def _all_stored(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
@@ -115,7 +115,7 @@ class SureDevices:
             return False
         if not isinstance(used, ast.Name) or not isinstance(expression, ast.Name):
             return False
-        reaching = self._knowledge.flow.reaching
+        reaching = self._knowledge.definitions.reaching
         made = reaching(expression)
         return bool(made) and all(binding in reaching(used) for binding in made)
 
@@ -136,9 +136,9 @@ class SureDevices:
 
     def _is_parsed(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
         """Is this an option of the command line (`parser.parse_args().device`) that takes a string?"""
-        made = self._knowledge.flow.reaching(owner)
+        made = self._knowledge.definitions.reaching(owner)
         if not made or not all(
-            binding.how is BindingKind.ASSIGN and is_parsing(binding.value) for binding in made
+            binding.kind is BindingKind.ASSIGN and is_parsing(binding.value) for binding in made
         ):
             return False
         values = [

@@ -41,14 +41,14 @@ class _Uses(NamedTuple):
 class UsageInference:
     """Kinds of the variables of one file, by their uses."""
 
-    def __init__(self, tree: SyntaxIndex, names: QualifiedNames) -> None:
-        self.tree = tree
+    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames) -> None:
+        self.syntax = syntax
         self.names = names
         self._uses: dict[Binding, _Uses] = {}
 
-    def kind_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
+    def type_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
-        if binding.how not in BOUND_ONCE or binding.name in ("self", "cls"):
+        if binding.kind not in BOUND_ONCE or binding.name in ("self", "cls"):
             return UNKNOWN
         uses = self._uses.get(binding)
         if uses is None:
@@ -62,13 +62,15 @@ class UsageInference:
         return UNKNOWN
 
     def _find_uses(self, binding: Binding) -> _Uses:
-        scope = self.tree.scopes.get(binding.statement) or self.tree.scope(binding.node).lookup(binding.name)
+        scope = self.syntax.scopes.get(binding.statement) or self.syntax.scope(binding.node).lookup(
+            binding.name
+        )
         if scope is None or len(scope.bindings.get(binding.name, ())) != 1:
             return _Uses()
         if binding.name in self._tested:
             return _Uses()  # it is told apart at run time: it may be this or that
         handed = []
-        for name in self.tree.variables.uses(binding.name, scope):
+        for name in self.syntax.variables.uses(binding.name, scope):
             use = self._use(name)
             if use is True:
                 return _Uses(of_text=True)
@@ -81,7 +83,7 @@ class UsageInference:
         """The names that are asked for other classes than that of text."""
         return frozenset(
             call.args[0].id
-            for call in self.tree.of_type(ast.Call)
+            for call in self.syntax.of_type(ast.Call)
             if len(call.args) == 2
             and isinstance(call.args[0], ast.Name)
             and self.names.qualified(call.func) == "builtins.isinstance"
@@ -90,16 +92,16 @@ class UsageInference:
 
     def _use(self, name: ast.Name) -> bool | tuple[ast.Call, str]:
         """Is it text where it is named? If that hangs on the call that it is handed to: this, and where."""
-        parent = self.tree.parents.get(name)
+        parent = self.syntax.parents.get(name)
         if isinstance(parent, ast.Attribute):
-            call = self.tree.parents.get(parent)
+            call = self.syntax.parents.get(parent)
             if not isinstance(call, ast.Call) or call.func is not parent:
                 return False
             if parent.attr in _SPLITS:
                 return not call.args or isinstance(getattr(call.args[0], "value", None), str)
             return parent.attr in _TEXT_METHODS
         if isinstance(parent, ast.keyword):
-            call = self.tree.parents.get(parent)
+            call = self.syntax.parents.get(parent)
             return isinstance(call, ast.Call) and (call, parent.arg or "")
         if isinstance(parent, ast.Call) and name in parent.args:
             position = parent.args.index(name)

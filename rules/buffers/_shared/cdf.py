@@ -57,7 +57,10 @@ def loop_around(p: ast.Name, draw: Draw, model: SemanticModel) -> AnyLoop | None
     if len(definitions) != 1 or model.names.is_captured(p.id, model.names.scope(draw.call).function):
         return None
     (binding,) = definitions
-    if binding.how not in (BindingKind.ASSIGN, BindingKind.PARAMETER) or model.function(binding.node) is None:
+    if (
+        binding.kind not in (BindingKind.ASSIGN, BindingKind.PARAMETER)
+        or model.function(binding.node) is None
+    ):
         return None
     found = None
     for loop in model.frequency.loops(draw.call):

@@ -65,7 +65,9 @@ def is_short(held: ast.expr, model: SemanticModel) -> bool:
     values: list[ast.expr | None] = []
     if isinstance(held, ast.Name):
         values = [
-            binding.value for binding in model.dataflow.definitions(held) if binding.how is BindingKind.ASSIGN
+            binding.value
+            for binding in model.dataflow.definitions(held)
+            if binding.kind is BindingKind.ASSIGN
         ]
     elif isinstance(held, ast.Attribute):
         for use in model.names.attribute_uses(held.attr):

@@ -77,9 +77,9 @@ def _bound_length(name: ast.Name, model: SemanticModel, depth: int) -> int | Non
     for binding in model.dataflow.definitions(name):
         if binding.path or binding.value is None:
             return None
-        if binding.how is BindingKind.ASSIGN:
+        if binding.kind is BindingKind.ASSIGN:
             lengths.add(_length(binding.value, model, depth))
-        elif binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
+        elif binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION):
             lengths.add(_width(binding.value, model, depth))
         else:
             return None

@@ -69,7 +69,7 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
             values = [
                 b.value
                 for b in bindings
-                if b.how is BindingKind.ASSIGN and not b.path and b.value is not None
+                if b.kind is BindingKind.ASSIGN and not b.path and b.value is not None
             ]
             if values:
                 return any(counts_a_store(value, model, depth - 1) for value in values)

@@ -90,8 +90,8 @@ def _is_of_own_kind(parts: Iterable[ast.expr], model: SemanticModel) -> bool:
     """May a part be a matrix or a masked array, of which the list would make a plain one, or a text, which
     turns the numbers that are there already into text, or None, which makes objects of them?
     """
-    kinds = [model.types.type_of(part) for part in parts]
-    if any(kind.tag in (TypeTag.STR, TypeTag.BYTES, TypeTag.NONE) or kind.optional for kind in kinds):
+    types = [model.types.type_of(part) for part in parts]
+    if any(kind.tag in (TypeTag.STR, TypeTag.BYTES, TypeTag.NONE) or kind.optional for kind in types):
         return True
     return model.program.is_imported_anywhere("numpy.ma") or any(
         model.program.is_imported_anywhere(f"numpy.{name}") or model.program.is_attribute_read(name)
@@ -130,11 +130,11 @@ def starts_before(carried: LoopCarried, loop: AnyLoop, model: SemanticModel) -> 
     """Is the variable surely bound before the loop?"""
     around = [loop, *model.ancestors(loop)]
     for binding in carried.starts:
-        if binding.how is BindingKind.PARAMETER:
+        if binding.kind is BindingKind.PARAMETER:
             return True
         if isinstance(binding.value, ast.Constant):
             return False  # None: what the first join does with it is another matter
-        if binding.how is BindingKind.ASSIGN and model.parent(binding.statement) in [
+        if binding.kind is BindingKind.ASSIGN and model.parent(binding.statement) in [
             model.parent(node) for node in around
         ]:
             return True
@@ -168,7 +168,8 @@ def copied(part: ast.expr, growth: ArrayGrowth, model: SemanticModel) -> str | N
     if not fresh and module is None:
         return None
     if function == "numpy.append" and growth.join.axis is None:
-        return f"{model.edit.parenthesized(value) if fresh else f'{module}.array({model.source.text(value)})'}.ravel()"
+        array = model.edit.parenthesized(value) if fresh else f"{module}.array({model.source.text(value)})"
+        return f"{array}.ravel()"
     return model.source.text(value) if fresh else f"{module}.array({model.source.text(value)})"
 
 

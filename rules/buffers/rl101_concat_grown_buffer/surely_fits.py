@@ -33,14 +33,14 @@ def surely_fit(growth: ArrayGrowth, starts: list[Binding], model: SemanticModel)
     if not flat and (function not in _OF_ONE_DIMENSION or not _is_first(growth.join.axis)):
         return False
     tag = TypeTag.TENSOR if function.startswith("torch.") else TypeTag.NDARRAY
-    kinds = [model.analysis.kinds.binding_kind(start) for start in starts]
-    if not kinds or not all(_is_known(kind, tag, rank=None if flat else 1) for kind in kinds):
+    types = [model.analysis.types.binding_kind(start) for start in starts]
+    if not types or not all(_is_known(kind, tag, rank=None if flat else 1) for kind in types):
         return False
-    types = {_type_of(part, tag, model, flat=flat) for part in growth.new}
-    if len(types) != 1 or None in types:
+    dtypes = {_type_of(part, tag, model, flat=flat) for part in growth.new}
+    if len(dtypes) != 1 or None in dtypes:
         return False
     if tag is TypeTag.TENSOR:
-        return {kind.device for kind in (*kinds, *map(model.types.type_of, growth.new))} == {Device.HOST}
+        return {kind.device for kind in (*types, *map(model.types.type_of, growth.new))} == {Device.HOST}
     return True
 
 
@@ -106,7 +106,7 @@ def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
         case ast.Name():
             bindings = model.dataflow.definitions(value)
             plain = bool(bindings) and all(
-                each.how is BindingKind.ASSIGN and not each.path for each in bindings
+                each.kind is BindingKind.ASSIGN and not each.path for each in bindings
             )
             values = [each.value for each in bindings]
             return plain and all(each is not None and _is_float(each, model, depth - 1) for each in values)

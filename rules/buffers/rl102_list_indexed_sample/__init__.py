@@ -153,5 +153,8 @@ class ListIndexedSample(Rule):
                 return None
         elif not holds_transitions(held, model):
             return None
-        message = f"`{model.source.text(call.func)}` picks the batch from `{shown(held, model)}` one by one{walks(kind)}"
+        message = (
+            f"`{model.source.text(call.func)}` picks the batch from `{shown(held, model)}` "
+            f"one by one{walks(kind)}"
+        )
         return self.finding(model, call, message, advice=ARRAYS)

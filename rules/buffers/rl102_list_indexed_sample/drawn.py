@@ -34,7 +34,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     if name in _SIZED or _is_generator_method(call, ("randint", "integers"), model):
         size = given.get("size", call.args[2] if len(call.args) > 2 else None)
         dtype = given.get("dtype", call.args[3] if len(call.args) > 3 else None)
-        if dtype is not None and model.analysis.kinds.dtype_of(dtype) not in WHOLE:
+        if dtype is not None and model.analysis.types.dtype_of(dtype) not in WHOLE:
             return None  # of truth values, an index makes a choice of rows
     elif name in _LISTED:
         first = call.args[0] if call.args else None
@@ -78,7 +78,7 @@ def _made_by(indices: ast.expr, model: SemanticModel) -> ast.Call | None:
     definitions = model.dataflow.definitions(indices)
     if (
         len(definitions) != 1
-        or definitions[0].how not in (BindingKind.ASSIGN, BindingKind.WALRUS)
+        or definitions[0].kind not in (BindingKind.ASSIGN, BindingKind.WALRUS)
         or definitions[0].path
     ):
         return None

@@ -92,13 +92,13 @@ def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             return made and (whole or len(args) + len(keywords) >= FIELDS)
         case ast.Name(id=name):
             bindings = model.dataflow.definitions(value)
-            if bindings and all(binding.how is BindingKind.PARAMETER for binding in bindings):
+            if bindings and all(binding.kind is BindingKind.PARAMETER for binding in bindings):
                 plain = name.lower()
                 return bool(_ONE.search(plain)) and (plain in ("args", "obs") or not _MANY.search(plain))
             values = [
                 b.value
                 for b in bindings
-                if b.how is BindingKind.ASSIGN and not b.path and b.value is not None
+                if b.kind is BindingKind.ASSIGN and not b.path and b.value is not None
             ]
             return bool(values) and depth > 0 and all(is_transition(v, model, depth - 1) for v in values)
     return False
@@ -111,7 +111,7 @@ def is_of_episodes(written: StoredItem, model: SemanticModel) -> bool:
     value, holder = written.value, last_name(written.holder) or ""
     if not isinstance(value, ast.Name) or not _VAGUE.search(value.id.lower()):
         return False
-    given = all(binding.how is BindingKind.PARAMETER for binding in model.dataflow.definitions(value))
+    given = all(binding.kind is BindingKind.PARAMETER for binding in model.dataflow.definitions(value))
     return given and bool(_EPISODES.search(holder.lower()))
 
 
@@ -184,7 +184,7 @@ def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
     """Does an index run over whole numbers that a generator drew?"""
     bindings = model.dataflow.definitions(index)
     if not bindings or not all(
-        b.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and not b.path for b in bindings
+        b.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and not b.path for b in bindings
     ):
         return False
     over = bindings[0].value

@@ -45,7 +45,7 @@ def values_of(call: ast.Call, model: SemanticModel) -> list[ast.expr] | None:
     (value,) = given
     if isinstance(value, ast.Name):
         definitions = model.dataflow.definitions(value)
-        if len(definitions) != 1 or definitions[0].how is not BindingKind.ASSIGN or definitions[0].path:
+        if len(definitions) != 1 or definitions[0].kind is not BindingKind.ASSIGN or definitions[0].path:
             return None
         return [value] if definitions[0].value is not None and _is_tuple(definitions[0].value) else None
     return [value] if _is_tuple(value) else None
@@ -142,7 +142,7 @@ def _is_unread_variable(name: ast.Name, model: SemanticModel) -> bool:
         return False
     bindings = model.names.bindings(name)
     return (
-        all(binding.how is BindingKind.ASSIGN and not binding.path for binding in bindings)
+        all(binding.kind is BindingKind.ASSIGN and not binding.path for binding in bindings)
         and all(_is_plain(binding.statement, model) for binding in bindings)
         and only_fed(model.names.reads(name.id, scope), model.syntax)
         and not any(name.id in inner.globals | inner.nonlocals for inner in model.syntax.scopes.values())

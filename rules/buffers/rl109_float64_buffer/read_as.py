@@ -85,7 +85,7 @@ def _made(call: ast.Call, model: SemanticModel) -> str:
         return ""
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     named += call.args[1:2] if maker.startswith("numpy.") else []
-    return model.analysis.kinds.dtype_of(named[0]) if named else ""
+    return model.analysis.types.dtype_of(named[0]) if named else ""
 
 
 def _cast(call: ast.Call, method: str, model: SemanticModel) -> str:
@@ -94,7 +94,7 @@ def _cast(call: ast.Call, method: str, model: SemanticModel) -> str:
     if method in ("to", "astype", "type"):
         named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
         for argument in (*named, *call.args):
-            found = model.analysis.kinds.dtype_of(argument)
+            found = model.analysis.types.dtype_of(argument)
             if found:
                 return found
     return ""

@@ -50,7 +50,9 @@ def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
             args=[first, item],
         ):
             if not node.keywords and is_zero(first):
-                added = f".appendleft({model.edit.parenthesized(item) if isinstance(item, ast.Tuple) else model.source.text(item)})"
+                is_tuple = isinstance(item, ast.Tuple)
+                written = model.edit.parenthesized(item) if is_tuple else model.source.text(item)
+                added = f".appendleft({written})"
                 return QueueFront(
                     node,
                     held,
@@ -149,7 +151,7 @@ def _made_at(front: QueueFront, model: SemanticModel) -> ast.expr | None:
         ):
             return None
         if (
-            bindings[0].how is BindingKind.ASSIGN
+            bindings[0].kind is BindingKind.ASSIGN
             and not bindings[0].path
             and isinstance(bindings[0].statement, ast.Assign)
         ):

@@ -68,7 +68,7 @@ def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None
     scope = model.names.scope(name).lookup(name.id)
     bindings = model.names.bindings(name)
     if scope is None or any(
-        binding.how not in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.ANNOTATE)
+        binding.kind not in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.ANNOTATE)
         for binding in bindings
     ):
         return None

@@ -62,7 +62,7 @@ def compiler_for(use: PatternUse, model: SemanticModel) -> tuple[str, Sequence[a
     """What `re` is called at module level, the import that must have run, and the edits that add one."""
     for name, bindings in model.syntax.scopes[model.syntax.module].bindings.items():
         match bindings:
-            case [binding] if binding.how is BindingKind.IMPORT and binding.target == "re":
+            case [binding] if binding.kind is BindingKind.IMPORT and binding.target == "re":
                 statement = binding.statement
                 if isinstance(statement, ast.stmt) and model.importer.runs_before(statement, use.call):
                     return name, (statement,), ()
@@ -76,7 +76,7 @@ def _existing(pattern: Compiled, use: PatternUse, model: SemanticModel) -> str |
     for name, bindings in module.bindings.items():
         match bindings:
             case [binding] if (
-                binding.how is BindingKind.ASSIGN and binding.value is not None and not binding.path
+                binding.kind is BindingKind.ASSIGN and binding.value is not None and not binding.path
             ):
                 other = regex.use_of(binding.value, model)
                 if other is None or other.function != "compile" or other.call is use.call:

@@ -47,7 +47,9 @@ def list_of(use: PatternUse, model: SemanticModel) -> PatternList | None:
         return None
     match model.dataflow.definitions(use.pattern):
         case [
-            Binding(how=BindingKind.FOR | BindingKind.COMPREHENSION, value=ast.expr() as iterated) as variable
+            Binding(
+                kind=BindingKind.FOR | BindingKind.COMPREHENSION, value=ast.expr() as iterated
+            ) as variable
         ]:
             pass
         case _:
@@ -57,7 +59,7 @@ def list_of(use: PatternUse, model: SemanticModel) -> PatternList | None:
     display: ast.expr = iterable
     if isinstance(iterable, ast.Name):
         match model.dataflow.definitions(iterable):
-            case [Binding(how=BindingKind.ASSIGN, path=(), value=ast.expr() as bound) as binding]:
+            case [Binding(kind=BindingKind.ASSIGN, path=(), value=ast.expr() as bound) as binding]:
                 source, display = binding, bound
             case _:
                 return None

@@ -198,7 +198,10 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
     if before is None:
         return None
     edits = (before, *(model.edit.replace(node, new) for node in (call, *again)))
-    reason = f"`{model.source.text(call)}` must not fail where the loop has nothing to go through, or does something first"
+    reason = (
+        f"`{model.source.text(call)}` must not fail where the loop has nothing to go through, "
+        "or does something first"
+    )
     if caught:
         reason = f"`{model.source.text(call)}` must not fail: before the loop, nothing catches an error"
     title = f"Do it once before the loop, as `{new}`"
@@ -230,12 +233,12 @@ def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: 
     """
     match binding:
         case Binding(
-            how=BindingKind.ASSIGN | BindingKind.WALRUS,
+            kind=BindingKind.ASSIGN | BindingKind.WALRUS,
             path=(),
             value=(ast.Constant() | ast.JoinedStr()) as value,
         ):
             return model.types.type_of(value).tag in _TEXT
-        case Binding(how=BindingKind.ASSIGN | BindingKind.WALRUS, path=(), value=ast.Call() as call):
+        case Binding(kind=BindingKind.ASSIGN | BindingKind.WALRUS, path=(), value=ast.Call() as call):
             if model.names.qualified(call.func) == "builtins.str" or is_text_work(call, model):
                 return True
     scope = model.names.scope(name).lookup(name.id)

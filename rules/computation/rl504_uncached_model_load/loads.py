@@ -114,7 +114,7 @@ def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int
     if scope is None or len(bindings) != 1:
         return False
     (binding,) = bindings
-    if binding.how is BindingKind.PARAMETER:
+    if binding.kind is BindingKind.PARAMETER:
         if model.types.type_of(name).tag is TypeTag.MODULE or model.frequency.takes_loop_items(name):
             return False
         return (
@@ -123,7 +123,7 @@ def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int
             or bool(_MODEL.search(name.id))
         )
     if (
-        binding.how is not BindingKind.ASSIGN
+        binding.kind is not BindingKind.ASSIGN
         or binding.path
         or binding.value is None
         or model.frequency.loops(binding.node)

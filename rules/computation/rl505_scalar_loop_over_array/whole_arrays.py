@@ -173,7 +173,7 @@ def _is_made_here(held: ast.expr, model: SemanticModel) -> bool:
         return False
     definitions = model.dataflow.definitions(held)
     return len(definitions) == 1 and all(
-        binding.how is BindingKind.ASSIGN
+        binding.kind is BindingKind.ASSIGN
         and not binding.path
         and isinstance(binding.value, ast.Call)
         and model.types.type_of(binding.value).fresh

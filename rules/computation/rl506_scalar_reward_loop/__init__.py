@@ -145,7 +145,8 @@ class ScalarRewardLoop(Rule):
                 yield self.finding(
                     model,
                     node,
-                    f"The recurrence takes `{model.source.text(tensor)}` number by number, and each is a tensor: "
+                    f"The recurrence takes `{model.source.text(tensor)}` number by number, and each "
+                    "is a tensor: "
                     "every operation on one costs many times that on a Python number",
                     advice="Take the numbers out once, before the loop (`.tolist()`, of what carries no "
                     "gradient), compute with Python numbers, and make one tensor of the results",

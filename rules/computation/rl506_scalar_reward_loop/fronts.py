@@ -120,7 +120,7 @@ def _made_at(front: GrownFront, model: SemanticModel) -> ast.stmt | None:
     ):
         return None
     made = [binding for binding in _definitions(held, front, model) if not _is_front(binding, model)]
-    if len(made) != 1 or made[0].how is not BindingKind.ASSIGN or made[0].path:
+    if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path:
         return None
     match made[0].statement, made[0].value:
         case (ast.Assign(targets=[_]) | ast.AnnAssign()) as statement, ast.List(elts=[]):

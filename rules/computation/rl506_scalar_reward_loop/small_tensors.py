@@ -107,7 +107,7 @@ def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
         return False
     definitions = model.dataflow.definitions(held)
     return bool(definitions) and all(
-        binding.how is BindingKind.ASSIGN
+        binding.kind is BindingKind.ASSIGN
         and not binding.path
         and binding.value is not None
         and _makes_vector(binding.value, model)

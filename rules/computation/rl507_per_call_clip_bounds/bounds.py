@@ -210,7 +210,7 @@ def _name_stays(name: ast.Name, found: ClipBound, model: SemanticModel, depth: i
     definitions = model.dataflow.definitions(name)
     match definitions:
         case [only] if (
-            only.how is BindingKind.ASSIGN and not only.path and isinstance(only.value, ast.Attribute)
+            only.kind is BindingKind.ASSIGN and not only.path and isinstance(only.value, ast.Attribute)
         ):
             inner = ClipBound(name)
             if _stays(only.value, inner, model, depth - 1) and inner.arrays and not inner.names:

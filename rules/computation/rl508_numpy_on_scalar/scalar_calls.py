@@ -113,7 +113,7 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
             values = [
                 binding.value
                 for binding in bindings
-                if binding.how is BindingKind.ASSIGN and not binding.path
+                if binding.kind is BindingKind.ASSIGN and not binding.path
             ]
             return (
                 bool(bindings)

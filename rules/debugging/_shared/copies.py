@@ -140,9 +140,9 @@ def _is_bound_to_weights(name: ast.Name, model: SemanticModel) -> bool:
     binding, value = definitions[0], definitions[0].value
     if isinstance(value, ast.Name):
         return False  # another name for something: one step is followed, no chain (nor circle) of them
-    if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
+    if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION):
         return _gives_weights(value, binding.path, model)
-    return binding.how is BindingKind.ASSIGN and not binding.path and is_weights(value, model)
+    return binding.kind is BindingKind.ASSIGN and not binding.path and is_weights(value, model)
 
 
 def _gives_weights(iterated: ast.expr, path: tuple[int, ...], model: SemanticModel) -> bool:
@@ -167,7 +167,7 @@ def is_of_copies(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH
         if not isinstance(node, ast.Name):
             continue
         for binding in model.dataflow.definitions(node):
-            value = binding.value if binding.how is BindingKind.ASSIGN else None
+            value = binding.value if binding.kind is BindingKind.ASSIGN else None
             if value is not None and (copy_of(value, model) or is_of_copies(value, model, depth - 1)):
                 return True
     return False
@@ -196,7 +196,10 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
     failing = next((node for node in below(value) if errors.may_raise(node, are_weights, model)), None)
     if failing is not None:
         failing = failing.iter if isinstance(failing, ast.comprehension) else failing
-        return f"`{' '.join(model.source.text(failing).split())}` may raise an error, which is not raised any more"
+        return (
+            f"`{' '.join(model.source.text(failing).split())}` may raise an error, which is not "
+            "raised any more"
+        )
     return ""
 
 

@@ -45,7 +45,7 @@ def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], model: Sem
             return bool(ifs) or not _gives_tensors(iterated, model)
         case ast.Name(ctx=ast.Load()):
             return any(
-                binding.how is BindingKind.ASSIGN and binding.path
+                binding.kind is BindingKind.ASSIGN and binding.path
                 for binding in model.dataflow.definitions(node)
             )
     return False

@@ -124,14 +124,14 @@ class LoggedTrace:
     def _is_a_number(self, target: ast.Name) -> bool:
         """Does a name start as a constant, so that adding to it changes nothing else?"""
         return all(
-            binding.how is BindingKind.AUGMENT or isinstance(binding.value, ast.Constant)
+            binding.kind is BindingKind.AUGMENT or isinstance(binding.value, ast.Constant)
             for binding in self.model.names.bindings(target)
         )
 
     def _follow_list(self, owner: ast.Name) -> bool:
         """Follow a local list that starts empty, to which something is appended."""
         match self.model.dataflow.definitions(owner):
-            case [Binding(how=BindingKind.ASSIGN, path=(), value=ast.List(elts=[])) as binding]:
+            case [Binding(kind=BindingKind.ASSIGN, path=(), value=ast.List(elts=[])) as binding]:
                 statement = self.model.syntax.statement(binding.node)
                 single = isinstance(statement, ast.Assign) and len(statement.targets) == 1
                 self.statements[statement] = None
@@ -153,7 +153,7 @@ class LoggedTrace:
         return any(
             binding in self.values
             for binding in self.model.names.bindings(target)
-            if binding.how is not BindingKind.DELETE
+            if binding.kind is not BindingKind.DELETE
         )
 
     # -- backwards and upwards: what is left without a purpose ---------------------------------
@@ -192,7 +192,7 @@ class LoggedTrace:
 
     def _add_feeder(self, name: ast.Name) -> None:
         for binding in self.model.dataflow.definitions(name):
-            if binding in self.values or binding.how is not BindingKind.ASSIGN or binding.value is None:
+            if binding in self.values or binding.kind is not BindingKind.ASSIGN or binding.value is None:
                 continue
             match binding.statement:
                 case ast.Assign(targets=[ast.Name()]) as statement:

@@ -243,12 +243,12 @@ def _is_fixed_binding(binding: Binding, name: ast.Name, model: SemanticModel, de
     if scope is None or len(model.names.bindings(name)) != 1:
         return scope is None
     if scope.parent is None:
-        return binding.how in (
+        return binding.kind in (
             BindingKind.ASSIGN,
             BindingKind.IMPORT,
             BindingKind.FUNCTION,
             BindingKind.CLASS,
         ) and not any(name.id in inner.globals for inner in model.syntax.scopes.values())
-    if binding.how is not BindingKind.ASSIGN or binding.value is None or binding.path:
+    if binding.kind is not BindingKind.ASSIGN or binding.value is None or binding.path:
         return False
     return is_fixed(binding.value, model, depth - 1)

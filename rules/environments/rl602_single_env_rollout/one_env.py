@@ -52,7 +52,7 @@ def is_number(value: ast.expr, model: SemanticModel) -> bool:
             made = [
                 binding.value
                 for binding in model.dataflow.definitions(value)
-                if binding.how is BindingKind.ASSIGN
+                if binding.kind is BindingKind.ASSIGN
             ]
             return any(m is not None and not isinstance(m, ast.Name) and is_number(m, model) for m in made)
     return False
@@ -66,7 +66,9 @@ def is_one_row(value: ast.expr, model: SemanticModel, depth: int) -> bool:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and depth:
             bindings = model.dataflow.definitions(node)
-            made = bindings[0].value if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN else None
+            made = (
+                bindings[0].value if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN else None
+            )
             if made is not None and model.once(_is_one_row, (made, depth - 1)):
                 return True
     return False

@@ -19,8 +19,8 @@ def may_run_on_cuda(model: SemanticModel) -> bool:
     return model.program.sets_anywhere(CUDA) and model.once(_puts_any_on_device, model.syntax)
 
 
-def _puts_any_on_device(tree: SyntaxIndex, model: SemanticModel) -> bool:
-    return any(_puts_on_device(call, model) for call in tree.of_type(ast.Call))
+def _puts_any_on_device(syntax: SyntaxIndex, model: SemanticModel) -> bool:
+    return any(_puts_on_device(call, model) for call in syntax.of_type(ast.Call))
 
 
 def _puts_on_device(call: ast.Call, model: SemanticModel) -> bool:

@@ -155,7 +155,10 @@ class HardTargetCopy(Rule):
         if model.frequency.heat_of(call).level < Heat.WARM or not model.frequency.runs_each_pass(call):
             return
         new, old = model.source.text(source), model.source.text(target)
-        message = f"`{model.source.text(call.func)}` builds `{old}` anew on each update, with all weights of `{new}`"
+        message = (
+            f"`{model.source.text(call.func)}` builds `{old}` anew on each update, with all "
+            f"weights of `{new}`"
+        )
         fix = None
         if value is call and exists_before(target, statement, model):
             fix = copy_fix(call, target, source, f"{new}.state_dict()", model)
@@ -188,7 +191,7 @@ def is_newly_made(source: ast.expr, call: ast.Call, model: SemanticModel) -> boo
         return False
     made = model.dataflow.definitions(source)
     return bool(made) and all(
-        binding.how is BindingKind.ASSIGN
+        binding.kind is BindingKind.ASSIGN
         and binding.value is not None
         and isinstance(value := copied_value(binding.value), ast.Call)
         and model.names.qualified(value.func) != "copy.deepcopy"
@@ -222,7 +225,10 @@ def copy_fix(
     indent = "\t" if model.source.indentation(statement).startswith("\t") else "    "
     edit = model.edit.replace_statement(
         statement,
-        f"for {stale}, {fresh} in zip({model.source.text(target)}.state_dict().values(), {tensors}.values()):",
+        (
+            f"for {stale}, {fresh} in zip({model.source.text(target)}.state_dict().values(), "
+            f"{tensors}.values()):"
+        ),
         f"{indent}{stale}.copy_({fresh})",
     )
     if edit is None:

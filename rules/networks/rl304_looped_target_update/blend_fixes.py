@@ -137,7 +137,10 @@ def _may_hold_integers(model: SemanticModel) -> bool:
 def in_one_call(blend: Blend, model: SemanticModel) -> str:
     """`old.lerp_(new, weight)`."""
     mixture = blend.mixture
-    return f"{model.source.text(blend.written)}.lerp_({model.source.text(mixture.new)}, {model.source.text(mixture.weight)})"
+    return (
+        f"{model.source.text(blend.written)}.lerp_({model.source.text(mixture.new)}, "
+        f"{model.source.text(mixture.weight)})"
+    )
 
 
 def _replaced(blend: Blend, call: str, model: SemanticModel) -> list[Edit] | None:
@@ -194,7 +197,7 @@ def _is_rest(rest: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
             return one == 1 and ast.dump(right) == ast.dump(weight)
         case ast.Name():
             bindings = model.dataflow.definitions(rest)
-            if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path:
+            if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and not bindings[0].path:
                 value = bindings[0].value
                 return isinstance(value, ast.BinOp) and _is_rest(value, weight, model)
     return False

@@ -44,9 +44,9 @@ def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> B
             if value is None:
                 return None
             (binding,) = bindings
-            if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
+            if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION):
                 return _iterated(value, binding.path, model, depth - 1)
-            if binding.how is BindingKind.ASSIGN and not binding.path:
+            if binding.kind is BindingKind.ASSIGN and not binding.path:
                 inner = bare(value)
                 return taken_from(inner, model, depth - 1) if inner is not None else None
         case ast.Subscript(value=owner):
@@ -108,7 +108,7 @@ def _value(access: ast.Name | ast.Attribute, model: SemanticModel) -> ast.expr |
     """The one value that a variable has, or an attribute of `self` is given."""
     if isinstance(access, ast.Name):
         bindings = model.dataflow.definitions(access)
-        if len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not bindings[0].path:
+        if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and not bindings[0].path:
             return bindings[0].value
         return None
     if not (isinstance(access.value, ast.Name) and access.value.id == "self"):

@@ -102,11 +102,11 @@ def _is_carried(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> boo
             value = binding.value
             if value is None:
                 continue
-            if binding.how in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.WALRUS) and _comes_later(
+            if binding.kind in (BindingKind.ASSIGN, BindingKind.AUGMENT, BindingKind.WALRUS) and _comes_later(
                 binding, name, loops, model
             ):
                 return True
-            if binding.how is BindingKind.AUGMENT and not _is_reset(binding, loops, model):
+            if binding.kind is BindingKind.AUGMENT and not _is_reset(binding, loops, model):
                 return True
             if binding not in seen:
                 seen.add(binding)
@@ -129,7 +129,7 @@ def _is_reset(binding: Binding, loops: Sequence[ast.AST], model: SemanticModel) 
     node = binding.node
     bindings = model.names.bindings(node) if isinstance(node, ast.Name) else []
     return any(
-        other.how is BindingKind.ASSIGN and all(loop in model.ancestors(other.statement) for loop in loops)
+        other.kind is BindingKind.ASSIGN and all(loop in model.ancestors(other.statement) for loop in loops)
         for other in bindings
     )
 

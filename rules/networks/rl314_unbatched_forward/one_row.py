@@ -26,7 +26,7 @@ def is_sample(iterable: ast.expr, model: SemanticModel) -> bool:
     if isinstance(iterable, ast.Name):
         bindings = model.dataflow.definitions(iterable)
         return bool(bindings) and all(
-            binding.how is BindingKind.ASSIGN
+            binding.kind is BindingKind.ASSIGN
             and not binding.path
             and binding.value is not None
             and not isinstance(binding.value, ast.Name)

@@ -98,13 +98,13 @@ class _Input:
         if len(bindings) != 1:
             return False
         binding = bindings[0]
-        if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION):
+        if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION):
             item = self.items.get(name.id)
             if item is None or not self._binds(binding):
                 return False
             self.found[name.id] = item
             return True
-        if binding.how not in (BindingKind.ASSIGN, BindingKind.WALRUS) or binding.value is None:
+        if binding.kind not in (BindingKind.ASSIGN, BindingKind.WALRUS) or binding.value is None:
             return False
         if self.model.dataflow.order.position(binding.value) > self.model.dataflow.order.position(self.call):
             return False  # what an earlier pass left
@@ -157,7 +157,7 @@ class _Input:
                 for binding in self.model.dataflow.definitions(node):
                     if (
                         self._is_inside(binding)
-                        and binding.how is BindingKind.ASSIGN
+                        and binding.kind is BindingKind.ASSIGN
                         and binding.value is not None
                     ):
                         return self._item_in(binding.value, depth - 1)

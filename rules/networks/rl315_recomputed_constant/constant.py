@@ -294,7 +294,7 @@ class _Reader:
         if scope.parent is None or scope is not self.model.names.scope(name).function or len(bindings) != 1:
             return False
         (binding,) = bindings
-        if binding.how is not BindingKind.ASSIGN or binding.path or binding.value is None:
+        if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return False
         inner = Constant(binding.value)
         if not self._constant(binding.value, inner, value=value) or inner.names:
@@ -312,7 +312,7 @@ class _Reader:
         found.globals.append(name)
         rebound = any(name.id in inner.globals for inner in self.model.syntax.scopes.values())
         bindings = scope.bindings[name.id]
-        return len(bindings) == 1 and bindings[0].how is BindingKind.ASSIGN and not rebound
+        return len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and not rebound
 
     def _is_local(self, name: ast.Name) -> bool:
         return self.model.names.scope(name).lookup(name.id) is self.model.names.scope(name).function

@@ -75,7 +75,7 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> boo
     bindings = scope.bindings[keeper.id] if scope is not None else []
     if len(bindings) > MOST_VALUES:
         return True
-    made = [b for b in bindings if b.how is BindingKind.ASSIGN and b.statement is not node]
+    made = [b for b in bindings if b.kind is BindingKind.ASSIGN and b.statement is not node]
     return any(loop in model.ancestors(binding.statement) for binding in made) or not made
 
 
@@ -118,7 +118,7 @@ def _given_to(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_made(binding: Binding) -> bool:
     return (
-        binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS, BindingKind.AUGMENT)
+        binding.kind in (BindingKind.ASSIGN, BindingKind.WALRUS, BindingKind.AUGMENT)
         and binding.value is not None
     )
 

@@ -61,7 +61,7 @@ def _is_diagonal(matrix: ast.expr, model: SemanticModel, depth: int) -> bool:
         case ast.Name():
             bindings = model.dataflow.definitions(matrix)
             return bool(bindings) and all(
-                binding.how is BindingKind.ASSIGN
+                binding.kind is BindingKind.ASSIGN
                 and not binding.path
                 and binding.value is not None
                 and _is_diagonal(binding.value, model, depth - 1)

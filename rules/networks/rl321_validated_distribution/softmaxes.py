@@ -96,7 +96,7 @@ def _softmax(expression: ast.expr, model: SemanticModel) -> _Softmax | None:
     if scope is None or not scope.is_function or model.names.is_captured(expression.id, scope):
         return None
     bindings = model.dataflow.definitions(expression)
-    if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
+    if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
         return None
     value = bindings[0].value
     softmax = _softmax_call(value, model) if value is not None else None

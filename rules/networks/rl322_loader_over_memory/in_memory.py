@@ -149,7 +149,7 @@ def _made_by(expression: ast.expr, model: SemanticModel, classes: tuple[str, ...
     if not isinstance(expression, ast.Name):
         return None
     bindings = model.dataflow.definitions(expression)
-    if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
+    if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
         return None
     value, statement = bindings[0].value, bindings[0].statement
     found = _made_by(value, model, classes) if isinstance(value, ast.Call) else None

@@ -48,8 +48,8 @@ _METHODS = {
     "full": (PollKind.FULL, False), "qsize": (PollKind.EMPTY, True), "poll": (PollKind.MESSAGE, True),
 }  # fmt: skip
 SORT_OF_TAG = {
-    TypeTag.EVENT: PollKind.EVENT, TypeTag.THREAD: PollKind.WORKER, TypeTag.PROCESS: PollKind.WORKER, TypeTag.FUTURE: PollKind.FUTURE,
-    TypeTag.QUEUE: PollKind.EMPTY, TypeTag.CONNECTION: PollKind.MESSAGE,
+    TypeTag.EVENT: PollKind.EVENT, TypeTag.THREAD: PollKind.WORKER, TypeTag.PROCESS: PollKind.WORKER,
+    TypeTag.FUTURE: PollKind.FUTURE, TypeTag.QUEUE: PollKind.EMPTY, TypeTag.CONNECTION: PollKind.MESSAGE,
 }  # fmt: skip
 """What a value of known kind is looked at for."""
 

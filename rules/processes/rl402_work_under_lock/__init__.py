@@ -104,12 +104,15 @@ from rlint.rules.processes.rl402_work_under_lock.locked_work import WorkKind, wo
 from rlint.semantics.model import SemanticModel
 
 _ADVICE = {
-    WorkKind.SAMPLE: "Take only what has to be consistent under the lock (the size, the indices), and gather the "
+    WorkKind.SAMPLE: "Take only what has to be consistent under the lock (the size, the indices), "
+    "and gather the "
     "batch after it, if rows that are being written can be told apart",
     WorkKind.COPY: "Take references under the lock, and join or copy them after it",
     WorkKind.FORWARD: "Prepare the input under the lock, and run the network after it",
     WorkKind.LEARN: "Compute the gradients before the lock is taken, and hold it for the step alone",
-    WorkKind.WAIT: "Take what is needed under the lock, wait after it, and store the result under the lock again",
+    WorkKind.WAIT: (
+        "Take what is needed under the lock, wait after it, and store the result under the lock again"
+    ),
 }
 
 

@@ -95,7 +95,7 @@ def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
         if isinstance(node, ast.Attribute):
             yield node.attr
         elif isinstance(node, ast.Name) and not all(
-            b.how is BindingKind.ASSIGN for b in model.dataflow.definitions(node)
+            b.kind is BindingKind.ASSIGN for b in model.dataflow.definitions(node)
         ):
             yield node.id
 

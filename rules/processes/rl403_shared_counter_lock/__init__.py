@@ -104,10 +104,16 @@ class SharedCounterLock(Rule):
         first = model.source.text(section.lock)
         after, inside = next_section(section, model), inner_section(section, model)
         if after is not None:
-            message = f"`{first}` and `{model.source.text(after.lock)}` are taken one after the other for one update"
+            message = (
+                f"`{first}` and `{model.source.text(after.lock)}` are taken one after the "
+                "other for one update"
+            )
             yield self.finding(model, after.lock, message, advice=_TOGETHER)
         elif inside is not None:
-            message = f"`{model.source.text(inside.lock)}` is taken for an update for which `{first}` is held already"
+            message = (
+                f"`{model.source.text(inside.lock)}` is taken for an update for which "
+                f"`{first}` is held already"
+            )
             yield self.finding(model, inside.lock, message, advice=_TOGETHER)
         other = one_of_several(section, model)
         if other is not None:

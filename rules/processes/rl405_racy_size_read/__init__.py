@@ -202,5 +202,8 @@ def locked_fix(update: Update, model: SemanticModel) -> Fix | None:
     )
     if edit is None:
         return None
-    reason = f"the update waits for the lock of `{model.source.text(update.shared)}`, which other code may hold for long"
+    reason = (
+        f"the update waits for the lock of `{model.source.text(update.shared)}`, which other "
+        "code may hold for long"
+    )
     return Fix("Update it while its lock is held", Applicability.UNSAFE, (edit,), reason)

@@ -80,7 +80,7 @@ def _split_update(
             continue
         for binding in model.dataflow.definitions(node):
             read = binding.value
-            if binding.how is not BindingKind.ASSIGN or binding.path or read is None:
+            if binding.kind is not BindingKind.ASSIGN or binding.path or read is None:
                 continue
             if reads_value(read, shared) and binding.statement in block[:end]:
                 begin = block.index(binding.statement)

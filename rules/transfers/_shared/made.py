@@ -190,17 +190,17 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
             return False  # it has a device, draws from a generator of the host, is pinned, is a leaf …
     if name in LEGACY:
         return True
-    kinds = [model.types.type_of(argument) for argument in call.args[:1]]
+    types = [model.types.type_of(argument) for argument in call.args[:1]]
     if name in _CONVERT:
-        if not kinds and name != "torch.tensor":
+        if not types and name != "torch.tensor":
             return False
-        given = kinds[0].tag if kinds else TypeTag.UNKNOWN
+        given = types[0].tag if types else TypeTag.UNKNOWN
         # a tensor may lie on the device already, and `as_tensor` leaves it there
         return given is not TypeTag.TENSOR and (name == "torch.tensor" or given is not TypeTag.UNKNOWN)
     if name.endswith("_like"):
-        return [(kind.tag, kind.device) for kind in kinds] == [(TypeTag.TENSOR, Device.HOST)]
+        return [(kind.tag, kind.device) for kind in types] == [(TypeTag.TENSOR, Device.HOST)]
     if name == "torch.normal":
-        return all(kind.tag in _NUMBERS for kind in kinds) and len(call.args) + len(call.keywords) > 2
+        return all(kind.tag in _NUMBERS for kind in types) and len(call.args) + len(call.keywords) > 2
     return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
 
 
@@ -253,7 +253,7 @@ def made_before(name: ast.Name, move: ast.Call, model: SemanticModel) -> Binding
     moved whenever it is made.
     """
     made = model.dataflow.definitions(name)
-    if len(made) != 1 or made[0].how is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
+    if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
         return None
     binding = made[0]
     statement, assignment = model.syntax.statement(move), binding.statement

@@ -67,7 +67,7 @@ def read_of(call: ast.Call, model: SemanticModel) -> TensorRead | None:
 def _loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
     """The one loop or comprehension of the same function that binds a name where it stands."""
     made = model.dataflow.definitions(name)
-    if len(made) != 1 or made[0].how not in (BindingKind.FOR, BindingKind.COMPREHENSION):
+    if len(made) != 1 or made[0].kind not in (BindingKind.FOR, BindingKind.COMPREHENSION):
         return None
     statement = made[0].statement
     if isinstance(statement, ast.AsyncFor) or not any(

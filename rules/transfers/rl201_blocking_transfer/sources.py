@@ -36,7 +36,7 @@ def is_made_here(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) ->
     made = [
         binding
         for binding in model.dataflow.definitions(root)
-        if binding.how is BindingKind.ASSIGN and not binding.path
+        if binding.kind is BindingKind.ASSIGN and not binding.path
     ]
     return bool(made) and all(
         binding.value is not None
@@ -126,12 +126,12 @@ def _taken_from(binding: Binding, model: SemanticModel) -> list[ast.Name] | None
     value = binding.value
     if value is None:
         return None
-    if binding.how is BindingKind.FOR and model.types.type_of(value).tag in (
+    if binding.kind is BindingKind.FOR and model.types.type_of(value).tag in (
         TypeTag.LOADER,
         TypeTag.ITERATOR,
     ):
         return []
-    if binding.how not in (BindingKind.FOR, BindingKind.COMPREHENSION, BindingKind.ASSIGN):
+    if binding.kind not in (BindingKind.FOR, BindingKind.COMPREHENSION, BindingKind.ASSIGN):
         return None
     match value:
         case ast.Call(func=ast.Attribute(value=owner, attr="items" | "values"), args=[]):

@@ -188,14 +188,14 @@ def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
         [
             where(binding.value, model, depth - 1)
             for binding in definitions
-            if binding.how in (BindingKind.ASSIGN, BindingKind.WALRUS)
+            if binding.kind in (BindingKind.ASSIGN, BindingKind.WALRUS)
             and binding.value is not None
             and not binding.path
         ]
         + [
             _items(binding.value, model, depth - 1)
             for binding in definitions
-            if binding.how in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None
+            if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None
         ]
     )
     if joined is not None:
@@ -219,7 +219,7 @@ def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | Non
         made = [
             binding.value
             for binding in model.dataflow.definitions(iterable)
-            if binding.how is BindingKind.ASSIGN
+            if binding.kind is BindingKind.ASSIGN
         ]
         return _joined([_items(value, model, depth - 1) for value in made if value is not None])
     if isinstance(iterable, ast.Call):

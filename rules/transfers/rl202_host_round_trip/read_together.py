@@ -191,7 +191,7 @@ def _is_made_of(
             uses_variable = True
         elif _is_bound_in(name, loop, model):
             made = model.dataflow.definitions(name)
-            value = made[0].value if len(made) == 1 and made[0].how is BindingKind.ASSIGN else None
+            value = made[0].value if len(made) == 1 and made[0].kind is BindingKind.ASSIGN else None
             if value is None or made[0].path or not _is_made_of(value, variables, loop, model, depth - 1):
                 return False
             uses_variable = True

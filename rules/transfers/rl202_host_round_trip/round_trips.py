@@ -45,7 +45,7 @@ def round_trip(made: ast.Call, model: SemanticModel) -> RoundTrip | None:
     given, named = made.args[0], False
     if isinstance(given, ast.Name):
         bindings = model.dataflow.definitions(given)
-        if len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN or bindings[0].path:
+        if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
             return None
         binding = bindings[0]
         if binding.value is None or not _stays(given, binding.value, model):

@@ -164,7 +164,7 @@ def all_made(
     """Is something true of all values that a name may stand for?"""
     made = model.dataflow.definitions(name)
     return bool(made) and all(
-        binding.how is BindingKind.ASSIGN
+        binding.kind is BindingKind.ASSIGN
         and binding.value is not None
         and not binding.path
         and test(binding.value, model, depth - 1)

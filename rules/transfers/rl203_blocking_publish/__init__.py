@@ -103,7 +103,8 @@ class BlockingPublish(Rule):
         yield self.finding(
             model,
             moved.node,
-            f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to host memory that nobody "
+            f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to host "
+            "memory that nobody "
             "keeps: `load_state_dict` copies from any device",
             fix=None if by_hand else build_fix(moved, doubt(loaded, moved.owner, model), model),
             advice="Load the tensors of `state_dict()` as they are",

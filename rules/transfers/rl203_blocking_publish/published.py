@@ -108,7 +108,7 @@ def filled_by_loop(argument: ast.expr, load: ast.Call, model: SemanticModel) -> 
         return None
     scope = model.names.scope(argument).lookup(argument.id)
     bindings = model.names.bindings(argument)
-    if scope is None or len(bindings) != 1 or bindings[0].how is not BindingKind.ASSIGN:
+    if scope is None or len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN:
         return None
     if not _is_empty_dict(bindings[0].value, model) or model.names.is_captured(argument.id, scope):
         return None

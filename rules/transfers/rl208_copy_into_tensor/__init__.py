@@ -184,7 +184,7 @@ def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
         if keyword.arg == "device":
             if model.types.device_of(keyword.value) is not Device.HOST:
                 return False
-        elif not kind.dtype or model.analysis.kinds.dtype_of(keyword.value) != kind.dtype:
+        elif not kind.dtype or model.analysis.types.dtype_of(keyword.value) != kind.dtype:
             return False
     return True
 

@@ -30,7 +30,7 @@ def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
 
 def _is_made_for(binding: Binding, call: ast.Call, model: SemanticModel) -> bool:
     value = binding.value
-    if binding.how is not BindingKind.ASSIGN or binding.path or value is None:
+    if binding.kind is not BindingKind.ASSIGN or binding.path or value is None:
         return False
     targets = binding.statement.targets if isinstance(binding.statement, ast.Assign) else [None]
     kind = model.types.type_of(value)

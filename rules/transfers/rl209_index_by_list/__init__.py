@@ -157,7 +157,10 @@ def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix 
         (model.edit.replace(found.node, f"{arange}({bounds}, device={owner}.device)"),),
         None
         if certain
-        else f"`{model.source.text(counter)}` must not count down: `torch.arange` raises where `range` is empty",
+        else (
+            f"`{model.source.text(counter)}` must not count down: `torch.arange` raises where "
+            "`range` is empty"
+        ),
     )
 
 

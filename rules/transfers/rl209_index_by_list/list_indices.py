@@ -83,7 +83,7 @@ def _is_size(number: ast.expr, model: SemanticModel) -> bool:
         made = model.dataflow.definitions(number)
         value = (
             made[0].value
-            if len(made) == 1 and made[0].how is BindingKind.ASSIGN and not made[0].path
+            if len(made) == 1 and made[0].kind is BindingKind.ASSIGN and not made[0].path
             else None
         )
         return value is not None and not isinstance(value, ast.Name) and _is_size(value, model)
@@ -122,7 +122,7 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
     if not isinstance(index, ast.Name):
         return None
     made = model.dataflow.definitions(index)
-    if len(made) != 1 or made[0].how is not BindingKind.ASSIGN or made[0].path:
+    if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path:
         return None
     kind = model.types.type_of(index)
     return made[0] if kind.tag is TypeTag.LIST and not is_literal(made[0].value) else None

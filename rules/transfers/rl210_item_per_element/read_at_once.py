@@ -47,7 +47,8 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
         reasons.append(f"`{model.source.text(read.tensor)}` must not hold complex numbers")
     if model.types.may_override(read.tensor, *_READS):
         reasons.append(
-            f"`{model.source.text(read.tensor)}` must be a plain tensor: classes here override `item` or `tolist`"
+            f"`{model.source.text(read.tensor)}` must be a plain tensor: classes here override "
+            "`item` or `tolist`"
         )
     if any(may_warn(call.func, read.tensor, kind, model) for call in reads):
         reasons.append(WARNS.format(model.source.text(read.tensor)))

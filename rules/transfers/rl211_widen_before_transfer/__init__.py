@@ -120,7 +120,7 @@ def of_move(call: ast.Call, model: SemanticModel) -> Found | None:
     if move is None:
         return None
     if move.dtype is not None:
-        dtype = model.analysis.kinds.dtype_of(move.dtype)
+        dtype = model.analysis.types.dtype_of(move.dtype)
         kind = narrowness(move.source, call, model) if dtype in FLOATS else None
         if kind is None or kind.tag is not TypeTag.TENSOR or kind.device is not Device.HOST:
             return None
@@ -141,7 +141,7 @@ def of_maker(call: ast.Call, model: SemanticModel) -> Found | None:
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     if named.keys() != {"dtype", "device"} or len(call.args) != 1:
         return None
-    dtype = model.analysis.kinds.dtype_of(named["dtype"])
+    dtype = model.analysis.types.dtype_of(named["dtype"])
     if dtype not in FLOATS or model.types.device_of(named["device"]) is Device.HOST:
         return None
     kind = narrowness(call.args[0], call, model)

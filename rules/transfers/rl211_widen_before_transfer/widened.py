@@ -57,7 +57,7 @@ def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
     for argument in call.args:
         if device is None and model.types.is_device(argument):
             device = argument
-        elif dtype is None and device is not None and model.analysis.kinds.dtype_of(argument):
+        elif dtype is None and device is not None and model.analysis.types.dtype_of(argument):
             dtype = argument
         else:
             return None
@@ -81,7 +81,7 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
             ):
                 return Widening(current, data, CASTS[method])
             case ast.Call(func=ast.Attribute(value=data, attr="to"), args=[dtype], keywords=[]):
-                named = model.analysis.kinds.dtype_of(dtype)
+                named = model.analysis.types.dtype_of(dtype)
                 return Widening(current, data, named) if named in FLOATS else None
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
                 method in _VIEWS and model.names.qualified(current.func) is None
@@ -101,7 +101,7 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
 def _in_array(array: ast.expr, model: SemanticModel) -> Widening | None:
     match array:
         case ast.Call(func=ast.Attribute(value=data, attr="astype"), args=[dtype], keywords=[]):
-            named = model.analysis.kinds.dtype_of(dtype)
+            named = model.analysis.types.dtype_of(dtype)
             return Widening(array, data, named) if named in ("float32", "float64") else None
     return None
 
@@ -135,7 +135,9 @@ def _names(data: ast.expr, model: SemanticModel) -> list[str]:
     found = [last_name(data) or ""]
     if isinstance(data, ast.Name):
         made = [
-            binding.value for binding in model.dataflow.definitions(data) if binding.how is BindingKind.ASSIGN
+            binding.value
+            for binding in model.dataflow.definitions(data)
+            if binding.kind is BindingKind.ASSIGN
         ]
         found += [last_name(value.value) or "" for value in made if isinstance(value, ast.Subscript)]
     return found
