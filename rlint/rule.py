@@ -1,88 +1,159 @@
-"""The rule author's one import."""
+"""The rule author's one import: all that a rule may use of rlint, beside its own package and `_shared`."""
 
-from __future__ import annotations
-
-import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
-
+from rlint import models
+from rlint.base_rule import Rule, last_names
+from rlint.edit import call_arguments
 from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
+from rlint.frozen import frozen, mutable
+from rlint.models import parameters
+from rlint.models.effect import Effect, EffectKind
+from rlint.models.kind import Device, Type, TypeTag
+from rlint.regex import regex
+from rlint.semantics.dataflow import array_growth, extract_variable, hoist_points, loop_carried, write_only
+from rlint.semantics.dataflow.array_growth import ArrayGrowth
+from rlint.semantics.dataflow.common_subexpressions import Repetition
+from rlint.semantics.dataflow.escape import Fate, ValueUse
+from rlint.semantics.dataflow.item_origins import ItemOrigin
+from rlint.semantics.dataflow.loop_carried import LoopCarried
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
+from rlint.semantics.frequency import loop_variables, roles, trip_count
+from rlint.semantics.frequency.cadence import Cadence
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
+from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, AnyLoop
+from rlint.semantics.frequency.path_conditions import Guard, GuardKind
+from rlint.semantics.interprocedural import reference
+from rlint.semantics.interprocedural.project_index import ProjectIndex
+from rlint.semantics.interprocedural.reference import Reference, ReferenceKind
+from rlint.semantics.interprocedural.summary import Application, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.semantics.model import SemanticModel
+from rlint.semantics.nn import gradient_sinks, made_networks, torch_settings, weight_sync
+from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.gradient_sinks import SinkKind
+from rlint.semantics.nn.module_graph import MODULE_METHODS, Architecture
+from rlint.semantics.nn.weight_sync import StateCopy, StateLoad
+from rlint.semantics.threads import queues, spawn
+from rlint.semantics.threads.contexts import WorkerStart
+from rlint.semantics.threads.locks import LockSection
+from rlint.semantics.threads.queues import ChannelMaker
+from rlint.semantics.types import (
+    algebra,
+    batches,
+    containers,
+    dtypes,
+    environments,
+    integers,
+    legacy_tensors,
+    numbers,
+    observations,
+    one_row_batches,
+)
+from rlint.semantics.types.constants import Constant, Value
+from rlint.semantics.types.numbers import Number
+from rlint.syntax.queries import arguments_by_name, is_classmethod, is_staticmethod
+from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
+from rlint.syntax.walk import children, descendants, is_in, is_in_block, names_bound, size_of
 
-if TYPE_CHECKING:
-    from rlint.semantics.model import SemanticModel
-
-__all__ = ["Applicability", "Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "last_names"]
-
-
-def last_names(*paths: str) -> frozenset[str]:
-    """The last parts of dotted names, as `Rule.callees` wants them."""
-    return frozenset(path.rpartition(".")[2] for path in paths)
-
-
-class Rule:
-    """One performance antipattern. A subclass is the only class in its file, and keeps no state.
-
-    The module docstring of that file is the rule's page (`rlint rule CODE` prints it).
-    """
-
-    code: ClassVar[str]
-    """"RL205": as in the file's name."""
-    name: ClassVar[str]
-    """"create-then-move": states the pattern, not the remedy; as in the file's name."""
-    seeds: ClassVar[tuple[str, ...]] = ()
-    """The seed documents' sections that describe the pattern."""
-    claims: ClassVar[tuple[str, ...]] = ()
-    """What the harness must show: "time", "cpu", "mem", "alloc", "sync:cuda", "exp"."""
-    heat: ClassVar[Heat] = Heat.HOT
-    """The coldest code worth a finding; the engine drops findings in colder code, and hands over no nodes of
-    functions that are cold all through unless it is COLD.
-    """
-    opt_in: ClassVar[bool] = False
-    """Off unless selected by code, name or ALL."""
-    visits: ClassVar[tuple[type[ast.AST], ...]] = ()
-    """The engine hands over nodes of exactly these types, in source order."""
-    callees: ClassVar[frozenset[str]] = frozenset()
-    """Of the calls that it visits, the rule looks only at those of these names: the last part of what is
-    called, as written or as qualified, `deepcopy` for `copy.deepcopy` (all calls, if empty).
-    """
-    attributes: ClassVar[frozenset[str]] = frozenset()
-    """Of the attributes (`x.T`) that it visits, the rule looks only at those of these names (all, if empty).
-    """
-    triggers: ClassVar[tuple[str, ...]] = ()
-    """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
-
-    def concerns(self, model: SemanticModel) -> bool:  # noqa: ARG002 - most concern every file
-        """Can the rule find anything in this file at all? It is asked once, before any node is looked at."""
-        return True
-
-    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield what is wrong with `node`."""
-        raise NotImplementedError
-
-    def finding(
-        self,
-        model: SemanticModel,
-        node: ast.AST,
-        message: str,
-        *,
-        fix: Fix | None = None,
-        advice: str | None = None,
-    ) -> Finding:
-        """Build the finding for `node`, with its place and heat filled in from `site`."""
-        start, end = model.span_of(node)
-        first, last = model.logical_lines(node)
-        heat = model.frequency.heat_of(node)
-        return Finding(
-            code=self.code,
-            name=self.name,
-            message=message,
-            path=model.path,
-            start=start,
-            end=end,
-            first_line=first,
-            last_line=last,
-            heat=heat.level,
-            chain=heat.chain,
-            advice=advice,
-            fix=fix,
-        )
+__all__ = [
+    "BATCH",
+    "COMPREHENSIONS",
+    "ENVIRONMENT_STEP",
+    "FUNCTIONS",
+    "GENERATION",
+    "GRADIENT_STEP",
+    "LOOPS",
+    "MAX_DEFINITIONS",
+    "MODULE_METHODS",
+    "AnyLoop",
+    "Applicability",
+    "Application",
+    "Architecture",
+    "ArrayGrowth",
+    "Autograd",
+    "Binding",
+    "BindingKind",
+    "Cadence",
+    "ChannelMaker",
+    "ClassSummary",
+    "Constant",
+    "Device",
+    "Edit",
+    "Effect",
+    "EffectKind",
+    "Elsewhere",
+    "Fate",
+    "Finding",
+    "Fix",
+    "Function",
+    "FunctionSummary",
+    "Guard",
+    "GuardKind",
+    "Heat",
+    "ItemKind",
+    "ItemOrigin",
+    "LockSection",
+    "Loop",
+    "LoopCarried",
+    "LoopItem",
+    "ModuleSummary",
+    "Number",
+    "ProjectIndex",
+    "Reference",
+    "ReferenceKind",
+    "Repetition",
+    "Rule",
+    "Scope",
+    "SemanticModel",
+    "SinkKind",
+    "StateCopy",
+    "StateLoad",
+    "SyntaxIndex",
+    "Type",
+    "TypeTag",
+    "Value",
+    "ValueUse",
+    "WorkerStart",
+    "algebra",
+    "arguments_by_name",
+    "array_growth",
+    "batches",
+    "call_arguments",
+    "children",
+    "containers",
+    "descendants",
+    "dtypes",
+    "environments",
+    "extract_variable",
+    "frozen",
+    "gradient_sinks",
+    "hoist_points",
+    "integers",
+    "is_classmethod",
+    "is_in",
+    "is_in_block",
+    "is_staticmethod",
+    "last_name",
+    "last_names",
+    "legacy_tensors",
+    "loop_carried",
+    "loop_variables",
+    "made_networks",
+    "models",
+    "mutable",
+    "names_bound",
+    "numbers",
+    "observations",
+    "one_row_batches",
+    "parameters",
+    "queues",
+    "reference",
+    "regex",
+    "roles",
+    "size_of",
+    "spawn",
+    "torch_settings",
+    "trip_count",
+    "weight_sync",
+    "write_only",
+]

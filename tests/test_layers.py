@@ -22,20 +22,20 @@ PLAIN = ("rlint", "rlint.errors", "rlint.enums", "rlint.findings", "rlint.frozen
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     PLAIN,
-    ("rlint.models", "rlint.rule", "rlint.syntax"),
+    ("rlint.base_rule", "rlint.models", "rlint.syntax"),
     ("rlint.edit", "rlint.notebook", "rlint.registry"),
     ("rlint.config", "rlint.evidence"),
     ("rlint.source",),
     ("rlint.profiles", "rlint.run_data", "rlint.semantics", "rlint.suppression"),
-    ("rlint.fixing", "rlint.fixtures", "rlint.rules"),
-    ("rlint.engine", "rlint.output"),
+    ("rlint.fixing", "rlint.rule"),
+    ("rlint.engine", "rlint.fixtures", "rlint.output", "rlint.rules"),
     ("rlint.harness", "rlint.lsp", "rlint.trial"),
     ("rlint.__main__", "rlint.cli"),
 )
 """Lowest first. A unit (a module or package below `rlint`) imports itself and what lies in lower layers."""
 
 ONLY_FOR_TYPES = {
-    ("rlint.rule", "rlint.semantics"),  # what a rule is given
+    ("rlint.base_rule", "rlint.semantics"),  # what a rule is given
     ("rlint.output", "rlint.trial"),
     ("rlint.fixing", "rlint.trial"),
     ("rlint.source", "rlint.run_data"),
@@ -65,10 +65,7 @@ RULE_STDLIB = {
 }  # fmt: skip
 """All of the standard library that a rule needs: it asks the project, it reads no text."""
 
-FOR_RULES = (
-    "rlint.rule", "rlint.frozen", "rlint.regex", "rlint.edit.*", "rlint.models", "rlint.models.*",
-    "rlint.semantics.*", "rlint.syntax.*",
-)  # fmt: skip
+FOR_RULES = ("rlint.rule",)
 """What a rule may import beside its own package and its family's `_shared`."""
 
 HEAVY = {

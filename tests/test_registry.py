@@ -73,7 +73,11 @@ def test_the_engines_own_codes_are_in_the_catalogue() -> None:
 def test_page_and_class_data_are_read_without_importing(package: Path) -> None:
     """The page, the opt-in mark and the safety of the fixes come from the text of the rule's file."""
     text = RULE.format(cls="SomeRule", code="XX101", name="slow-thing", more="opt_in = True")
-    write(package, "xx101_slow_thing.py", text + "\nSAFETY = Applicability.UNSAFE\nraise SystemExit('imported')\n")
+    write(
+        package,
+        "xx101_slow_thing.py",
+        text + "\nSAFETY = Applicability.UNSAFE\nraise SystemExit('imported')\n",
+    )
     entry = catalogue.find("XX101", "made_rules")
     assert (entry.summary, entry.opt_in, entry.fixes) == ("Something slow.", True, "unsafe")
     assert entry.page.endswith("More about it.")

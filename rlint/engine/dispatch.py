@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable
 
+from rlint.base_rule import Rule
 from rlint.findings import Heat
-from rlint.rule import Rule
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import place_in_order
 

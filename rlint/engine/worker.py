@@ -28,10 +28,10 @@ from rlint.suppression import suppressions
 from rlint.syntax.parse import parse, problem_in
 
 if TYPE_CHECKING:
+    from rlint.base_rule import Rule
     from rlint.engine.cache.summary_cache import SummaryCache
     from rlint.engine.incremental.query_recorder import QueryRecorder
     from rlint.registry.catalogue import RuleEntry
-    from rlint.rule import Rule
     from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 KEPT_BYTES, LARGE_BYTES = 600_000, 3_000_000

@@ -87,7 +87,7 @@ class _MisfitError(Exception):
         super().__init__(what)
         self.place = ""
 
-    def below(self, step: str) -> _MisfitError:
+    def descendants(self, step: str) -> _MisfitError:
         """The same, one step further up: a key, or an index in brackets."""
         dot = "." if self.place and not self.place.startswith("[") else ""
         self.place = f"{step}{dot}{self.place}"
@@ -116,17 +116,17 @@ def _object_reader(cls: type) -> _Reader:
             raise _MisfitError("is no object")
         unknown = sorted(str(key) for key in data if key not in readers)
         if unknown:
-            raise _MisfitError("unknown key").below(unknown[0])
+            raise _MisfitError("unknown key").descendants(unknown[0])
         values = {}
         key = ""
         try:
             for key, value in data.items():
                 values[key] = readers[key](value)
         except _MisfitError as misfit:
-            raise misfit.below(key) from None
+            raise misfit.descendants(key) from None
         for name in required:
             if name not in values:
-                raise _MisfitError("is missing").below(name)
+                raise _MisfitError("is missing").descendants(name)
         return cls(**values)
 
     return read
@@ -155,7 +155,7 @@ def _array_reader(of_item: _Reader) -> _Reader:
             for item in value:
                 items.append(of_item(item))  # noqa: PERF401 - how many there are tells which is wrong
         except _MisfitError as misfit:
-            raise misfit.below(f"[{len(items)}]") from None
+            raise misfit.descendants(f"[{len(items)}]") from None
         return tuple(items)
 
     return read
@@ -171,7 +171,7 @@ def _table_reader(of_item: _Reader) -> _Reader:
             for key, item in value.items():
                 items[key] = of_item(item)
         except _MisfitError as misfit:
-            raise misfit.below(key) from None
+            raise misfit.descendants(key) from None
         return items
 
     return read

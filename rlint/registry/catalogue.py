@@ -20,13 +20,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.base_rule import Rule
 from rlint.errors import RlintError, did_you_mean
 from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.registry import rule_index, rule_source
 from rlint.registry.engine_rules import ENGINE_CODES, FAMILY
 from rlint.registry.recorded_gain import Gain, fixtures_folder, recorded_gain
-from rlint.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

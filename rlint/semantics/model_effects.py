@@ -19,7 +19,7 @@ from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.checkpoints import writes_checkpoint
 from rlint.syntax.syntax_index import Loop
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 
 class EffectQueries:
@@ -77,7 +77,7 @@ class EffectQueries:
         """
         if not self.effect_of(expression).quiet or self._dataflow.is_given_up(expression):
             return False
-        for node in below(expression):
+        for node in descendants(expression):
             if purity.looks_outside(node, self._analysis):
                 return False
             if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._shared_tensors:
@@ -93,13 +93,13 @@ class EffectQueries:
         variable or the like that is gone through, here or in functions of the project, and may hold an
         iterator.
         """
-        for taken in self._gone_through.taken(below(expression)):
+        for taken in self._gone_through.taken(descendants(expression)):
             targets = self._types.call_targets(taken.place) if isinstance(taken.place, ast.Call) else []
             if taken.argument and not any(self._consumers.goes_through(t, taken.argument) for t in targets):
                 continue
             for source in self._gone_through.may_be_iterators(taken):
                 return source
-        for call in below(expression):
+        for call in descendants(expression):
             if isinstance(call, ast.Call) and any(
                 "" in self._consumers.parameters(t) for t in self._types.call_targets(call)
             ):

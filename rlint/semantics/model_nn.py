@@ -22,7 +22,7 @@ from rlint.semantics.nn.module_graph import Architecture, ModuleGraph
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.train_eval_mode import sets_mode_around
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 
 class NetworkQueries:
@@ -147,7 +147,7 @@ class NetworkQueries:
 
     def takes_gradient_steps(self, part: ast.AST) -> bool:
         """Are gradient steps taken in a part of the file: in its own lines or in functions that it calls?"""
-        for node in below(part):
+        for node in descendants(part):
             if not isinstance(node, ast.Call):
                 continue
             if self._analysis.loops.driver_of(node) == GRADIENT_STEP or last_name(node.func) in LEARNS:

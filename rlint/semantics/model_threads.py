@@ -11,7 +11,7 @@ from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.threads.contexts import Runners, WorkerStart
-from rlint.semantics.threads.locks import Section
+from rlint.semantics.threads.locks import LockSection
 from rlint.semantics.threads.queues import ChannelMaker
 from rlint.semantics.threads.spawn import makes_worker
 from rlint.syntax.scopes import BindingKind
@@ -52,15 +52,15 @@ class ThreadQueries:
         """A function, and all that it runs in the same thread, as far as is known."""
         return self._program.workers.run_by(function)
 
-    def lock_sections(self) -> tuple[Section, ...]:
+    def lock_sections(self) -> tuple[LockSection, ...]:
         """The parts of this file that run while a lock is held, one for each `with` or `acquire`."""
         return self._analysis.locks.sections
 
-    def sections_begun(self, statement: ast.AST) -> list[Section]:
+    def sections_begun(self, statement: ast.AST) -> list[LockSection]:
         """Those that a statement begins: several where a `with` takes several locks."""
         return self._analysis.locks.begun_by(statement)
 
-    def locks_held(self, node: ast.AST) -> tuple[Section, ...]:
+    def locks_held(self, node: ast.AST) -> tuple[LockSection, ...]:
         """The sections of the same function that hold a lock while a node runs, innermost first."""
         return self._analysis.locks.held(node)
 
@@ -79,7 +79,7 @@ class ThreadQueries:
             and all(edge.site.locked or self._called_locked(edge.caller, depth - 1) for edge in callers)
         )
 
-    def guarded_names(self, section: Section) -> frozenset[str]:
+    def guarded_names(self, section: LockSection) -> frozenset[str]:
         """The names of the state that the lock of a section guards: what any section of that lock writes."""
         return self._analysis.locks.guarded(section)
 

@@ -50,7 +50,7 @@ class _PartsFromBehind(dict[type[ast.AST], tuple[str, ...]]):
 PARTS, PARTS_FROM_BEHIND = _Parts(), _PartsFromBehind()
 
 
-def below(node: ast.AST) -> list[ast.AST]:
+def descendants(node: ast.AST) -> list[ast.AST]:
     """A node and all nodes in it, in source order (of a dict display: all keys, then all values). Operators
     and contexts, which are shared between nodes, are not among them.
     """

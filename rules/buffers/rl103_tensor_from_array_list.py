@@ -62,19 +62,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Type, TypeTag
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
+from rlint.rule import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Type,
+    TypeTag,
+    containers,
+    dtypes,
+    last_names,
+    legacy_tensors,
+    observations,
+)
 from rlint.rules.buffers._shared import row_length
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.containers import contents
-from rlint.semantics.types.dtypes import DEFAULT, tensor_class_dtype
-from rlint.semantics.types.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
-from rlint.semantics.types.observations import are_observations, is_observation
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
 """Of these, a list of arrays and an array give the same tensor."""
-WIDE = frozenset({"float32", "float64", DEFAULT})
+WIDE = frozenset({"float32", "float64", dtypes.DEFAULT})
 """Of whatever arrays, a list and an array give the same tensor of these types."""
 TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
@@ -89,7 +98,7 @@ class TensorFromArrayList(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = last_names(*FUNCTIONS, *CLASSES)
+    callees = last_names(*FUNCTIONS, *legacy_tensors.CLASSES)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
@@ -97,7 +106,7 @@ class TensorFromArrayList(Rule):
         if data is None or isinstance(data, (ast.Constant, ast.BinOp, ast.Compare)):
             return
         maker = model.names.qualified(node.func) or ""
-        if maker not in FUNCTIONS and maker not in CLASSES:
+        if maker not in FUNCTIONS and maker not in legacy_tensors.CLASSES:
             return
         items = arrays_in(data, model)
         if items is None or model.frequency.heat_of(node).level < self.heat:
@@ -134,9 +143,9 @@ def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
         if item.tag is not TypeTag.NDARRAY or item.optional or item.rank == 0:
             return None
         return item if is_worth_it(data, item) else None
-    if not kind and are_observations(data, model):
+    if not kind and observations.are_observations(data, model):
         return Type()
-    held = contents(data, model)
+    held = containers.contents(data, model)
     if not held or any(isinstance(element, ast.Starred) for element in held):
         return None
     if not is_worth_it(data, Type()) or not all(is_array(element, model) for element in held):
@@ -157,7 +166,7 @@ def is_array(element: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(element)
     if kind:
         return kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0
-    return is_observation(element, model)
+    return observations.is_observation(element, model)
 
 
 def is_written_out(data: ast.expr, model: SemanticModel) -> bool:
@@ -195,9 +204,9 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
         edits.append(found[1])
     start, end = model.source.span(data)
     edits += [Edit(start, start, f"{array}("), Edit(end, end, ")")]
-    function = beside(call, "as_tensor", model)
-    if maker in CLASSES:
-        dtype = beside(call, class_dtype(maker), model)
+    function = legacy_tensors.beside(call, "as_tensor", model)
+    if maker in legacy_tensors.CLASSES:
+        dtype = legacy_tensors.beside(call, legacy_tensors.class_dtype(maker), model)
         if function is None or dtype is None:
             return None
         edits += [
@@ -209,9 +218,9 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
             return None
         edits.append(model.edit.replace(call.func, function))
     reason = doubt(call, data, maker, item, model)
-    if maker in CLASSES and not reason:
-        reason = class_doubt(call, maker, model)
-    reason = reason or sharing_doubt(model)
+    if maker in legacy_tensors.CLASSES and not reason:
+        reason = legacy_tensors.class_doubt(call, maker, model)
+    reason = reason or legacy_tensors.sharing_doubt(model)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Make one array of the list first", safety, tuple(edits), reason)
 
@@ -246,8 +255,8 @@ def several_dimensions(shown: str, item: Type) -> str | None:
 
 def wanted_type(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
     """The data type that the tensor will have whatever the list holds; None where the list decides."""
-    if maker in CLASSES:
-        return tensor_class_dtype(maker.rpartition(".")[2])
+    if maker in legacy_tensors.CLASSES:
+        return dtypes.tensor_class_dtype(maker.rpartition(".")[2])
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     named = [value for value in named if not (isinstance(value, ast.Constant) and value.value is None)]
     return model.analysis.types.dtype_of(named[0]) if named else None

@@ -59,12 +59,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import (
+    Applicability,
+    BindingKind,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    last_name,
+    regex,
+)
 
 INDICES = regex(r"(^|_)(idx|idxs|idxes|ind|inds|index|indexes|indices|rows)$")
 KEEPS_ROWS = frozenset({"astype", "copy"})

@@ -69,14 +69,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
-from rlint.semantics.frequency.loops import GENERATION
-from rlint.semantics.frequency.trip_count import over_settings
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below
+from rlint.rule import (
+    FUNCTIONS,
+    GENERATION,
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    last_names,
+    regex,
+    trip_count,
+)
 
 COLLECTS = "gc.collect"
 EMPTIES = frozenset(
@@ -139,7 +146,7 @@ class GcInHotLoop(Rule):
 def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
     """Does what stands beside it, or around, show why the memory is wanted back at this place?"""
     warm = model.frequency.heat_of(anchor).level is not Heat.HOT
-    if any(over_settings(loop, model) for loop in model.frequency.loops(anchor)[:1]):
+    if any(trip_count.over_settings(loop, model) for loop in model.frequency.loops(anchor)[:1]):
         return True
     if warm and GENERATION in model.frequency.drivers(anchor):
         return True  # generation and training take turns with the device
@@ -157,7 +164,7 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
 
 def changes_hands(statement: ast.stmt, model: SemanticModel) -> bool:
     """Is a model moved off its device, put to sleep, loaded, saved or freed here?"""
-    for node in below(statement):
+    for node in descendants(statement):
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr="cpu" | "to")):
                 moved = [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -184,7 +191,7 @@ def build_fix(call: ast.Call, anchor: ast.stmt, model: SemanticModel) -> Fix | N
     edits = model.edit.delete_statements(gone)
     if edits is None:
         return None
-    cleared = {_cleared_by(node, model) for each in gone for node in below(each)}
+    cleared = {_cleared_by(node, model) for each in gone for node in descendants(each)}
     reason = "; ".join(why for what, why in LOST.items() if what in cleared)
     return Fix("Remove the call", Applicability.UNSAFE, tuple(edits), reason=reason)
 

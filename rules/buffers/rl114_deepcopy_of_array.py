@@ -71,11 +71,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Type, TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.weight_sync import loaded_state, state_owner
-from rlint.semantics.types.dtypes import OBJECT
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Type,
+    TypeTag,
+    dtypes,
+    weight_sync,
+)
 
 COPIES = {TypeTag.NDARRAY: '.copy(order="K")', TypeTag.TENSOR: ".detach().clone()"}
 """How a value of its own is copied."""
@@ -110,7 +117,7 @@ class DeepcopyOfArray(Rule):
         if model.names.qualified(node.func) != "copy.deepcopy":
             return
         kind = model.types.type_of(value)
-        if not kind and state_owner(value, model) is not None:
+        if not kind and weight_sync.state_owner(value, model) is not None:
             kind = Type(TypeTag.STATE_DICT)
         what = described(kind)
         if not what or is_loaded(node, model):
@@ -134,7 +141,7 @@ def is_just_made(value: ast.expr, kind: Type) -> bool:
 
 def described(kind: Type) -> str:
     """What is copied, in words; "" where that is not known, or is nothing that has a copy of its own."""
-    if kind.dtype == OBJECT or (kind.item is not None and kind.item.dtype == OBJECT):
+    if kind.dtype == dtypes.OBJECT or (kind.item is not None and kind.item.dtype == dtypes.OBJECT):
         return ""  # the objects are to be copied, too
     if kind.tag in SHOWN:
         return SHOWN[kind.tag]
@@ -193,5 +200,5 @@ def doubt(kind: Type, text: str) -> str | None:
 def is_loaded(copy: ast.Call, model: SemanticModel) -> bool:
     """Is the copy made for `load_state_dict`?"""
     calls = model.names.calls_named("load_state_dict", model.function(copy))
-    loaded = (loaded_state(call, model) for call in calls)
+    loaded = (weight_sync.loaded_state(call, model) for call in calls)
     return any(found is not None and copy in (found.given, found.argument) for found in loaded)

@@ -84,12 +84,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import LOOPS
-from rlint.syntax.walk import below
+from rlint.rule import LOOPS, AnyLoop, Finding, Heat, Rule, SemanticModel, TypeTag, descendants
 
 _STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor"}
 """Where reading one sum makes an object that is dear."""
@@ -142,9 +137,9 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool
     """May the tree be another one for the next sample: does the loop call something else of the same object
     that is not known to change nothing, or write into something that outlives the function?
     """
-    inside = set(map(id, below(walk)))
+    inside = set(map(id, descendants(walk)))
     owner = _owner(walk)
-    for node in below(loop):
+    for node in descendants(loop):
         if id(node) in inside:
             continue
         match node:

@@ -70,12 +70,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Binding, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, regex
 from rlint.rules.debugging._shared import copies, removal, traces
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding
 
 # copies that are made to be kept, whoever will read them
 _KEPT = regex(r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?)(_|$)")

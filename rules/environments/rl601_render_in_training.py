@@ -62,14 +62,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Finding, Fix, Rule
+from rlint.rule import (
+    ENVIRONMENT_STEP,
+    Applicability,
+    Finding,
+    Fix,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    last_name,
+    regex,
+)
 from rlint.rules.environments._shared.every_nth import counter_at, counts_passes
 from rlint.rules.environments._shared.steps import is_free, stands_free, unguarded_step
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
-from rlint.semantics.model import SemanticModel
 
 PERIOD = 100
 _ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")

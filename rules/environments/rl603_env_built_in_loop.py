@@ -69,13 +69,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    FUNCTIONS,
+    Applicability,
+    Edit,
+    Fate,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    environments,
+)
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
-from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.environments import is_environment, makes_environment
-from rlint.syntax.syntax_index import FUNCTIONS
 
 _LOADS = frozenset(
     """numpy.load numpy.loadtxt numpy.genfromtxt pandas.read_csv pandas.read_parquet pandas.read_json
@@ -102,7 +109,7 @@ class EnvBuiltInLoop(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         loads = model.names.qualified(node.func) in _LOADS
-        if not (loads or makes_environment(node, model)) or is_wrapped(node, model):
+        if not (loads or environments.makes_environment(node, model)) or is_wrapped(node, model):
             return
         again = made_again(node, model)
         if again is None:
@@ -129,7 +136,7 @@ def is_wrapped(call: ast.Call, model: SemanticModel) -> bool:
     """Is it handed to a call that makes an environment of it, which is told of instead?"""
     parent = model.parent(call)
     parent = model.parent(parent) if isinstance(parent, ast.keyword) else parent
-    return isinstance(parent, ast.Call) and makes_environment(parent, model)
+    return isinstance(parent, ast.Call) and environments.makes_environment(parent, model)
 
 
 def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
@@ -175,7 +182,7 @@ def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: S
         owner = reset.func.value
         if target is not None and model.source.text(owner) != model.source.text(target):
             continue
-        if target is None and not is_environment(owner, model):
+        if target is None and not environments.is_environment(owner, model):
             continue
         loops = model.frequency.loops(reset)
         if (not loops) if isinstance(around, FUNCTIONS) else (bool(loops) and loops[0] is around):

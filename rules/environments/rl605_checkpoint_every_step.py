@@ -56,11 +56,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.effect import EffectKind
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, EffectKind, Finding, Fix, Heat, Rule, SemanticModel
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import unguarded_step
-from rlint.semantics.model import SemanticModel
 
 PERIOD = 1000
 _WITH_IT = EffectKind.READS_CLOCK | EffectKind.FILE_IO

@@ -57,12 +57,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Rule, last_names
+from rlint.rule import Binding, BindingKind, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
 from rlint.rules.environments._shared.steps import unguarded_step
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import below
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
@@ -142,7 +138,7 @@ def is_named_anew(call: ast.Call, model: SemanticModel) -> bool:
     given = call.func.value if of_path and isinstance(call.func, ast.Attribute) else None
     name = given or next(iter(call.args), None)
     loop = model.frequency.driving_loop(call)
-    for node in below(name) if name is not None else ():
+    for node in descendants(name) if name is not None else ():
         if isinstance(node, ast.Call) and model.names.qualified(node.func) not in _NAMES:
             return True
         if isinstance(node, ast.Name) and any(
@@ -164,5 +160,6 @@ def holds_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
     """Is it what was learned that is written into the file?"""
     statement: ast.AST = model.syntax.statement(call)
     return any(
-        isinstance(node, ast.Call) and model.effects.writes_checkpoint(node) for node in below(statement)
+        isinstance(node, ast.Call) and model.effects.writes_checkpoint(node)
+        for node in descendants(statement)
     )

@@ -57,13 +57,21 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.regex import regex
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
+from rlint.rule import (
+    GRADIENT_STEP,
+    LOOPS,
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    descendants,
+    last_names,
+    regex,
+)
 from rlint.rules.environments._shared.steps import is_free
-from rlint.semantics.frequency.loops import GRADIENT_STEP
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import LOOPS
-from rlint.syntax.walk import below
 
 _SETS = "torch.autograd.set_detect_anomaly"
 _DETECTS = "torch.autograd.detect_anomaly"
@@ -143,7 +151,7 @@ def profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
     if not isinstance(item, ast.withitem) or any(keyword.arg == "schedule" for keyword in call.keywords):
         return None
     block = model.parent(item)
-    if not isinstance(block, ast.With) or not any(trains(node, model) for node in below(block)):
+    if not isinstance(block, ast.With) or not any(trains(node, model) for node in descendants(block)):
         return None
     edits = without_block(item, model) if item.optional_vars is None else None
     message = (

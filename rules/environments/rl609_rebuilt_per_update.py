@@ -63,13 +63,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, descendants, regex
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _REASONS = {
     "optimizer": "the optimizer keeps its averages and momentum from pass to pass",
@@ -162,7 +158,7 @@ def is_made(call: ast.Call, model: SemanticModel) -> bool:
 def tries_again(loop: ast.AST) -> bool:
     """`while failed and retries < 3`: is a pass of the loop one more try at what has failed?"""
     parts = (getattr(loop, part, None) for part in ("test", "target", "iter"))
-    names = (node for part in parts if part is not None for node in below(part))
+    names = (node for part in parts if part is not None for node in descendants(part))
     return any(
         _TRIES.search((node.id if isinstance(node, ast.Name) else node.attr).lower())
         for node in names
@@ -200,7 +196,7 @@ def is_often(again: Again, what: str, model: SemanticModel) -> bool:
 def starts_afresh(part: ast.AST | None) -> bool:
     """Are weights set to what they were, so that the optimizer should be new as well?"""
     return part is not None and any(
-        isinstance(node, ast.Attribute) and node.attr in _RESETS for node in below(part)
+        isinstance(node, ast.Attribute) and node.attr in _RESETS for node in descendants(part)
     )
 
 

@@ -65,13 +65,19 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below
+from rlint.rule import (
+    AnyLoop,
+    Applicability,
+    Finding,
+    Fix,
+    Function,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    regex,
+)
 
 EVALUATES = frozenset(
     "eval evaluate evaluation evaluating evaluator val valid validate validation test".split()
@@ -99,7 +105,7 @@ class MissingEvalMode(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
         if may_evaluate(function, model):
-            for call in below(node):
+            for call in descendants(node):
                 if isinstance(call, ast.Call) and model.function(call) is function:
                     yield from self.check_call(call, model)
 
@@ -140,7 +146,7 @@ def by_mode(call: ast.Call, network: ast.expr, model: SemanticModel) -> str | No
 def networks_in(outer: AnyLoop, model: SemanticModel) -> list[ast.Name | ast.Attribute]:
     """The networks with such layers that a loop runs, each where it runs first."""
     found: dict[str, ast.Name | ast.Attribute] = {}
-    calls = [node for node in below(outer) if isinstance(node, ast.Call)]
+    calls = [node for node in descendants(outer) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=model.source.span):
         network = network_of(call, model)
         if network is not None and by_mode(call, network, model) is not None:
@@ -213,7 +219,7 @@ def iterated(loop: AnyLoop) -> Iterator[str]:
     if isinstance(loop, ast.While):
         return
     over = [loop.iter] if isinstance(loop, (ast.For, ast.AsyncFor)) else [g.iter for g in loop.generators]
-    for node in (child for value in over for child in below(value)):
+    for node in (child for value in over for child in descendants(value)):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Attribute):
@@ -231,8 +237,8 @@ def words_in(name: str) -> frozenset[str]:
 def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: SemanticModel) -> Fix | None:
     """Evaluation mode before the loop, and the old mode again behind it."""
     statement = outer if isinstance(outer, ast.stmt) else model.syntax.statement(outer)
-    names = {node.id for network in networks for node in below(network) if isinstance(node, ast.Name)}
-    for node in below(statement):
+    names = {node.id for network in networks for node in descendants(network) if isinstance(node, ast.Name)}
+    for node in descendants(statement):
         if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)):
             return None
         if isinstance(node, ast.Name) and node.id in names and not isinstance(node.ctx, ast.Load):

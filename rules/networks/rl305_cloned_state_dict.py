@@ -56,10 +56,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.made_networks import loading_doubt
-from rlint.semantics.nn.weight_sync import Copied, Loaded, copied_state, loaded_state
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    StateCopy,
+    StateLoad,
+    made_networks,
+    weight_sync,
+)
 
 
 class ClonedStateDict(Rule):
@@ -73,8 +81,8 @@ class ClonedStateDict(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        loaded = loaded_state(node, model)
-        copied = copied_state(loaded.given, model) if loaded else None
+        loaded = weight_sync.loaded_state(node, model)
+        copied = weight_sync.copied_state(loaded.given, model) if loaded else None
         if loaded is None or copied is None or ast.dump(copied.owner) == ast.dump(loaded.target):
             return
         copy = model.source.text(copied.node.func) if copied.deep else "clone"
@@ -93,7 +101,7 @@ class ClonedStateDict(Rule):
         )
 
 
-def build_fix(loaded: Loaded, copied: Copied, model: SemanticModel) -> Fix | None:
+def build_fix(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> Fix | None:
     """Put the original in the place of the copy."""
     start, end = model.source.span(copied.node)
     if model.source.has_comment(start, end):
@@ -104,7 +112,7 @@ def build_fix(loaded: Loaded, copied: Copied, model: SemanticModel) -> Fix | Non
     return Fix("Load the tensors without copying them first", safety, (edit,), reason)
 
 
-def doubt(loaded: Loaded, copied: Copied, model: SemanticModel) -> str | None:
+def doubt(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> str | None:
     """Find what a reader has to agree to; None where there is nothing."""
     if copied.whole_network:
         return "The class of the network may define `__deepcopy__`, which is not called any more"
@@ -113,5 +121,5 @@ def doubt(loaded: Loaded, copied: Copied, model: SemanticModel) -> str | None:
         return (
             f"The extra state of a module in `{target}` becomes that of the other network, not a copy of it"
         )
-    reason: str | None = loading_doubt(loaded.target, copied.owner, model)
+    reason: str | None = made_networks.loading_doubt(loaded.target, copied.owner, model)
     return reason

@@ -59,10 +59,7 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
+from rlint.rule import Applicability, Autograd, Edit, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
 
 DETACHES = frozenset({"detach", "detach_"})
 

@@ -45,8 +45,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
-from rlint.semantics.model import SemanticModel
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, last_names
 
 ACTIVATIONS = {
     "torch.nn.ReLU": 0,

@@ -69,11 +69,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Architecture, Finding, Heat, Rule, SemanticModel, torch_settings
 from rlint.rules.networks._shared.accelerated import calls_behind, may_run_on_cuda
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.module_graph import Architecture
-from rlint.semantics.nn.torch_settings import PRECISION
 
 _WIDE = 1024
 """Narrower linear layers cannot keep a device busy with the batches that are usual."""
@@ -93,7 +90,7 @@ class NoMixedPrecision(Rule):
         loss = differentiated(node)
         if loss is None:
             return
-        if model.program.sets_anywhere(PRECISION) or not may_run_on_cuda(model):
+        if model.program.sets_anywhere(torch_settings.PRECISION) or not may_run_on_cuda(model):
             return
         found = gaining(loss, model)
         if (

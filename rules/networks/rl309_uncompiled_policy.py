@@ -70,15 +70,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import (
+    ENVIRONMENT_STEP,
+    GRADIENT_STEP,
+    Autograd,
+    Finding,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    observations,
+    torch_settings,
+)
 from rlint.rules.networks._shared.accelerated import may_run_on_cuda
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, GRADIENT_STEP
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.torch_settings import COMPILED
-from rlint.semantics.types.observations import is_observation
-from rlint.syntax.walk import below
 
 SEVERAL = ("num_envs", "n_envs", "num_environments", "n_environments", "num_processes", "nenvs")
 """What people call the number of environments that step together."""
@@ -99,7 +104,7 @@ class UncompiledPolicy(Rule):
 
     def concerns(self, model: SemanticModel) -> bool:
         """Only where nothing is compiled yet."""
-        return not model.program.sets_anywhere(COMPILED)
+        return not model.program.sets_anywhere(torch_settings.COMPILED)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
@@ -132,7 +137,7 @@ def is_part(network: ast.expr, model: SemanticModel) -> bool:
 
 def acts(call: ast.Call, model: SemanticModel) -> bool:
     """Does a network see the observations of each step of the environments, and learn nothing from them?"""
-    if not any(is_shown(node, model) for node in below(call.args[0]) if isinstance(node, ast.expr)):
+    if not any(is_shown(node, model) for node in descendants(call.args[0]) if isinstance(node, ast.expr)):
         return False
     if (
         model.frequency.heat_of(call).level is not Heat.HOT
@@ -150,7 +155,7 @@ def acts(call: ast.Call, model: SemanticModel) -> bool:
 
 def is_shown(expression: ast.expr, model: SemanticModel) -> bool:
     """Is it an observation, or one that was made a tensor on the device?"""
-    if is_observation(expression, model):
+    if observations.is_observation(expression, model):
         return True
     match expression:
         case ast.Name(id=name) | ast.Attribute(attr=name):

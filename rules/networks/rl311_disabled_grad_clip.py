@@ -54,9 +54,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
-from rlint.semantics.model import SemanticModel
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
 
 _CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value"})
 _LONGEST = 8  # comment lines that one call is looked for in

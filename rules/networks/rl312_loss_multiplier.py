@@ -58,9 +58,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, Finding, Heat, Rule, SemanticModel
 
 _LARGE = 100
 

@@ -66,11 +66,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.dtypes import FLOATS, WHOLE
-from rlint.semantics.types.integers import is_integer
-from rlint.semantics.types.numbers import is_number
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, dtypes, integers, numbers
 
 ONES = frozenset({"torch.ones", "torch.ones_like"})
 KEPT = frozenset({"dtype", "device", "memory_format"})
@@ -100,7 +96,7 @@ class MaskedTemporary(Rule):
         if any(keyword.arg not in KEPT for keyword in ones.keywords):
             return
         drawn = is_probability(node, model)
-        number = is_number(factor, model)
+        number = numbers.is_number(factor, model)
         if not number and (not drawn or model.types.type_of(factor)):
             return  # a tensor's values are spread over the shape of the ones
         made = model.source.text(ones.func)
@@ -175,7 +171,7 @@ def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bo
 
 def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
     """Is the factor a whole number that ones of a small whole type cannot be filled with?"""
-    if model.types.type_of(ones).dtype in FLOATS or is_written_float(factor):
+    if model.types.type_of(ones).dtype in dtypes.FLOATS or is_written_float(factor):
         return False
     size = factor.operand if isinstance(factor, ast.UnaryOp) else factor
     return isinstance(size, ast.Constant) and not is_small(size, SMALLEST)
@@ -184,9 +180,9 @@ def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool
 def may_be_cut_off(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
     """May the type of the ones be one that the factor does not fit into, and the product of another?"""
     dtype = model.types.type_of(ones).dtype
-    if dtype in FLOATS:
+    if dtype in dtypes.FLOATS:
         return False
-    return dtype not in WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor)
+    return dtype not in dtypes.WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor)
 
 
 def is_small(factor: ast.expr, most: int) -> bool:
@@ -227,7 +223,7 @@ def type_of_product(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> s
     name = constructor("result_type", ones, model)
     if name is None or any(keyword.arg == "dtype" for keyword in ones.keywords):
         return None
-    if not is_number(factor, model) or not all(
+    if not numbers.is_number(factor, model) or not all(
         model.effects.effect_of(argument).quiet for argument in ones.args
     ):
         return None
@@ -261,7 +257,7 @@ def size_of(ones: ast.Call, model: SemanticModel) -> str | None:
         case [ast.Call(func=ast.Attribute(attr="size"), args=[], keywords=[]) as size]:
             return model.source.text(size)
         case [ast.expr() as size]:
-            return f"({model.source.text(size)},)" if is_integer(size, model) is True else None
+            return f"({model.source.text(size)},)" if integers.is_integer(size, model) is True else None
         case [_, _, *_]:
             return f"({', '.join(model.source.text(argument) for argument in ones.args)})"
     return None

@@ -75,14 +75,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    Applicability,
+    Autograd,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    SinkKind,
+    TypeTag,
+    descendants,
+    weight_sync,
+)
 from rlint.rules.networks._shared.no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.gradient_sinks import SinkKind
-from rlint.semantics.nn.weight_sync import called_follower, is_network, may_follow
-from rlint.syntax.walk import below
 
 ADVICE = "Run the forward of the target under `torch.no_grad()`"
 
@@ -132,17 +138,17 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         if model.names.qualified(candidate) is not None:
             return None
         kind = model.types.type_of(candidate)
-        if kind.tag is TypeTag.MODULE or (not kind and is_network(candidate, model)):
+        if kind.tag is TypeTag.MODULE or (not kind and weight_sync.is_network(candidate, model)):
             return candidate
     return None
 
 
 def is_attached(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run a target network so that gradients of its weights are computed for nothing?"""
-    if not may_follow(call.func, model):
+    if not weight_sync.may_follow(call.func, model):
         return False
     network = network_of(call, model)
-    if network is None or not called_follower(network, model):
+    if network is None or not weight_sync.called_follower(network, model):
         return False
     if network is not call.func and not model.gradients.gives_gradient(call):
         return False
@@ -165,14 +171,14 @@ def may_learn(argument: ast.expr, model: SemanticModel) -> bool:
                 return True
     if any(model.types.type_of(kept).tag in (TypeTag.TENSOR, TypeTag.PARAMETERS) for kept in sources.kept):
         return True
-    return any(isinstance(part, ast.expr) and is_made_to_learn(part, model) for part in below(argument))
+    return any(isinstance(part, ast.expr) and is_made_to_learn(part, model) for part in descendants(argument))
 
 
 def is_made_to_learn(part: ast.expr, model: SemanticModel) -> bool:
     """Is a variable or attribute a tensor that a gradient is asked for: `states.requires_grad_()`?"""
     if isinstance(part, ast.Name):
         values = [binding.value for binding in model.dataflow.definitions(part) if binding.value is not None]
-        if any(_asks_for_gradient(node) for value in values for node in below(value)):
+        if any(_asks_for_gradient(node) for value in values for node in descendants(value)):
             return True
     elif not isinstance(part, ast.Attribute):
         return False

@@ -61,8 +61,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
-from rlint.semantics.model import SemanticModel
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, last_names
 
 OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
 DECIDES = frozenset({"fused", "foreach", "differentiable", "capturable", None})

@@ -71,9 +71,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
-from rlint.semantics.model import SemanticModel
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
 
 
 class ModeTogglePerStep(Rule):

@@ -63,11 +63,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.threads.queues import DATA, METRICS, is_named_for_metrics
+from rlint.rule import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    last_name,
+    queues,
+)
 
 _LOOPS = (ast.For, ast.While)
 _FULL = frozenset({"queue.Full", "multiprocessing.queues.Full", "builtins.Exception", "_queue.Full"})
@@ -142,11 +149,11 @@ def asks_to_wait(call: ast.Call) -> bool:
 def carries_metrics(call: ast.Call, queue: ast.expr, model: SemanticModel) -> bool:
     """Is all that is put into the queue logged, as far as its names and contents tell?"""
     cargo = model.threads.queue_content(queue)
-    if cargo == DATA:
+    if cargo == queues.DATA:
         return False
-    named = is_named_for_metrics(last_name(queue) or "")
+    named = queues.is_named_for_metrics(last_name(queue) or "")
     item = last_name(call.args[0]) or ""
-    return named or (cargo == METRICS and is_named_for_metrics(item))
+    return named or (cargo == queues.METRICS and queues.is_named_for_metrics(item))
 
 
 def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix | None:

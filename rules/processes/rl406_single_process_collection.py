@@ -67,12 +67,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.regex import regex
-from rlint.rule import Finding, Rule
-from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.environments import stepped_in_turn
-from rlint.syntax.walk import below
+from rlint.rule import ClassSummary, Finding, Rule, SemanticModel, descendants, environments, regex
 
 ADVICE = (
     "Batch the policy first: `gymnasium.make_vec(id, num_envs=n)` or a `SyncVectorEnv`, and one forward for "
@@ -96,7 +91,7 @@ class SingleProcessCollection(Rule):
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "step":
             return
-        held = stepped_in_turn(node, model)
+        held = environments.stepped_in_turn(node, model)
         if held is None or stands_for_all(node, model) or is_one_of_several(node, model):
             return
         if again_in_loop(node, model):
@@ -145,7 +140,7 @@ def again_in_loop(call: ast.Call, model: SemanticModel) -> bool:
     return any(
         order.position(other) < order.position(call)
         and model.frequency.loops(other)[:1] == [loop]
-        and stepped_in_turn(other, model) is not None
+        and environments.stepped_in_turn(other, model) is not None
         for other in model.names.calls_named("step", model.function(call))
         if other is not call
     )
@@ -154,4 +149,6 @@ def again_in_loop(call: ast.Call, model: SemanticModel) -> bool:
 def runs_policy(call: ast.Call, model: SemanticModel) -> bool:
     """Does the loop ask a network for the action of one environment at a time?"""
     loop = model.frequency.loops(call)[0]
-    return any(isinstance(node, ast.Call) and model.gradients.gives_gradient(node) for node in below(loop))
+    return any(
+        isinstance(node, ast.Call) and model.gradients.gives_gradient(node) for node in descendants(loop)
+    )

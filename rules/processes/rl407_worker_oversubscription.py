@@ -83,12 +83,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.regex import regex
-from rlint.rule import Finding, Heat, Rule
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.torch_settings import CUDA, THREADS
-from rlint.semantics.threads.contexts import WorkerStart
-from rlint.semantics.threads.spawn import PROCESS
+from rlint.rule import Finding, Heat, Rule, SemanticModel, WorkerStart, regex, spawn, torch_settings
 
 _DEVICE = regex(r"device|dvc|cuda|gpu")
 
@@ -107,7 +102,7 @@ class WorkerOversubscription(Rule):
         """Find a line that starts workers which all compute."""
         assert isinstance(node, ast.Call)
         busy = [start for start in model.threads.workers_made(node) if computes(start, model)]
-        if not busy or model.program.sets(THREADS):
+        if not busy or model.program.sets(torch_settings.THREADS):
             return
         if not busy[0].many and not any(
             is_beside(other, busy[0]) and computes(other, model) for other in model.threads.worker_starts()
@@ -126,13 +121,13 @@ class WorkerOversubscription(Rule):
 
 def computes(start: WorkerStart, model: SemanticModel) -> bool:
     """Do the workers keep the threads of torch busy, on the CPU for all that is known?"""
-    if start.sort != PROCESS:
+    if start.sort != spawn.PROCESS:
         return False
     functions = model.threads.run_with(start.target)
     if not model.nn.learns(start.target) and not any(map(model.nn.convolves, functions)):
         return False
     modules = {function.module for function in functions} | {start.launcher.module}
-    if any(CUDA in model.index.modules[module].speedups for module in modules):
+    if any(torch_settings.CUDA in model.index.modules[module].speedups for module in modules):
         return False
     told = any(_DEVICE.search(parameter) for function in functions for parameter in function.parameters)
     read = any(

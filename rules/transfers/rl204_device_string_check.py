@@ -60,10 +60,17 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    last_names,
+)
 
 NAMES = ("cuda", "cpu", "mps", "xpu", "gpu")
 ASKS = frozenset(f"torch.{kind}.is_available" for kind in ("cuda", "xpu", "backends.mps"))
@@ -172,7 +179,7 @@ def alike(node: ast.expr, around: ast.AST, model: SemanticModel) -> list[ast.exp
 def _by_form(around: ast.AST, model: SemanticModel) -> dict[str, list[ast.expr]]:
     """The comparisons and calls in a part of the file, those together that say the same."""
     found: dict[str, list[ast.expr]] = {}
-    for other in below(around):
+    for other in descendants(around):
         if isinstance(other, (ast.Compare, ast.Call)) and model.edit.is_relocatable(other):
             found.setdefault(ast.dump(other), []).append(other)
     for same in found.values():
@@ -187,7 +194,7 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: Se
         return None
     loop = loops[-1]
     start = loop.iter if isinstance(loop, ast.For) else loop.test
-    if any(part is node for part in below(start)):
+    if any(part is node for part in descendants(start)):
         return None
     if device is not None and not (
         isinstance(device, (ast.Name, ast.Attribute))

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from project_builder import expression, model_of
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.model import SemanticModel
 
 
@@ -177,7 +177,7 @@ def called(model: SemanticModel, source: str) -> tuple[ast.Call, ast.Name]:
 
 def test_too_many_values_are_not_told_apart() -> None:
     """Where a name may have more values than anybody writes, it may have any of its variable's."""
-    times = MOST_VALUES + 50
+    times = MAX_DEFINITIONS + 50
     lines = "".join(f"    if c: x = {number}\n" for number in range(times))
     text = f"def f(c):\n    x = -1\n{lines}    first(x)\n    x = None\n    second(x)\n    x = 0\n"
     model = model_of(text)

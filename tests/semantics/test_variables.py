@@ -6,7 +6,7 @@ import ast
 
 from project_builder import model_of
 from rlint.semantics.dataflow.def_use import DefUse
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.model import SemanticModel
 
 
@@ -53,11 +53,13 @@ def test_readers_of_each_binding() -> None:
 def test_readers_of_too_many_values() -> None:
     """Where a name may have more values than anybody writes, it may have any of its variable's."""
     text = (
-        "def f(c):\n" + "    if c: x = 1\n" * (MOST_VALUES + 1) + "    first(x)\n    x = 2\n    second(x)\n"
+        "def f(c):\n"
+        + "    if c: x = 1\n" * (MAX_DEFINITIONS + 1)
+        + "    first(x)\n    x = 2\n    second(x)\n"
     )
     model = model_of(text)
     scope = model.syntax.scopes[model.syntax.of_type(ast.FunctionDef)[0]]
     readers = DefUse("x", scope, model.analysis)
-    last = MOST_VALUES + 3
+    last = MAX_DEFINITIONS + 3
     assert lines(readers.of(scope.bindings["x"][0])) == [last]
     assert lines(readers.of(scope.bindings["x"][-1])) == [last, last + 2]

@@ -7,7 +7,7 @@ import ast
 from rlint.models.kind import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 _MEMORY = (TypeTag.TENSOR, TypeTag.NDARRAY)
 
@@ -23,7 +23,7 @@ def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
             kind = analysis.types.binding_kind(binding)
             if kind.fresh or is_immutable(kind):
                 continue
-            for part in below(binding.value):
+            for part in descendants(binding.value):
                 known = isinstance(part, ast.Name) and part.id in (name.id, *found)
                 if known or not isinstance(part, ast.Name):
                     continue

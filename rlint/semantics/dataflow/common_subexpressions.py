@@ -10,7 +10,7 @@ from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.dataflow.mutation import Mutations
 from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import SyntaxIndex
-from rlint.syntax.walk import below, size_of
+from rlint.syntax.walk import descendants, size_of
 
 _Shape = object
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
@@ -202,7 +202,7 @@ class CommonSubexpressions:
         return None
 
     def _scopes_in(self, node: ast.expr) -> list[Scope]:
-        return [self.syntax.scopes[child] for child in below(node) if child in self.syntax.scopes]
+        return [self.syntax.scopes[child] for child in descendants(node) if child in self.syntax.scopes]
 
     def _described(
         self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]

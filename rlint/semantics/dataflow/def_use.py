@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
@@ -51,7 +51,7 @@ def _read_by(use: ast.Name, scope: Scope, analysis: FileAnalysis) -> Iterator[Bi
         if not isinstance(parent, ast.AugAssign):
             return
         reaching = analysis.definitions.before(use.id, parent, scope)
-    if len(reaching) > MOST_VALUES:
+    if len(reaching) > MAX_DEFINITIONS:
         yield None  # all that the variable has
     else:
         yield from reaching

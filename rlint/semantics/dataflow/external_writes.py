@@ -13,7 +13,7 @@ from rlint.models.kind import UNKNOWN, Type, TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 _GIVES = ("__setattr__", "__getattribute__")
 _Owner = Callable[[ast.Name], ast.ClassDef | None]
@@ -196,7 +196,7 @@ def gives_something_else(method: ast.FunctionDef) -> bool:
     names = [parameter.arg for parameter in method.args.args[1:]]
     handed_on = [
         [argument.id for argument in node.args if isinstance(argument, ast.Name)][-len(names) :]
-        for node in below(method)
+        for node in descendants(method)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == method.name
@@ -204,9 +204,11 @@ def gives_something_else(method: ast.FunctionDef) -> bool:
     if not names or not handed_on or any(given != names for given in handed_on):
         return True
     bound = {
-        node.id for node in below(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        node.id
+        for node in descendants(method)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }
-    returns = [node.value for node in below(method) if isinstance(node, ast.Return)]
+    returns = [node.value for node in descendants(method) if isinstance(node, ast.Return)]
     return bool(bound & {*names}) or (
         method.name == "__getattribute__" and not all(isinstance(value, ast.Call) for value in returns)
     )

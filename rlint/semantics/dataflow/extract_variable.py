@@ -10,7 +10,7 @@ from rlint.findings import Edit
 from rlint.frozen import frozen
 from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -167,11 +167,11 @@ def _can_stand_before(first: ast.expr, statement: ast.stmt, model: SemanticModel
 
 def _is_first(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
     """Is nothing evaluated before it that can fail for other reasons than `first` can?"""
-    own = {node.id for node in below(first) if isinstance(node, ast.Name)}
+    own = {node.id for node in descendants(first) if isinstance(node, ast.Name)}
     for part in model.dataflow.order.earlier(first, statement):
-        if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in below(part)):
+        if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in descendants(part)):
             continue
-        for node in below(part):
+        for node in descendants(part):
             match node:
                 case ast.Name(id=name) if name not in own and model.names.qualified(node) is None:
                     return False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -40,7 +40,7 @@ def is_reached(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     if not isinstance(loop, ast.stmt):
         part = loop.key if isinstance(loop, ast.DictComp) else loop.elt
         first = loop.generators[0].ifs[:1] or [part]
-        if len(loop.generators) > 1 or node not in below(first[0]):
+        if len(loop.generators) > 1 or node not in descendants(first[0]):
             return False
         return model.dataflow.order.always_within(node, first[0])
     statement = model.syntax.statement(node)
@@ -49,7 +49,7 @@ def is_reached(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     if model.parent(statement) is not loop or not model.dataflow.order.always_within(node, statement):
         return False
     block, index = model.syntax.block(statement)
-    return not any(isinstance(part, _LEAVES) for before in block[:index] for part in below(before))
+    return not any(isinstance(part, _LEAVES) for before in block[:index] for part in descendants(before))
 
 
 def _has_items(iterable: ast.expr, model: SemanticModel) -> bool:
@@ -96,7 +96,7 @@ def _comes_first(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
             *model.dataflow.order.earlier(node, part),
         ]
         binds = [loop.generators[0].target]
-    plain = all(isinstance(inner, _CANNOT_FAIL) for part in parts for inner in below(part))
+    plain = all(isinstance(inner, _CANNOT_FAIL) for part in parts for inner in descendants(part))
     return plain and all(isinstance(target, ast.Name) for target in binds)
 
 
@@ -104,5 +104,5 @@ def _binds_plainly(statement: ast.stmt) -> bool:
     """`found = False`"""
     match statement:
         case ast.Assign(targets=[ast.Name()], value=value):
-            return all(isinstance(inner, _CANNOT_FAIL) for inner in below(value))
+            return all(isinstance(inner, _CANNOT_FAIL) for inner in descendants(value))
     return isinstance(statement, ast.Pass)

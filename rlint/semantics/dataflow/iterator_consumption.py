@@ -16,7 +16,7 @@ from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import FunctionSummary, IteratedParameter
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 _GO_THROUGH = frozenset(
     """difference difference_update extend extendleft fromkeys intersection intersection_update isdisjoint
@@ -66,7 +66,7 @@ class IteratorUses:
     def summary(self, function: Function) -> tuple[IteratedParameter, ...]:
         """What a function of the file goes through that may be an iterator."""
         found: dict[IteratedParameter, None] = {}
-        for taken in self.taken(below(function)):
+        for taken in self.taken(descendants(function)):
             path = ""
             if taken.argument:
                 assert isinstance(taken.place, ast.Call)
@@ -246,7 +246,7 @@ class IteratorUses:
             return True
         between = flow.between(place, shown)
         return between is not None and not any(
-            isinstance(node, _LEAVES) for part in between for node in below(part)
+            isinstance(node, _LEAVES) for part in between for node in descendants(part)
         )
 
 

@@ -10,7 +10,7 @@ from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
-from rlint.syntax.walk import below, names_bound
+from rlint.syntax.walk import descendants, names_bound
 
 _SIZES = frozenset(
     {"shape", "size", "ndim", "dtype", "device", "nbytes", "itemsize", "numel", "dim", "__len__"}
@@ -159,7 +159,7 @@ def _sets_anew(statement: ast.AST, growth: ArrayGrowth) -> bool:
     if not any(same_place(target, place) for target in flat for place in places):
         return False
     # its own growth, or a trim of itself, carries the old value on
-    return not any(same_place(node, growth.target) for node in below(statement.value))
+    return not any(same_place(node, growth.target) for node in descendants(statement.value))
 
 
 def _is_growth_of(binding: Binding, target: ast.Name, model: SemanticModel) -> bool:
@@ -176,7 +176,7 @@ def _rebinds(node: ast.AST, target: ast.expr) -> bool:
     place: ast.AST = target
     while True:
         if any(same_place(element, place) for element in flat):
-            return not any(same_place(part, target) for part in below(node.value))
+            return not any(same_place(part, target) for part in descendants(node.value))
         if not isinstance(place, (ast.Attribute, ast.Subscript)):
             return False
         place = place.value
@@ -186,8 +186,10 @@ def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
     """Is the entry (or its owner) chosen by the loop's own variable, or by what a pass makes of it?"""
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
-    own = {name for part in (loop.target, *loop.body) for node in below(part) for name in names_bound(node)}
-    return any(isinstance(node, ast.Name) and node.id in own for node in below(target))
+    own = {
+        name for part in (loop.target, *loop.body) for node in descendants(part) for name in names_bound(node)
+    }
+    return any(isinstance(node, ast.Name) and node.id in own for node in descendants(target))
 
 
 def _same_places(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> list[ast.AST]:
@@ -199,7 +201,7 @@ def _same_places(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> 
     kind = type(target)
     return [
         node
-        for node in below(region)
+        for node in descendants(region)
         if type(node) is kind
         and node is not target
         and isinstance(getattr(node, "ctx", None), ast.Load)

@@ -14,7 +14,7 @@ from rlint.semantics.nn.optimizer_effects import OptimizerEffects
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS
-from rlint.syntax.walk import below, children, is_in, names_bound
+from rlint.syntax.walk import children, descendants, is_in, names_bound
 
 _FIXED = frozenset({TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
@@ -104,13 +104,13 @@ class Mutations:
             return None
         tree = self.analysis.syntax
         first_statement, second_statement = tree.statement(first), tree.statement(second)
-        nodes = [node for part in parts for node in below(part)]
+        nodes = [node for part in parts for node in descendants(part)]
         self._compared += len(nodes)
         is_passed = second_statement in nodes
         # of the two statements themselves everything else that they evaluate
         for statement in dict.fromkeys((first_statement, second_statement)):
             nodes += _own_nodes(statement)
-        skipped = {node for end in (first, second) for node in below(end)}
+        skipped = {node for end in (first, second) for node in descendants(end)}
         if not is_passed:
             # what is made of the second, and where it is stored, comes after it; in a loop that passes it
             # several times, it comes before, too
@@ -131,7 +131,7 @@ class Mutations:
             if node is statement:
                 break
             found.append(node)
-            if isinstance(node, COMPREHENSIONS) and not any(child is first for child in below(node)):
+            if isinstance(node, COMPREHENSIONS) and not any(child is first for child in descendants(node)):
                 found.clear()
         return found
 
@@ -150,16 +150,16 @@ class _Watched:
         unread: set[ast.AST] = set()
         bound_inside = {
             name
-            for node in below(expression)
+            for node in descendants(expression)
             if node in analysis.syntax.scopes
             for name in analysis.syntax.scopes[node].bindings
         }
-        for node in below(expression):
+        for node in descendants(expression):
             if isinstance(node, ast.Call) and not self._is_library(node):
                 pure = analysis.effects.call_effect(node).pure
                 self.reads_state = self.reads_state or not pure
                 if pure:
-                    unread.update(below(node.func))
+                    unread.update(descendants(node.func))
             elif isinstance(node, ast.Name) and node.id not in bound_inside:
                 kind = analysis.types.type_of(node)
                 scope, _ = analysis.names.bindings(node)
@@ -390,7 +390,7 @@ def _targets(statement: ast.stmt, value: ast.AST) -> Iterator[ast.AST]:
     elif isinstance(statement, ast.Match) and is_in(value, statement.subject):
         targets = statement.cases
     for target in targets:
-        yield from below(target)
+        yield from descendants(target)
 
 
 def _root(expression: ast.AST) -> str | None:
@@ -400,4 +400,4 @@ def _root(expression: ast.AST) -> str | None:
 
 
 def _attributes(expression: ast.AST) -> set[str]:
-    return {node.attr for node in below(expression) if isinstance(node, ast.Attribute)}
+    return {node.attr for node in descendants(expression) if isinstance(node, ast.Attribute)}

@@ -12,7 +12,7 @@ from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import LOOPS, TRIES, SyntaxIndex
 from rlint.syntax.walk import is_in
 
-MOST_VALUES = 100
+MAX_DEFINITIONS = 100
 """In more than 3000 files of projects and of Python's own library, no name has more than 30 values where it
 stands. Whoever looks at all values of each name needs a time that grows with the square of their number; a
 name with more than this has values that nobody tells apart.
@@ -90,7 +90,7 @@ class ReachingDefinitions:
                 block, index = syntax.block(current)
                 for sibling in variable.binding_before(block, index):
                     found.update(dict.fromkeys(variable.inside(sibling)))
-                    if len(found) > MOST_VALUES:
+                    if len(found) > MAX_DEFINITIONS:
                         return variable.bindings
                     if variable.always_bound_by(sibling):
                         return list(found)
@@ -125,7 +125,7 @@ class ReachingDefinitions:
                 found.update(dict.fromkeys(b for b in variable.inside(parent) if b.node is parent))
             if isinstance(parent, (ast.If, ast.With, ast.AsyncWith, ast.Match, ast.match_case)):
                 found.update(dict.fromkeys(variable.in_headers(parent)))
-            if len(found) > MOST_VALUES:
+            if len(found) > MAX_DEFINITIONS:
                 return variable.bindings
             current = parent
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.models.kind import Type
@@ -78,7 +78,7 @@ def storage_of(lower: ast.expr, analysis: FileAnalysis) -> Type | None:
     """
     if isinstance(lower, ast.Name):
         function = analysis.syntax.function(lower)
-        for node in below(function) if function is not None else ():
+        for node in descendants(function) if function is not None else ():
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
                     if name == lower.id:
@@ -132,7 +132,7 @@ def _writes(function: Function, lower: ast.expr) -> bool:
         isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Store)
         and _alike(node.value, lower.value)
-        for node in below(function)
+        for node in descendants(function)
     )
 
 
@@ -141,12 +141,12 @@ def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
     takes_off = doubles = False
     assigned = {
         target.id
-        for node in below(loop)
+        for node in descendants(loop)
         if isinstance(node, (ast.Assign, ast.AugAssign))
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
-    for node in below(loop):
+    for node in descendants(loop):
         match node:
             case ast.AugAssign(target=ast.Name(id=name), op=ast.Sub(), value=value) if name == wanted:
                 takes_off = takes_off or _alike(value, lower)
@@ -168,7 +168,7 @@ def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
 def _calls_itself(function: Function, wanted: str, lower: ast.expr) -> bool:
     """Does a function call itself with the wanted sum as it is, and with the one on the left taken off?"""
     whole = rest = False
-    for node in below(function):
+    for node in descendants(function):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name == function.name:
                 given = [*node.args, *(keyword.value for keyword in node.keywords)]

@@ -18,7 +18,7 @@ from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.queries import argument_count
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
-from rlint.syntax.walk import RUN_LATER, below, children, end_in_order, running, size_of
+from rlint.syntax.walk import RUN_LATER, children, descendants, end_in_order, running, size_of
 
 _WRITES = Effect(EffectKind.MUTATES, "writes into an argument")
 _SUSPENDS = Effect(EffectKind.OTHER, "suspends the function")
@@ -79,7 +79,7 @@ class EffectInference:
                     effect = effect.joined(own)
             return effect
         if expression not in self._of_large:
-            for node in reversed(below(expression)):  # what is in a part comes before the part
+            for node in reversed(descendants(expression)):  # what is in a part comes before the part
                 if node not in self._of_large and size_of(node) > _SMALL:
                     self._of_large[node] = self._of_parts(node)
         return self._of_large[expression]
@@ -415,7 +415,7 @@ def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> I
     they are called. Each node comes before its parts, and of these the last comes first.
     """
     for statement in function.body:
-        nodes = below(statement)
+        nodes = descendants(statement)
         if not RUN_LATER.isdisjoint(map(type, nodes)):
             nodes = running(statement)
         if types is not None:

@@ -11,7 +11,7 @@ from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.semantics.frequency.lazy_init import where_it_leaves
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, SyntaxIndex
-from rlint.syntax.walk import below, place_in_order
+from rlint.syntax.walk import descendants, place_in_order
 
 RARE_PERIOD = 50
 """Every so many passes a guarded line counts as one level colder than its loop."""
@@ -172,7 +172,9 @@ def _cap_of_part(part: ast.expr, syntax: SyntaxIndex) -> Heat:
         return Heat.WARM if _RARE_WORDS.search(interval.text.lower()) else Heat.HOT
     if isinstance(part, ast.Compare):
         words = " ".join(
-            name for node in below(part) if (name := getattr(node, "attr", None) or getattr(node, "id", None))
+            name
+            for node in descendants(part)
+            if (name := getattr(node, "attr", None) or getattr(node, "id", None))
         ).lower()
         if _INTERVAL_WORDS.search(words) and _RARE_WORDS.search(words):
             return Heat.WARM

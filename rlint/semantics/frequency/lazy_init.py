@@ -6,7 +6,7 @@ import ast
 
 from rlint.regex import regex
 from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 _COMES_AND_GOES = regex(
     r"(^|_)(done|dones|terminated|truncated|terminal|over|finished|paused|stopped|closed)$"
@@ -48,7 +48,7 @@ def _is_made(kept: tuple[str, str], function: Function) -> bool:
     owner, name = kept
     if _COMES_AND_GOES.search(name):
         return False
-    nodes = below(function)
+    nodes = descendants(function)
     if not owner and not any(isinstance(node, ast.Global) and name in node.names for node in nodes):
         return False
     for node in nodes:

@@ -9,7 +9,7 @@ from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.semantics.frequency.loops import BOUNDED, AnyLoop
 from rlint.syntax.syntax_index import COMPREHENSIONS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 _SAME_ITEMS = frozenset(
     """builtins.iter builtins.list builtins.tuple builtins.reversed builtins.sorted tqdm.tqdm tqdm.auto.tqdm
@@ -110,6 +110,6 @@ def _pairs(target: ast.expr, iterable: ast.expr, qualified: Qualified) -> Iterat
             if method == "values":
                 yield from _pairs(target, owner, qualified)
                 return
-    for node in below(target):
+    for node in descendants(target):
         if isinstance(node, ast.Name):
             yield LoopItem(node.id, ItemKind.ELEMENT, iterable, is_part=node is not target)

@@ -14,7 +14,7 @@ from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.intervals import PassInterval, interval_of, last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 
 class GuardKind(Enum):
@@ -342,7 +342,7 @@ def _sort_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
 
 def constant_period(test: ast.expr, definitions: ReachingDefinitions) -> int | None:
     """The period of `step % PERIOD == 0` where the name stands for one constant."""
-    for node in below(test):
+    for node in descendants(test):
         match node:
             case ast.BinOp(op=ast.Mod(), right=ast.Name() as name):
                 bindings = definitions.reaching(name)
@@ -370,7 +370,7 @@ def _leaves(block: list[ast.stmt], *, repeated: bool) -> bool:
 def _words(expression: ast.expr) -> set[str]:
     """The names and texts in an expression, in lower case."""
     found = set()
-    for node in below(expression):
+    for node in descendants(expression):
         name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "value", None)
         if isinstance(name, str):
             found.add(name.lower().lstrip("_"))

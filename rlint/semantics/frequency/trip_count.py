@@ -10,7 +10,7 @@ from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.syntax_index import LOOPS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -57,7 +57,7 @@ def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
-    names = [name.id for name in below(loop.target) if isinstance(name, ast.Name)]
+    names = [name.id for name in descendants(loop.target) if isinstance(name, ast.Name)]
     names += [last_name(loop.iter) or ""] if not isinstance(loop.iter, ast.Call) else []
     if any(_SETTINGS.search(name.lower()) for name in names):
         return True

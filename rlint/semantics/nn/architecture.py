@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.kind import TypeTag
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, TRIES
 from rlint.syntax.walk import is_in_block
@@ -164,7 +164,7 @@ class NetworkParts:
                 yield NetworkPart("attribute", node.attr, arguments=(("", self.of(node.value)),))
             return
         bindings = self.analysis.definitions.reaching(node)
-        if not bindings or len(bindings) > MOST_VALUES:
+        if not bindings or len(bindings) > MAX_DEFINITIONS:
             yield UNKNOWN
             bindings = []
         for binding in bindings:

@@ -17,7 +17,7 @@ from rlint.semantics.nn.gradient_sinks import LEARNS, TAKES, SinkKind
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below, end_in_order, place_in_order
+from rlint.syntax.walk import descendants, end_in_order, place_in_order
 
 _SMALL = 6
 """Statements in a helper that is looked through for what becomes of its arguments."""
@@ -81,7 +81,7 @@ class GradientSummaries:
 
     def _calls(self, function: Function) -> Iterator[ast.Call]:
         """The calls in a function that may run a network."""
-        for node in below(function):
+        for node in descendants(function):
             if type(node) is ast.Call and self.analysis.syntax.function(node) is function:
                 qualified = self.analysis.names.qualified(node.func)
                 if qualified is None or library.callable_fact(qualified) is None:
@@ -129,7 +129,7 @@ class GradientSummaries:
 
 def _lets_end(node: Function) -> bool:
     """Does anything in a function let a gradient end?"""
-    for part in below(node):
+    for part in descendants(node):
         kind = type(part)
         if kind is ast.Attribute and part.attr in _ENDING:  # type: ignore[attr-defined]
             return True

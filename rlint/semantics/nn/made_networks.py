@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import TypeTag
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -259,7 +259,7 @@ def _names_network(expression: ast.expr, model: SemanticModel) -> bool:
     return any(
         isinstance(part, (ast.Name, ast.Attribute))
         and model.types.type_of(part).tag in (TypeTag.MODULE, TypeTag.PARAMETERS, TypeTag.TENSOR)
-        for part in below(expression)
+        for part in descendants(expression)
     )
 
 

@@ -24,7 +24,7 @@ _RECURRENT = frozenset(
     f"torch.nn.{name}" for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 )
 _WITH_WEIGHTS = ("Linear", "Conv", "LSTM", "GRU", "RNN", "Embedding", "Attention", "Transformer")
-OF_EVERY_MODULE = frozenset(
+MODULE_METHODS = frozenset(
     """apply bfloat16 buffers children cpu cuda double eval float get_parameter half load_state_dict modules
     named_buffers named_children named_modules named_parameters parameters register_buffer register_parameter
     requires_grad_ share_memory state_dict to train type zero_grad""".split()
@@ -418,7 +418,7 @@ class _Reading:
         own = owners[0][1]
         self.found.lent |= any(attribute in given for attribute, _ in uses)
         for attribute, _ in sorted(uses):
-            if self.index.method(cls, attribute) is None and attribute not in OF_EVERY_MODULE:
+            if self.index.method(cls, attribute) is None and attribute not in MODULE_METHODS:
                 self.add_attribute(cls, attribute, own, None, sure=False)
 
     def _run(self, cls: ClassSummary, method: str, instance: _Place, *, sure: bool) -> None:
@@ -452,7 +452,7 @@ class _Reading:
         for attribute, method in sorted(done.uses):
             if self.index.method(cls, attribute) is not None:
                 found.add(attribute)
-            elif method not in OF_EVERY_MODULE and not (method == "" and attribute in OF_EVERY_MODULE):
+            elif method not in MODULE_METHODS and not (method == "" and attribute in MODULE_METHODS):
                 self.add_attribute(cls, attribute, instance, _entry(method), sure=sure)
         return found
 

@@ -13,7 +13,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import GRADIENT_STEP
 from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import below, children
+from rlint.syntax.walk import children, descendants
 
 _STEPS = frozenset({"step", "optimizer_step", "minimize"})
 _NO_STEPS = frozenset({TypeTag.SCHEDULER, TypeTag.ENVIRONMENT, TypeTag.WRITER, TypeTag.LOGGER})
@@ -81,7 +81,7 @@ class OptimizerEffects:
         """Does the expression name what this file makes a leaf of autograd, or gives an optimizer?"""
         if not self._leaves:
             return False
-        for node in below(expression):
+        for node in descendants(expression):
             if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._leaves:
                 return True
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -117,7 +117,7 @@ class OptimizerEffects:
 
     def _asks_project(self, expression: ast.expr) -> bool:
         """Does a function of the project see what is in the expression? It may look at gradients."""
-        calls = (node for node in below(expression) if isinstance(node, ast.Call))
+        calls = (node for node in descendants(expression) if isinstance(node, ast.Call))
         return any(
             isinstance(call.func, ast.Name) or self.analysis.effects.path_of(call) is not None
             for call in calls
@@ -173,7 +173,7 @@ def _is_alias(binding: Binding) -> bool:
 
 
 def _makes_leaf(value: ast.expr) -> bool:
-    for node in below(value):
+    for node in descendants(value):
         if isinstance(node, ast.keyword) and node.arg == "requires_grad":
             return not (isinstance(node.value, ast.Constant) and node.value.value is False)
         if isinstance(node, ast.Call) and last_name(node.func) in _LEAF_MAKERS:
@@ -183,7 +183,7 @@ def _makes_leaf(value: ast.expr) -> bool:
 
 def _places(value: ast.expr) -> Iterator[str]:
     """The last names of all variables and attributes in a value."""
-    for node in below(value):
+    for node in descendants(value):
         if isinstance(node, (ast.Name, ast.Attribute)):
             name = last_name(node)
             if name is not None:
@@ -191,7 +191,7 @@ def _places(value: ast.expr) -> Iterator[str]:
 
 
 def _identifiers(expression: ast.expr) -> Iterator[str]:
-    for node in below(expression):
+    for node in descendants(expression):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Attribute):

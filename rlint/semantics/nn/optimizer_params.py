@@ -13,7 +13,7 @@ from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import calls_like, last_name
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
 _PASSES_ON = frozenset(
@@ -162,7 +162,7 @@ class OptimizerParams:
         if isinstance(owner, ast.Name):
             for binding in self.analysis.definitions.reaching(owner):
                 if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
-                    for part in below(binding.value):
+                    for part in descendants(binding.value):
                         if isinstance(part, (ast.Name, ast.Attribute)):
                             yield from self._network_names(part)
         function = self.syntax.function(owner)
@@ -251,7 +251,7 @@ class OptimizerParams:
         return _is_optimizer_name(last_name(call.func) or "") and any(
             isinstance(part, ast.Attribute) and part.attr in _PARAMETERS
             for argument in call.args[:1]
-            for part in below(argument)
+            for part in descendants(argument)
         )
 
     def _networks(self, given: ast.expr, depth: int) -> set[str] | None:

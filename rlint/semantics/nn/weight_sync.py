@@ -14,7 +14,7 @@ from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import calls_like, last_name
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -47,7 +47,7 @@ _HARMLESS = EffectKind.TELLS | EffectKind.WARNS | EffectKind.READS_CLOCK
 
 
 @frozen
-class Loaded:
+class StateLoad:
     """`target.load_state_dict(...)`.
 
     `given` is the expression that makes what is loaded: the argument itself, or the value of a local
@@ -63,7 +63,7 @@ class Loaded:
 
 
 @frozen
-class Copied:
+class StateCopy:
     """`node` copies `original` for nothing; the tensors are those of the network `owner`."""
 
     node: ast.Call
@@ -77,7 +77,7 @@ class Copied:
         return getattr(self.node.func, "attr", "deepcopy") != "clone"
 
 
-def loaded_state(call: ast.Call, model: SemanticModel) -> Loaded | None:
+def loaded_state(call: ast.Call, model: SemanticModel) -> StateLoad | None:
     """Read a call of `load_state_dict` that copies into a network.
 
     None where it is none, where it takes over the tensors themselves (`assign=True`), or where a
@@ -99,7 +99,7 @@ def loaded_state(call: ast.Call, model: SemanticModel) -> Loaded | None:
         return None
     strict = keywords.get("strict") or (call.args[1] if len(call.args) == 2 else None)
     known = None if strict is None else isinstance(strict, ast.Constant) and strict.value is True
-    return Loaded(call, target, arguments[0], _maker(arguments[0], call, model), known)
+    return StateLoad(call, target, arguments[0], _maker(arguments[0], call, model), known)
 
 
 def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr:
@@ -125,7 +125,7 @@ def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr
 def _quiet_between(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
     """Does nothing that runs between two statements change any tensor, or wait for those who do?"""
     parts = model.dataflow.between(first, second)
-    return parts is not None and all(_is_quiet(node, model) for part in parts for node in below(part))
+    return parts is not None and all(_is_quiet(node, model) for part in parts for node in descendants(part))
 
 
 def _is_quiet(node: ast.AST, model: SemanticModel) -> bool:
@@ -152,7 +152,7 @@ def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
     return None
 
 
-def copied_state(given: ast.expr, model: SemanticModel) -> Copied | None:
+def copied_state(given: ast.expr, model: SemanticModel) -> StateCopy | None:
     """Find the copy in an expression that is the copied state of a network."""
     match given:
         case ast.DictComp(key=ast.Name(id=key), value=value, generators=[generator]):
@@ -167,7 +167,7 @@ def copied_state(given: ast.expr, model: SemanticModel) -> Copied | None:
                     return _copied_items(key, value, generator, model)
         case ast.Call(func=func, args=[state], keywords=[]) if model.names.qualified(func) == "copy.deepcopy":
             owner = state_owner(state, model)
-            return Copied(given, state, owner) if owner is not None else None
+            return StateCopy(given, state, owner) if owner is not None else None
         case ast.Call(
             func=ast.Attribute(
                 value=ast.Call(func=func, args=[network], keywords=[]) as copy, attr="state_dict"
@@ -175,11 +175,13 @@ def copied_state(given: ast.expr, model: SemanticModel) -> Copied | None:
             args=[],
             keywords=[],
         ) if model.names.qualified(func) == "copy.deepcopy" and is_network(network, model):
-            return Copied(copy, network, network, whole_network=True)
+            return StateCopy(copy, network, network, whole_network=True)
     return None
 
 
-def _copied_items(key: str, value: ast.expr, items: ast.comprehension, model: SemanticModel) -> Copied | None:
+def _copied_items(
+    key: str, value: ast.expr, items: ast.comprehension, model: SemanticModel
+) -> StateCopy | None:
     """`for key, v in net.state_dict().items()`, or `for key in net.state_dict()`, with `v` copied."""
     if items.ifs or items.is_async:
         return None
@@ -209,7 +211,7 @@ def _copied_items(key: str, value: ast.expr, items: ast.comprehension, model: Se
         case _:
             return None
     owner = state_owner(state, model) if same else None
-    return Copied(copy[0], original, owner) if owner is not None else None
+    return StateCopy(copy[0], original, owner) if owner is not None else None
 
 
 def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr, ast.expr] | None:
@@ -267,7 +269,9 @@ def _loop_variables(_: ast.Module, model: SemanticModel) -> frozenset[str]:
         *model.syntax.of_type(ast.For),
         *model.syntax.of_type(ast.AsyncFor),
     ]
-    return frozenset(part.id for loop in loops for part in below(loop.target) if isinstance(part, ast.Name))
+    return frozenset(
+        part.id for loop in loops for part in descendants(loop.target) if isinstance(part, ast.Name)
+    )
 
 
 def called_follower(network: ast.expr, model: SemanticModel) -> bool:

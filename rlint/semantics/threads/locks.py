@@ -11,7 +11,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import RUN_LATER, below
+from rlint.syntax.walk import RUN_LATER, descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
@@ -22,7 +22,7 @@ _RECEIVERS = frozenset({"self", "cls", "super"})
 
 
 @frozen
-class Section:
+class LockSection:
     """Statements that run while `lock` is held. `node` is the `with`, or the statement that takes the lock;
     `known` says that it is a lock for certain, not only by its name.
     """
@@ -47,16 +47,16 @@ class Locks:
         self._guarded: dict[tuple[ast.AST | None, str], frozenset[str]] = {}
 
     @cached_property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[LockSection, ...]:
         """All sections of the file, in source order."""
         found = [*self._blocks(), *self._brackets()]
         return tuple(sorted(found, key=lambda section: (section.node.lineno, section.node.col_offset)))
 
-    def held(self, node: ast.AST) -> tuple[Section, ...]:
+    def held(self, node: ast.AST) -> tuple[LockSection, ...]:
         """The sections of the same function that hold a node, innermost first."""
         if not self._by_statement:
             return ()
-        found: list[Section] = []
+        found: list[LockSection] = []
         node = self.syntax.buried.get(node, node)
         for parent in (node, *self.syntax.ancestors(node)):
             if type(parent) in RUN_LATER and parent is not node:
@@ -76,29 +76,29 @@ class Locks:
             None if _WORDS & words or (isinstance(expression, ast.Subscript) and "locks" in words) else False
         )
 
-    def begun_by(self, statement: ast.AST) -> list[Section]:
+    def begun_by(self, statement: ast.AST) -> list[LockSection]:
         """The sections that a statement begins, in source order."""
         return self._by_node.get(statement, [])
 
     @cached_property
-    def _by_node(self) -> dict[ast.AST, list[Section]]:
-        found: dict[ast.AST, list[Section]] = {}
+    def _by_node(self) -> dict[ast.AST, list[LockSection]]:
+        found: dict[ast.AST, list[LockSection]] = {}
         for section in self.sections:
             found.setdefault(section.node, []).append(section)
         return found
 
-    def of_same_lock(self, section: Section) -> list[Section]:
+    def of_same_lock(self, section: LockSection) -> list[LockSection]:
         """The sections that hold a lock of the same name in the same class (outside of classes: the file)."""
         return list(self._by_lock.get((self.syntax.class_of(section.node), section.name), ()))
 
     @cached_property
-    def _by_lock(self) -> dict[tuple[ast.AST | None, str], list[Section]]:
-        found: dict[tuple[ast.AST | None, str], list[Section]] = {}
+    def _by_lock(self) -> dict[tuple[ast.AST | None, str], list[LockSection]]:
+        found: dict[tuple[ast.AST | None, str], list[LockSection]] = {}
         for section in self.sections:
             found.setdefault((self.syntax.class_of(section.node), section.name), []).append(section)
         return found
 
-    def guarded(self, section: Section) -> frozenset[str]:
+    def guarded(self, section: LockSection) -> frozenset[str]:
         """The state that a lock guards: the names of attributes, of items' owners and of variables from
         outside that any of its sections writes, changes by a method or sets through `.value`.
         """
@@ -113,7 +113,7 @@ class Locks:
         return self._guarded[lock]
 
     def _changed(self, statement: ast.stmt) -> Iterator[str]:
-        for node in below(statement):
+        for node in descendants(statement):
             match node:
                 case ast.Attribute(attr="value", ctx=ast.Store(), value=owner):
                     yield last_name(owner) or ""
@@ -131,8 +131,8 @@ class Locks:
     # -- reading -------------------------------------------------------------------------------
 
     @cached_property
-    def _by_statement(self) -> dict[ast.AST, list[Section]]:
-        found: dict[ast.AST, list[Section]] = {}
+    def _by_statement(self) -> dict[ast.AST, list[LockSection]]:
+        found: dict[ast.AST, list[LockSection]] = {}
         for section in self.sections:
             for statement in section.body:
                 found.setdefault(statement, []).append(section)
@@ -142,19 +142,19 @@ class Locks:
                 if _WORDS & set((name or "").lower().split("_")):
                     assert isinstance(node, FUNCTIONS)
                     for statement in node.body:
-                        section = Section(decorator, node, tuple(node.body), known=False)
+                        section = LockSection(decorator, node, tuple(node.body), known=False)
                         found.setdefault(statement, []).append(section)
         return found
 
-    def _blocks(self) -> Iterator[Section]:
+    def _blocks(self) -> Iterator[LockSection]:
         for node in self.syntax.of_type(ast.With):
             assert isinstance(node, ast.With)
             for item in node.items:
                 verdict = self.is_lock(item.context_expr)
                 if verdict is not False:
-                    yield Section(item.context_expr, node, tuple(node.body), verdict is True)
+                    yield LockSection(item.context_expr, node, tuple(node.body), verdict is True)
 
-    def _brackets(self) -> Iterator[Section]:
+    def _brackets(self) -> Iterator[LockSection]:
         """`lock.acquire()` … `lock.release()`, in one block or in the `finally` of the `try` that follows."""
         for call in self.syntax.written.calls_of(("acquire",)):
             match call:
@@ -168,7 +168,7 @@ class Locks:
                 block, index = self.syntax.block(statement)
                 body = _until_release(block[index + 1 :], ast.unparse(lock))
                 if body is not None:
-                    yield Section(lock, statement, body, verdict is True)
+                    yield LockSection(lock, statement, body, verdict is True)
 
 
 def _until_release(following: list[ast.stmt], lock: str) -> tuple[ast.stmt, ...] | None:

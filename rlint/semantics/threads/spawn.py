@@ -10,7 +10,7 @@ from rlint.models.kind import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.syntax.syntax_index import LOOPS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
@@ -125,7 +125,7 @@ def starts_many(call: ast.Call, analysis: FileAnalysis) -> bool:
     innermost = loops[0]
     if not isinstance(innermost, LOOPS):
         return True
-    inside = (node for statement in innermost.body for node in below(statement))
+    inside = (node for statement in innermost.body for node in descendants(statement))
     joined = {ast.unparse(node.func.value) for node in inside
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
               and node.func.attr == "join"}  # fmt: skip

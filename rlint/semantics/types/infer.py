@@ -9,7 +9,7 @@ from typing import ClassVar
 from rlint import models
 from rlint.models.kind import UNKNOWN, Type, TypeTag, deferred
 from rlint.regex import regex
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES, ReachingDefinitions
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.interprocedural.trampoline import Step, run
@@ -154,7 +154,7 @@ class TypeInference(CallInference, LiteralInference):
             return UNKNOWN
         if len(bindings) > 1 or bindings[0].kind is BindingKind.ANNOTATE:
             bindings = self.definitions.reaching(node)
-            if not bindings or len(bindings) > MOST_VALUES:
+            if not bindings or len(bindings) > MAX_DEFINITIONS:
                 return UNKNOWN
         kind = self.binding_kind(bindings[0])
         for binding in bindings[1:]:

@@ -9,7 +9,7 @@ from rlint.models.kind import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import below
+from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -112,7 +112,9 @@ def _is_part_of_transition(binding: Binding) -> bool:
     targets = target.targets if isinstance(target, ast.Assign) else [getattr(target, "target", None)]
     for whole in targets:
         names = (
-            {node.id.rstrip("_") for node in below(whole) if isinstance(node, ast.Name)} if whole else set()
+            {node.id.rstrip("_") for node in descendants(whole) if isinstance(node, ast.Name)}
+            if whole
+            else set()
         )
         if all(names & words for words in _BESIDE):
             return True

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import (
+    LOOPS,
+    AnyLoop,
+    Applicability,
+    BindingKind,
+    Edit,
+    Fate,
+    Fix,
+    SemanticModel,
+    TypeTag,
+    descendants,
+)
 from rlint.rules.buffers._shared.choice import Draw, can_be_edited
-from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import LOOPS
-from rlint.syntax.walk import below
 
 REASON = (
     "`{p}` is no longer checked: the numbers in it must be as many as there are to choose from, and positive"
@@ -64,13 +68,13 @@ def loop_around(p: ast.Name, draw: Draw, model: SemanticModel) -> AnyLoop | None
         return None
     found = None
     for loop in model.frequency.loops(draw.call):
-        if binding.statement in below(loop):
+        if binding.statement in descendants(loop):
             break
         found = loop
     if found is None or not isinstance(found, LOOPS):
         return None
     scope = model.names.scope(p).lookup(p.id)
-    inside = set(below(found))
+    inside = set(descendants(found))
     for use in model.names.uses(p.id, scope) if scope is not None else ():
         if use in inside and (
             not isinstance(use.ctx, ast.Load) or model.dataflow.use_of(use).fate > Fate.HANDED

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.rule import Edit
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.integers import is_integer
+from rlint.rule import Edit, SemanticModel, TypeTag, frozen, integers
 
 LEGACY = ("numpy.random.choice", "numpy.random.RandomState.choice")
 GENERATORS = ("numpy.random.Generator", "numpy.random.default_rng")
@@ -89,7 +85,7 @@ def population_of(draw: Draw, model: SemanticModel) -> Population | None:
             made = model.names.qualified(inner.func) or ""
         if made in ("builtins.range", "numpy.arange") and isinstance(inner, ast.Call):
             return _between(inner.args, made, model)
-    sure = is_integer(first, model)
+    sure = integers.is_integer(first, model)
     return Population(None, first, "", sure) if sure is not None else None
 
 
@@ -97,7 +93,7 @@ def _between(ends: list[ast.expr], made: str, model: SemanticModel) -> Populatio
     """`range(n)` and `range(a, b)`."""
     if len(ends) not in (1, 2) or any(isinstance(end, ast.Starred) for end in ends):
         return None
-    certain = [is_integer(end, model) for end in ends]
+    certain = [integers.is_integer(end, model) for end in ends]
     if None in certain:
         return None
     return Population(ends[0] if len(ends) > 1 else None, ends[-1], made, all(certain))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Type, TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, SemanticModel, Type, TypeTag, numbers
 
 FEW = 8
 """So many are picked in no time."""
@@ -48,7 +45,7 @@ def is_sampling(node: ast.AST, model: SemanticModel) -> bool:
 
 def are_few(size: ast.expr | None, model: SemanticModel) -> bool:
     """Is a constant number of items surely small?"""
-    number = number_of(size, model) if size is not None else None
+    number = numbers.number_of(size, model) if size is not None else None
     return number is not None and number.value < FEW
 
 
@@ -78,7 +75,7 @@ def is_short(held: ast.expr, model: SemanticModel) -> bool:
         if not isinstance(value, ast.Call):
             continue
         given = [keyword.value for keyword in value.keywords if keyword.arg == "maxlen"] or value.args[1:2]
-        number = number_of(given[0], model) if given else None
+        number = numbers.number_of(given[0], model) if given else None
         if number is not None and number.value < SHORT:
             return True
     return False

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, SemanticModel, TypeTag
 
 _MADE_BY_SHAPE = frozenset(f"numpy.{name}" for name in ("zeros", "ones", "empty", "full"))
 _COPIED = frozenset({"numpy.array", "numpy.asarray", "numpy.copy"})

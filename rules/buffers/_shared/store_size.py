@@ -5,12 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import FUNCTIONS
+from rlint.rule import FUNCTIONS, BindingKind, SemanticModel, last_name, numbers, regex
 
 LARGE = 1000
 """Among fewer rows, a draw without repeats takes no longer than the call itself."""
@@ -44,7 +39,7 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
     """Does an expression give the number of rows of a buffer, which grows large?"""
     if depth <= 0:
         return False
-    number = number_of(expression, model)
+    number = numbers.number_of(expression, model)
     if number is not None and number.value:
         return number.value >= LARGE
     match expression:
@@ -128,5 +123,5 @@ def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_not_small(expression: ast.expr, model: SemanticModel) -> bool:
-    number = number_of(expression, model)
+    number = numbers.number_of(expression, model)
     return number is None or not number.value or number.value >= LARGE

@@ -91,11 +91,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rule import (
+    ArrayGrowth,
+    Finding,
+    Fix,
+    Heat,
+    LoopCarried,
+    Rule,
+    SemanticModel,
+    array_growth,
+    loop_carried,
+)
 from rlint.rules.buffers.rl101_concat_grown_buffer import first_part, growth_cost, parts_list, row_store
-from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of, joins_arrays
-from rlint.semantics.dataflow.loop_carried import LoopCarried, carried_by_loops, reads_in
-from rlint.semantics.model import SemanticModel
 
 RING = (
     "Allocate the storage once (`np.empty((capacity, ...))`), write each row at an index that wraps around, "
@@ -120,15 +127,15 @@ class ConcatGrownBuffer(Rule):
 
     def concerns(self, model: SemanticModel) -> bool:
         """Only where arrays are joined at all."""
-        joins: bool = joins_arrays(model)
+        joins: bool = array_growth.joins_arrays(model)
         return joins
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an assignment that makes an array grow."""
-        growth = growth_of(node, model)
+        growth = array_growth.growth_of(node, model)
         if growth is None or growth_cost.is_short_window(growth, model):
             return
-        carried = carried_by_loops(growth, model)
+        carried = loop_carried.carried_by_loops(growth, model)
         if carried.loops and growth_cost.grows_long(growth, carried, model):
             fix, advice = in_loop(growth, carried, model)
             where = f"in each pass of `{model.analysis.loops.header(carried.loops[0])}`"
@@ -153,6 +160,6 @@ def in_loop(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> 
     if not isinstance(growth.target, ast.Name):
         return row_store.build(growth, model), LIST
     fix = first_part.build(growth, carried, model)
-    if fix is None and reads_in(growth, carried.loops[-1], model):
+    if fix is None and loop_carried.reads_in(growth, carried.loops[-1], model):
         return None, ROWS
     return fix or parts_list.build(growth, carried, model), LIST

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Fix
+from rlint.rule import LOOPS, Applicability, ArrayGrowth, Fix, LoopCarried, SemanticModel, array_growth
 from rlint.rules.buffers.rl101_concat_grown_buffer import parts_list, unseen
-from rlint.semantics.dataflow.array_growth import ArrayGrowth, same_place
-from rlint.semantics.dataflow.loop_carried import LoopCarried
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import LOOPS
 
 REASON = "with one part alone, `{name}` was that very object, of whatever type; now it is an array of its own"
 JOINS = frozenset({"numpy.concatenate", "torch.cat"})
@@ -64,7 +60,7 @@ def replaced(growth: ArrayGrowth, model: SemanticModel) -> tuple[ast.stmt, int] 
     begin, go_on = branches(parent.test, parent.body[0], parent.orelse[0], growth)
     if go_on is not statement or statement.value is not join.node or not isinstance(begin, ast.Assign):
         return None
-    same = len(begin.targets) == 1 and same_place(begin.targets[0], growth.target)
+    same = len(begin.targets) == 1 and array_growth.same_place(begin.targets[0], growth.target)
     return (parent, 4) if same and alike(begin.value, growth.new[0]) else None
 
 
@@ -74,9 +70,9 @@ def branches(
     """What is done at first and what later, where the test asks whether the variable is None."""
     match test:
         case ast.Compare(left=left, ops=[ast.Is()], comparators=[other]) if is_none(other):
-            return (body, orelse) if same_place(left, growth.target) else (None, None)
+            return (body, orelse) if array_growth.same_place(left, growth.target) else (None, None)
         case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[other]) if is_none(other):
-            return (orelse, body) if same_place(left, growth.target) else (None, None)
+            return (orelse, body) if array_growth.same_place(left, growth.target) else (None, None)
     return None, None
 
 

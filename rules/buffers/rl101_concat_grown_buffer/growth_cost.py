@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.effect import EffectKind
-from rlint.rule import Heat
-from rlint.semantics.dataflow.array_growth import ArrayGrowth, same_place
-from rlint.semantics.dataflow.loop_carried import LoopCarried, carried_by_calls, reads_in
-from rlint.semantics.frequency import trip_count
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import (
+    AnyLoop,
+    ArrayGrowth,
+    EffectKind,
+    Heat,
+    LoopCarried,
+    SemanticModel,
+    array_growth,
+    descendants,
+    loop_carried,
+    trip_count,
+)
 
 FEW_ROWS = 64
 """So many rows in all are copied in no time."""
@@ -37,7 +41,11 @@ def grows_long(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) 
             break
         if any(_in_first_pass(binding.statement, loop, model) for binding in carried.restarts):
             break
-    if total < few or reads_in(growth, carried.loops[-1], model).whole or is_drained_early(carried, model):
+    if (
+        total < few
+        or loop_carried.reads_in(growth, carried.loops[-1], model).whole
+        or is_drained_early(carried, model)
+    ):
         return False
     if model.frequency.heat_of(growth.statement).level > Heat.COLD:
         return True
@@ -70,9 +78,12 @@ def grows_by_call(growth: ArrayGrowth, model: SemanticModel) -> bool:
     function = model.function(growth.statement)
     if function is None or model.frequency.heat_of(growth.statement).level is Heat.COLD:
         return False
-    if not carried_by_calls(growth, model) or reads_in(growth, function, model).whole:
+    if (
+        not loop_carried.carried_by_calls(growth, model)
+        or loop_carried.reads_in(growth, function, model).whole
+    ):
         return False
-    if any(same_place(node, growth.target) for new in growth.new for node in below(new)):
+    if any(array_growth.same_place(node, growth.target) for new in growth.new for node in descendants(new)):
         return False  # new room, as much as there is already
     return not is_trimmed(growth, model) or is_sampled(growth, model)
 
@@ -93,7 +104,7 @@ def is_set_up(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -
     function = model.function(growth.statement)
     if function is not None and SET_UP & set(function.name.strip("_").lower().split("_")):
         return True
-    calls = (node for node in below(carried.loops[-1]) if isinstance(node, ast.Call))
+    calls = (node for node in descendants(carried.loops[-1]) if isinstance(node, ast.Call))
     return any(model.effects.call_effect(call).kind & EffectKind.FILE_IO for call in calls)
 
 
@@ -127,7 +138,11 @@ def trims(growth: ArrayGrowth, model: SemanticModel) -> list[ast.Slice]:
     found: list[ast.Slice] = []
     for node in model.names.attribute_uses(target.attr):
         part = model.parent(node)
-        if isinstance(part, ast.Subscript) and same_place(node, target) and _is_kept(part, target, model):
+        if (
+            isinstance(part, ast.Subscript)
+            and array_growth.same_place(node, target)
+            and _is_kept(part, target, model)
+        ):
             cuts = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
             found += [cut for cut in cuts if isinstance(cut, ast.Slice) and (cut.lower or cut.upper)]
     return found
@@ -137,10 +152,10 @@ def _is_kept(part: ast.Subscript, target: ast.expr, model: SemanticModel) -> boo
     """`self.rows = self.rows[1:]`, `first, self.rows = self.rows[0], self.rows[1:]`"""
     match model.syntax.statement(part):
         case ast.Assign(targets=targets, value=value) if value is part:
-            return any(same_place(each, target) for each in targets)
+            return any(array_growth.same_place(each, target) for each in targets)
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if part in values:
             index = values.index(part)
-            return index < len(targets) and same_place(targets[index], target)
+            return index < len(targets) and array_growth.same_place(targets[index], target)
     return False
 
 

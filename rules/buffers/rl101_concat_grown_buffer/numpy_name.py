@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from rlint.rule import Edit
-from rlint.semantics.dataflow.array_growth import ArrayGrowth
-from rlint.semantics.model import SemanticModel
+from rlint.rule import ArrayGrowth, Edit, SemanticModel
 
 MODULE = "numpy"
 

@@ -6,16 +6,21 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from rlint.models.kind import Type, TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import (
+    LOOPS,
+    AnyLoop,
+    Applicability,
+    ArrayGrowth,
+    BindingKind,
+    Edit,
+    Fix,
+    LoopCarried,
+    SemanticModel,
+    Type,
+    TypeTag,
+    descendants,
+)
 from rlint.rules.buffers.rl101_concat_grown_buffer import numpy_name, start, surely_fits, unseen
-from rlint.semantics.dataflow.array_growth import ArrayGrowth
-from rlint.semantics.dataflow.loop_carried import LoopCarried
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import LOOPS
-from rlint.syntax.walk import below
 
 TITLE = "Collect the parts in a list and join them once"
 AT_MODULE_LEVEL = (
@@ -82,7 +87,7 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
 
 def _turns_autograd(loop: AnyLoop, model: SemanticModel) -> bool:
     """Is autograd turned on or off in a pass, so that not all joins record alike?"""
-    calls = (node for node in below(loop) if isinstance(node, ast.Call))
+    calls = (node for node in descendants(loop) if isinstance(node, ast.Call))
     return any((model.names.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from rlint.rule import Applicability, Edit, Fix
-from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of, same_place
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import Applicability, ArrayGrowth, Edit, Fix, SemanticModel, array_growth, descendants
 
 TITLE = "Keep the rows in storage with room for more"
 REASON = (
@@ -155,21 +152,27 @@ def is_cut_only(cls: ast.ClassDef, target: ast.Attribute, model: SemanticModel) 
             continue
         statement = model.syntax.statement(node)
         value = getattr(statement, "value", None)
-        found = growth_of(statement, model)
+        found = array_growth.growth_of(statement, model)
         if value is None or (found is not None and found.in_place and not found.front):
             continue
         if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
-            value = value.value if same_place(value.value, target) and value.slice.upper is None else value
-            if same_place(value, target):
+            value = (
+                value.value
+                if array_growth.same_place(value.value, target) and value.slice.upper is None
+                else value
+            )
+            if array_growth.same_place(value, target):
                 continue
-        if any(same_place(part, target) for part in below(value)):
+        if any(array_growth.same_place(part, target) for part in descendants(value)):
             return False
     return True
 
 
 def has_slots(cls: ast.ClassDef) -> bool:
     """May the class not be given another attribute?"""
-    return any(isinstance(node, ast.Name) and node.id == "__slots__" for s in cls.body for node in below(s))
+    return any(
+        isinstance(node, ast.Name) and node.id == "__slots__" for s in cls.body for node in descendants(s)
+    )
 
 
 def first_parameter(node: ast.AST, model: SemanticModel) -> str:
@@ -185,7 +188,11 @@ def existing(model: SemanticModel) -> str | None:
         if adding is None or not model.source.text(adding).startswith("def add(self, rows, new):"):
             continue
         numpy = next(
-            (n.id for n in below(adding) if isinstance(n, ast.Name) and model.names.qualified(n) == "numpy"),
+            (
+                n.id
+                for n in descendants(adding)
+                if isinstance(n, ast.Name) and model.names.qualified(n) == "numpy"
+            ),
             "",
         )
         if numpy and ast.dump(ast.parse(STORE.format(name=node.name, np=numpy)).body[0]) == ast.dump(node):

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, Scope
-from rlint.syntax.walk import below
+from rlint.rule import AnyLoop, Binding, Fate, Scope, SemanticModel, descendants
 
 REASON = "`{name}` may be held by others before the loop, who may write into it while the loop runs"
 _OF_A_SIZE = ("empty", "full", "ones", "rand", "randn", "random", "zeros")
@@ -24,7 +20,7 @@ def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, model: Semant
         return True
     if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
         return False
-    inside = set(below(loop))
+    inside = set(descendants(loop))
     return all(
         node in inside
         or model.span_of(node)[0] > model.span_of(loop)[0]

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Device, Type, TypeTag
-from rlint.semantics.dataflow.array_growth import ArrayGrowth
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.dtypes import BITS, library_dtype
-from rlint.syntax.scopes import Binding, BindingKind
+from rlint.rule import ArrayGrowth, Binding, BindingKind, Device, SemanticModel, Type, TypeTag, dtypes
 
 REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
 _OF_ONE_DIMENSION = frozenset(
@@ -36,8 +32,8 @@ def surely_fit(growth: ArrayGrowth, starts: list[Binding], model: SemanticModel)
     types = [model.analysis.types.binding_kind(start) for start in starts]
     if not types or not all(_is_known(kind, tag, rank=None if flat else 1) for kind in types):
         return False
-    dtypes = {_type_of(part, tag, model, flat=flat) for part in growth.new}
-    if len(dtypes) != 1 or None in dtypes:
+    found = {_type_of(part, tag, model, flat=flat) for part in growth.new}
+    if len(found) != 1 or None in found:
         return False
     if tag is TypeTag.TENSOR:
         return {kind.device for kind in (*types, *map(model.types.type_of, growth.new))} == {Device.HOST}
@@ -53,7 +49,7 @@ def _is_first(axis: ast.expr | None) -> bool:
 
 
 def _is_known(kind: Type, tag: TypeTag, *, rank: int | None) -> bool:
-    numbers = kind.tag is tag and not kind.optional and kind.dtype in BITS
+    numbers = kind.tag is tag and not kind.optional and kind.dtype in dtypes.BITS
     return numbers and (rank is None or kind.rank == rank)
 
 
@@ -75,7 +71,7 @@ def _type_of(part: ast.expr, tag: TypeTag, model: SemanticModel, *, flat: bool) 
         case ast.Call(func=func, args=[_], keywords=[]) if flat:
             # `np.float32(reward)` makes numbers of that type, in as many dimensions as it is given
             name = model.names.qualified(func) or ""
-            return library_dtype(name) or None if name.startswith("numpy.") else None
+            return dtypes.library_dtype(name) or None if name.startswith("numpy.") else None
     return None
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.dataflow.array_growth import ArrayGrowth
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Scope
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below, is_in, is_in_block
+from rlint.rule import (
+    FUNCTIONS,
+    AnyLoop,
+    ArrayGrowth,
+    Scope,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    is_in,
+    is_in_block,
+)
 
 HONEST = (
     "torch.",
@@ -63,7 +67,7 @@ def is_unseen(
 
 
 def _yields(loop: AnyLoop, _site: SemanticModel) -> bool:
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in below(loop))
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in descendants(loop))
 
 
 def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, model: SemanticModel) -> bool:

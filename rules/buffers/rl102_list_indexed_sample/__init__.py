@@ -69,8 +69,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
     are_few,
@@ -83,7 +82,6 @@ from rlint.rules.buffers._shared.held import (
 from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import join_of, pick_at_once, picked_by
-from rlint.semantics.model import SemanticModel
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
+from rlint.rule import BindingKind, SemanticModel, TypeTag, dtypes, integers, numbers
 from rlint.rules.buffers._shared.choice import draw_of, population_of
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.dtypes import WHOLE
-from rlint.semantics.types.integers import is_integer
-from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import BindingKind
 
 _SIZED = {
     "numpy.random.randint": 2,
@@ -34,7 +29,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     if name in _SIZED or _is_generator_method(call, ("randint", "integers"), model):
         size = given.get("size", call.args[2] if len(call.args) > 2 else None)
         dtype = given.get("dtype", call.args[3] if len(call.args) > 3 else None)
-        if dtype is not None and model.analysis.types.dtype_of(dtype) not in WHOLE:
+        if dtype is not None and model.analysis.types.dtype_of(dtype) not in dtypes.WHOLE:
             return None  # of truth values, an index makes a choice of rows
     elif name in _LISTED:
         first = call.args[0] if call.args else None
@@ -42,7 +37,9 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
             size = given.get("k", call.args[1] if len(call.args) > 1 and name == _LISTED[0] else None)
     elif name == "numpy.random.permutation":
         match call.args, model.parent(call):
-            case [count], ast.Subscript(slice=ast.Slice(lower=None, upper=upper)) if is_integer(count, model):
+            case [count], ast.Subscript(slice=ast.Slice(lower=None, upper=upper)) if integers.is_integer(
+                count, model
+            ):
                 size = upper
     else:
         draw = draw_of(call, model)
@@ -58,7 +55,7 @@ def are_some(call: ast.Call, model: SemanticModel) -> bool:
     if model.names.qualified(call.func) == "numpy.random.permutation":
         return False  # there may be none to permute
     size = number_drawn(call, model)
-    number = number_of(size, model) if size is not None else None
+    number = numbers.number_of(size, model) if size is not None else None
     return number is not None and number.fixed and number.value >= 1
 
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Fix
+from rlint.rule import Applicability, Fix, SemanticModel, TypeTag, descendants, frozen
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.rules.buffers._shared.row_length import is_laid_out_otherwise
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import are_some, drawn_by
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _JOINS = ("numpy.array", "numpy.asarray", "numpy.stack", "torch.stack")
 _NUMBERS = ("bool", "int", "uint", "float", "complex")
@@ -34,7 +30,7 @@ def picked_by(node: ast.ListComp) -> Picked | None:
             elt=ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=ast.Name(id=used)),
             generators=[ast.comprehension(target=ast.Name(id=index), iter=indices, ifs=[], is_async=0)],
         ) if used == index:
-            if not any(isinstance(part, ast.Name) and part.id == index for part in below(held)):
+            if not any(isinstance(part, ast.Name) and part.id == index for part in descendants(held)):
                 return Picked(node, held, indices)
     return None
 

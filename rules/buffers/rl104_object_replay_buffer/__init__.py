@@ -83,7 +83,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     is_of_episodes,
     is_replay,
@@ -91,7 +91,6 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     uses_of,
     written_by,
 )
-from rlint.semantics.model import SemanticModel
 
 ADVICE = (
     "Keep each field in one preallocated array (`np.zeros((capacity, *shape), dtype)`), write transitions "

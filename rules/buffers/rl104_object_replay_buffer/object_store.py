@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Heat
+from rlint.rule import (
+    BindingKind,
+    Heat,
+    SemanticModel,
+    TypeTag,
+    array_growth,
+    frozen,
+    last_name,
+    numbers,
+    regex,
+)
 from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sampling
 from rlint.rules.buffers._shared.store_size import is_store_class
-from rlint.semantics.dataflow.array_growth import same_place
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import BindingKind
 
 FIELDS = 3
 """What has fewer parts is a pair of something, no transition."""
@@ -124,7 +126,7 @@ def uses_of(holder: ast.Name | ast.Attribute, model: SemanticModel) -> Sequence[
     return [
         use
         for use in model.names.attribute_uses(holder.attr)
-        if same_place(use.value, holder.value) and model.class_of(use) is cls
+        if array_growth.same_place(use.value, holder.value) and model.class_of(use) is cls
     ]
 
 
@@ -196,7 +198,7 @@ def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
 
 def _is_cut(value: ast.expr, use: ast.expr) -> bool:
     """`self.memory = self.memory[-capacity:]`"""
-    return isinstance(value, ast.Subscript) and same_place(value.value, use)
+    return isinstance(value, ast.Subscript) and array_growth.same_place(value.value, use)
 
 
 def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
@@ -220,5 +222,5 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_small(size: ast.expr, model: SemanticModel) -> bool:
-    number = number_of(size, model)
+    number = numbers.number_of(size, model)
     return number is not None and number.value < SMALL

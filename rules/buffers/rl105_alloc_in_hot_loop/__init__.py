@@ -68,10 +68,8 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, last_names
 from rlint.rules.buffers.rl105_alloc_in_hot_loop.allocated import MAKERS, METHODS, Allocation, allocation_at
-from rlint.semantics.model import SemanticModel
 
 
 class AllocInHotLoop(Rule):

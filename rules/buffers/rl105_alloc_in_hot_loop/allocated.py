@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.rule import (
+    FUNCTIONS,
+    Autograd,
+    Fate,
+    Scope,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    dtypes,
+    frozen,
+    is_in,
+)
 from rlint.rules.buffers.rl105_alloc_in_hot_loop.overwritten import overwritten_first
-from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.types.dtypes import OBJECT
-from rlint.syntax.scopes import Scope
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below, is_in
 
 _NAMES = "empty zeros ones full empty_like zeros_like ones_like full_like".split()
 MAKERS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in _NAMES)
@@ -80,7 +83,7 @@ def allocation_at(call: ast.Call, model: SemanticModel) -> Allocation | None:
 def _is_maker(call: ast.Call, model: SemanticModel) -> bool:
     qualified = model.names.qualified(call.func)
     if qualified is not None:
-        return qualified in MAKERS and model.types.type_of(call).dtype != OBJECT
+        return qualified in MAKERS and model.types.type_of(call).dtype != dtypes.OBJECT
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return method in METHODS and model.types.type_of(call).tag is TypeTag.TENSOR
 
@@ -131,7 +134,7 @@ class _Told:
 
     def _keeps_length(self, part: ast.expr) -> bool:
         """Does nobody put something into the list that a size is the length of, or take something out?"""
-        names = [node for node in below(part) if isinstance(node, ast.Name)]
+        names = [node for node in descendants(part) if isinstance(node, ast.Name)]
         reads = [read for name in names for read in self.model.names.reads(name.id, self._home(name))]
         return not any(self._may_change_length(read) for read in reads if self._is_inside(read))
 

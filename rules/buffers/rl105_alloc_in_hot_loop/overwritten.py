@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below, names_bound
+from rlint.rule import SemanticModel, descendants, names_bound
 
 _FILLS = frozenset("fill fill_ copy_ zero_ normal_ uniform_ random_ bernoulli_ exponential_".split())
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try)
@@ -28,7 +27,7 @@ def overwritten_first(statement: ast.stmt, name: ast.Name, model: SemanticModel)
 
 
 def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(child, ast.Name) and child.id == name for child in below(node))
+    return any(isinstance(child, ast.Name) and child.id == name for child in descendants(node))
 
 
 def _shape_of(statement: ast.stmt) -> list[ast.expr]:
@@ -100,7 +99,7 @@ def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], mode
     """
     if not isinstance(statement, ast.For) or statement.orelse or not shape:
         return False
-    if any(isinstance(node, _LEAVES) for node in below(statement)):
+    if any(isinstance(node, _LEAVES) for node in descendants(statement)):
         return False
     match statement:
         case ast.For(target=ast.Name(id=index), iter=ast.Call(args=[end], keywords=[]) as counted):
@@ -130,7 +129,7 @@ def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], mode
 
 
 def _rebound(body: list[ast.stmt]) -> set[str]:
-    return {name for statement in body for node in below(statement) for name in names_bound(node)}
+    return {name for statement in body for node in descendants(statement) for name in names_bound(node)}
 
 
 def _is_length(length: ast.expr, items: ast.expr, model: SemanticModel) -> bool:

@@ -72,11 +72,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import CALLED, PROPERTIES, link_at
 from rlint.rules.buffers.rl106_redundant_reshape.shaped_again import guarded, twice
 from rlint.rules.buffers.rl106_redundant_reshape.shorter_chains import shorter
-from rlint.semantics.model import SemanticModel
 
 
 class RedundantReshape(Rule):

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.models.parameters import PARAMETERS
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.integers import is_integer
-from rlint.syntax.queries import arguments_by_name
+from rlint.rule import SemanticModel, TypeTag, arguments_by_name, frozen, integers, parameters
 
 ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 KEEP_ORDER = frozenset({"reshape", "view", "flatten", "ravel", "squeeze", "unsqueeze"})
@@ -79,7 +74,7 @@ def shape_of(link: Link, model: SemanticModel) -> list[ast.expr] | None:
     match link.args:
         case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
             pass
-        case [size] if is_integer(size, model) is True or whole(size) is not None:
+        case [size] if integers.is_integer(size, model) is True or whole(size) is not None:
             sizes = [size]
         case [_, _, *_]:
             sizes = list(link.args)
@@ -108,7 +103,9 @@ def keeps_order(link: Link, model: SemanticModel) -> bool:
     """Does it leave the values in their order, and their type alone?"""
     if link.name == "view":
         return gives_any_shape(link, model)
-    if link.name in ("flatten", "ravel") and not all(is_integer(given, model) for given in link.args):
+    if link.name in ("flatten", "ravel") and not all(
+        integers.is_integer(given, model) for given in link.args
+    ):
         return False  # the order in memory, for numpy
     return link.name in KEEP_ORDER and not any(
         model.types.type_of(given).tag is TypeTag.STR for given in link.args
@@ -141,7 +138,7 @@ def is_contiguous(node: ast.expr, model: SemanticModel) -> bool:
             return model.types.type_of(of).tag is TypeTag.TENSOR
         case ast.Call(func=func):
             qualified = model.names.qualified(func) or ""
-            given = arguments_by_name(node, PARAMETERS.get(qualified))
+            given = arguments_by_name(node, parameters.PARAMETERS.get(qualified))
             if given is None or not _LAYOUTS.isdisjoint(given):
                 return False
             return qualified in _CONTIGUOUS or (qualified in _OF_DATA and _of_list(node, model))

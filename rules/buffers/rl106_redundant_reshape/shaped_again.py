@@ -5,12 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Fix
+from rlint.rule import Applicability, Fix, SemanticModel, TypeTag, extract_variable, frozen
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import ARRAYS, KEEP_ORDER, Link, link_at, whole
-from rlint.semantics.dataflow.extract_variable import bind_once
-from rlint.semantics.model import SemanticModel
 
 _TWO = 2
 _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
@@ -89,7 +85,9 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
     if len(repetition.all) == _TWO and len(together) == 1:
         return None  # `torch.dot(x.flatten(), x.flatten())`, which a name of its own makes no clearer
     fix = None
-    bound = bind_once(repetition, list(repetition.again), model, ["flat", "reshaped", "shaped"])
+    bound = extract_variable.bind_once(
+        repetition, list(repetition.again), model, ["flat", "reshaped", "shaped"]
+    )
     if bound is not None:
         reason = (
             "all uses share one view: nothing may change it in place, and a gradient that reaches it by "

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, Edit, Fix, SemanticModel, TypeTag, frozen
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import (
     ARRAYS,
     SWAPS,
@@ -21,7 +19,6 @@ from rlint.rules.buffers.rl106_redundant_reshape.reshapes import (
     shape_of,
     whole,
 )
-from rlint.semantics.model import SemanticModel
 
 
 @frozen

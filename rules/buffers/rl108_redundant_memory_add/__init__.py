@@ -65,11 +65,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, write_only
 from rlint.rules.buffers.rl108_redundant_memory_add.fed import is_unread, same_values, target_of, values_of
-from rlint.semantics.dataflow.write_only import ADDS
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 
 class RedundantMemoryAdd(Rule):
@@ -81,12 +78,12 @@ class RedundantMemoryAdd(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = ADDS
+    callees = write_only.ADDS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for what is added to a buffer that nobody reads, and to another one, too."""
         assert isinstance(node, ast.Call)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in ADDS:
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in write_only.ADDS:
             return
         if not isinstance(model.parent(node), ast.Expr):
             return
@@ -113,7 +110,7 @@ def other_add(node: ast.Call, values: list[ast.expr], model: SemanticModel) -> a
     """The call of the same step that adds the same to another buffer, which is not the superfluous one."""
     assert isinstance(node.func, ast.Attribute)
     own = ast.dump(node.func.value)
-    for name in sorted(ADDS):
+    for name in sorted(write_only.ADDS):
         for call in model.names.calls_named(name, model.function(node)):
             if call is node or not isinstance(call.func, ast.Attribute):
                 continue
@@ -127,7 +124,7 @@ def other_add(node: ast.Call, values: list[ast.expr], model: SemanticModel) -> a
                 first
             ) != model.frequency.loops(second):
                 continue
-            names = [name for value in values for name in below(value) if isinstance(name, ast.Name)]
+            names = [name for value in values for name in descendants(value) if isinstance(name, ast.Name)]
             if not all(model.dataflow.keeps(name, first, second) for name in names):
                 continue
             target = target_of(call, model)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.frozen import frozen
-from rlint.models.kind import Type, TypeTag
-from rlint.regex import regex
-from rlint.semantics.dataflow.write_only import ADDS, only_fed
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.rule import (
+    BindingKind,
+    ClassSummary,
+    SemanticModel,
+    Type,
+    TypeTag,
+    descendants,
+    frozen,
+    last_name,
+    regex,
+    write_only,
+)
 
 _PARTS = 3
 """A state, an action and a reward: what is less is no transition."""
@@ -68,7 +71,7 @@ def same_values(first: list[ast.expr], second: list[ast.expr], model: SemanticMo
     if [ast.dump(value) for value in first] != [ast.dump(value) for value in second]:
         return False
     for one, other in zip(first, second, strict=True):
-        for left, right in zip(below(one), below(other), strict=True):
+        for left, right in zip(descendants(one), descendants(other), strict=True):
             if (
                 isinstance(left, ast.Name)
                 and isinstance(right, ast.Name)
@@ -87,7 +90,7 @@ def target_of(call: ast.Call, model: SemanticModel) -> FedTarget | None:
     held = call.func.value
     targets = model.types.call_targets(call)
     if not _is_buffer(model.types.type_of(held), held) and len(targets) == 1:
-        handed = [inner for inner in targets[0].calls if inner.method in ADDS]
+        handed = [inner for inner in targets[0].calls if inner.method in write_only.ADDS]
         own = targets[0].parameters[1:]
         owner = model.types.class_of_value(held)
         if len(handed) == len(targets[0].calls) == 1 and owner is not None and handed[0].loop == -1:
@@ -144,7 +147,7 @@ def _is_unread_variable(name: ast.Name, model: SemanticModel) -> bool:
     return (
         all(binding.kind is BindingKind.ASSIGN and not binding.path for binding in bindings)
         and all(_is_plain(binding.statement, model) for binding in bindings)
-        and only_fed(model.names.reads(name.id, scope), model.syntax)
+        and write_only.only_fed(model.names.reads(name.id, scope), model.syntax)
         and not any(name.id in inner.globals | inner.nonlocals for inner in model.syntax.scopes.values())
     )
 

@@ -66,16 +66,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, numbers
 from rlint.rules.buffers.rl109_float64_buffer.read_as import (
     is_counted_up,
     is_float32,
     is_row_written,
     read_as,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import number_of
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
 """What allocates, and where the data type stands among its arguments."""
@@ -121,7 +118,7 @@ def is_small(call: ast.Call, model: SemanticModel) -> bool:
     first = shape.elts[0] if isinstance(shape, (ast.Tuple, ast.List)) and shape.elts else shape
     if first is None or isinstance(first, ast.Starred):
         return True
-    number = number_of(first, model)
+    number = numbers.number_of(first, model)
     return number is not None and number.fixed and number.value < SMALL
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.dtypes import DEFAULT
-from rlint.semantics.types.legacy_tensors import CLASSES, class_dtype
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below
+from rlint.rule import FUNCTIONS, SemanticModel, descendants, dtypes, legacy_tensors
 
 _TYPED = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "numpy.array", "numpy.asarray"})
 _KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor"})
 _MEASURES = frozenset({"dtype", "itemsize", "nbytes", "ndim", "shape", "size"})
-_WANTED = ("float32", DEFAULT)
+_WANTED = ("float32", dtypes.DEFAULT)
 
 
 def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
@@ -79,8 +75,8 @@ def _becomes(value: ast.expr, model: SemanticModel, *, followed: bool = False) -
 
 def _made(call: ast.Call, model: SemanticModel) -> str:
     maker = model.names.qualified(call.func) or ""
-    if maker in CLASSES:
-        return class_dtype(maker)
+    if maker in legacy_tensors.CLASSES:
+        return legacy_tensors.class_dtype(maker)
     if maker not in _TYPED:
         return ""
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
@@ -106,7 +102,7 @@ def _of_collection(node: ast.AST, model: SemanticModel) -> str:
     if around is None or not _is_dict(node, model):
         return ""
     found = set()
-    for inner in below(around):
+    for inner in descendants(around):
         match inner:
             case ast.DictComp(value=ast.Call() as made) | ast.ListComp(elt=ast.Call() as made):
                 found.add(_made(made, model))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import (
+    FUNCTIONS,
+    Applicability,
+    Edit,
+    Fix,
+    Function,
+    SemanticModel,
+    children,
+    is_classmethod,
+    is_staticmethod,
+)
 from rlint.rules.buffers._shared.choice import can_be_edited
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.queries import is_classmethod, is_staticmethod
-from rlint.syntax.syntax_index import FUNCTIONS, Function
-from rlint.syntax.walk import children
 
 _NAME = "index_rng"
 _REASON = "A seeded run draws other indices, since the generator has a stream of its own"

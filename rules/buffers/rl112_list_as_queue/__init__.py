@@ -69,9 +69,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.buffers.rl112_list_as_queue.queue import as_deque, front_of, is_kept_long, is_list
-from rlint.semantics.model import SemanticModel
 
 ADVICE = (
     "Keep a `collections.deque(maxlen=…)`, which drops the oldest item by itself; "

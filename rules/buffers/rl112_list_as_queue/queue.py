@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import (
+    Applicability,
+    BindingKind,
+    Edit,
+    Fix,
+    SemanticModel,
+    TypeTag,
+    frozen,
+    last_name,
+    numbers,
+    regex,
+)
 from rlint.rules.buffers._shared.choice import can_be_edited
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import number_of
-from rlint.syntax.scopes import BindingKind
 
 SHORT = 256
 """In a list of fewer items, the others are moved in no time."""
@@ -90,7 +94,7 @@ def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
 
 def is_large(limit: ast.expr, model: SemanticModel) -> bool:
     """Is a limit a number that is not small, or one whose name says so?"""
-    number = number_of(limit, model)
+    number = numbers.number_of(limit, model)
     if number is not None:
         return number.value >= SHORT
     name = (last_name(limit) or "").lower() if isinstance(limit, (ast.Name, ast.Attribute)) else ""

@@ -63,16 +63,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
+from rlint.rule import (
+    FUNCTIONS,
+    LOOPS,
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    descendants,
+    last_names,
+)
 from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     History,
     history_of,
     is_worth_it,
     sum_edits,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
-from rlint.syntax.walk import below
 
 _REDUCTIONS = """amax amin average max mean median min nanmax nanmean nanmedian nanmin nanstd nansum nanvar
     percentile quantile std sum var"""
@@ -240,7 +249,7 @@ def _unless_empty(node: ast.expr, looked_at: ast.expr, model: SemanticModel) -> 
             break
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             shape = ast.dump(looked_at)
-            if not any(ast.dump(part) == shape for part in below(parent.test)):
+            if not any(ast.dump(part) == shape for part in descendants(parent.test)):
                 break
             anchor = parent
         child = parent

@@ -5,13 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.frozen import mutable
-from rlint.models.kind import TypeTag
-from rlint.rule import Heat
-from rlint.semantics.dataflow.array_growth import same_place
-from rlint.semantics.frequency.trip_count import passes
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, Heat, SemanticModel, TypeTag, array_growth, mutable, trip_count
 
 _MAKES = frozenset({"builtins.list", "collections.deque"})
 _GROWS = frozenset({"append", "extend", "appendleft", "insert"})
@@ -60,7 +54,7 @@ def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
         return True
     if any(model.frequency.heat_of(growth).level is Heat.HOT for growth in history.growths):
         return True
-    counts = [passes(loop, model) for loop in model.frequency.loops(look)[:1]]
+    counts = [trip_count.passes(loop, model) for loop in model.frequency.loops(look)[:1]]
     return not any(count is not None and count < _LONG for count in counts)
 
 
@@ -83,7 +77,9 @@ def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[a
     if cls is None or model.program.is_read_elsewhere(name):
         return None
     uses = model.names.attribute_uses(name)
-    own = all(same_place(use.value, attribute.value) and model.class_of(use) is cls for use in uses)
+    own = all(
+        array_growth.same_place(use.value, attribute.value) and model.class_of(use) is cls for use in uses
+    )
     return uses if own else None
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, Edit, Fix, Number, SemanticModel, TypeTag, numbers
 from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import Number, number_of
 
 
 def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fix | None:
@@ -71,12 +68,12 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
 
 def holds_some(population: Population, model: SemanticModel) -> bool:
     """Is there surely a number between the ends: none is from 5 on and below 2."""
-    low = number_of(population.low, model) if population.low is not None else Number(0.0)
-    high = number_of(population.high, model)
+    low = numbers.number_of(population.low, model) if population.low is not None else Number(0.0)
+    high = numbers.number_of(population.high, model)
     return low is not None and high is not None and low.fixed and high.fixed and low.value < high.value
 
 
 def positive(expression: ast.expr | None, model: SemanticModel) -> bool:
     """Is an expression surely a number above zero?"""
-    number = number_of(expression, model) if expression is not None else None
+    number = numbers.number_of(expression, model) if expression is not None else None
     return number is not None and number.fixed and number.value > 0

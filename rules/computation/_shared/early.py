@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import FUNCTIONS, Loop
+from rlint.rule import FUNCTIONS, Loop, SemanticModel
 
 _HARMLESS = ("torch.", "numpy.errstate")
 """Context managers that let exceptions through."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.syntax.syntax_index import COMPREHENSIONS
-from rlint.syntax.walk import below
+from rlint.rule import COMPREHENSIONS, descendants
 
 _VERBS = frozenset(
     """build calc calculate check compute convert count create decode detect encode estimate eval evaluate
@@ -55,7 +54,7 @@ def of_result(expression: ast.expr) -> list[str]:
     """`answer`, `extracted_answer` for `extract_answer(r)`; plurals for a comprehension of such calls."""
     if isinstance(expression, COMPREHENSIONS):
         item = expression.value if isinstance(expression, ast.DictComp) else expression.elt
-        calls = [node for node in below(item) if isinstance(node, ast.Call)]
+        calls = [node for node in descendants(item) if isinstance(node, ast.Call)]
         names = of_result(calls[0]) if calls else []
         return [_plural(name) for name in names] or ["values"]
     assert isinstance(expression, ast.Call)

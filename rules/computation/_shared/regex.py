@@ -6,11 +6,7 @@ import ast
 import re
 import warnings
 
-from rlint.frozen import frozen
-from rlint.rule import Edit
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.constants import Constant, Value
-from rlint.syntax.scopes import Binding
+from rlint.rule import Binding, Constant, Edit, SemanticModel, Value, frozen
 
 FUNCTIONS = {
     "compile": ("pattern", "flags"),

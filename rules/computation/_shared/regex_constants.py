@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import Edit
+from rlint.rule import BindingKind, Edit, SemanticModel
 from rlint.rules.computation._shared import regex, regex_names
 from rlint.rules.computation._shared.regex import Compiled, PatternUse
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
 
 _WIDE = 100
 EditTuple = tuple[Edit, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rlint.regex import regex
+from rlint.rule import regex
 
 _SAYS_NOTHING = frozenset(
     """pattern patterns pat pats regex regexes regexp regexps re rx reg expr expression exp prog compiled

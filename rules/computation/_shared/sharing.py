@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.semantics.dataflow.escape import Fate, ValueUse
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.algebra import is_immutable
-from rlint.syntax.walk import below
+from rlint.rule import (
+    Fate,
+    Repetition,
+    SemanticModel,
+    TypeTag,
+    ValueUse,
+    algebra,
+    descendants,
+    last_name,
+    regex,
+)
 
 # of which another call makes another one that may be meant to be another one
 _VALUES = frozenset(
@@ -156,7 +159,7 @@ def _is_of_constants(compare: ast.Compare) -> bool:
 
 def _tells_apart(compare: ast.Compare, seen: set[ast.expr], model: SemanticModel) -> bool:
     parts = [compare.left, *compare.comparators]
-    if sum(any(node in seen for node in below(part)) for part in parts) < 2:
+    if sum(any(node in seen for node in descendants(part)) for part in parts) < 2:
         return False
     by_identity = any(isinstance(op, (ast.Is, ast.IsNot)) for op in compare.ops)
     held = any(isinstance(part, (ast.List, ast.Tuple, ast.Set, ast.Dict)) for part in parts)
@@ -199,7 +202,7 @@ def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(expression)
     if kind.tag in (TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR, TypeTag.MATCH, TypeTag.DATAFRAME):
         return False
-    if kind.item is not None and is_immutable(kind.item):
+    if kind.item is not None and algebra.is_immutable(kind.item):
         return False  # a list of texts or numbers
     if isinstance(expression, ast.Call):
         called = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""

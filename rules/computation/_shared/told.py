@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from rlint.rule import SemanticModel, descendants
 from rlint.rules.computation._shared import worth
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _LONGEST = 50
 _COUNTS = {1: "twice"}
@@ -39,6 +38,8 @@ def shown(expression: ast.expr, model: SemanticModel) -> str:
     if isinstance(expression, ast.Call):
         return f"`{ast.unparse(expression.func)}(...)`"
     calls = [
-        call for call in below(expression) if isinstance(call, ast.Call) and worth.is_costly(call, model)
+        call
+        for call in descendants(expression)
+        if isinstance(call, ast.Call) and worth.is_costly(call, model)
     ]
     return f"the comprehension of `{ast.unparse(calls[0].func)}(...)`"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
+from rlint.rule import SemanticModel, TypeTag, descendants
 from rlint.rules.computation._shared import sharing
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
 _REDUCTIONS = frozenset("argmax argmin max mean median min prod std sum var".split())
@@ -22,7 +20,7 @@ def is_worth_keeping(node: ast.expr, model: SemanticModel) -> bool:
         return False
     if isinstance(node, ast.Call):
         return is_costly(node, model) and model.effects.is_repeatable(node)
-    costly = (is_costly(call, model) for call in below(node) if isinstance(call, ast.Call))
+    costly = (is_costly(call, model) for call in descendants(node) if isinstance(call, ast.Call))
     return any(costly) and model.effects.is_repeatable(node)
 
 
@@ -35,7 +33,9 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
         if not kind and not model.types.call_targets(call):
             return call.func.attr in _REDUCTIONS
     if model.names.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
-        inside = (node for argument in call.args for node in below(argument) if isinstance(node, ast.Call))
+        inside = (
+            node for argument in call.args for node in descendants(argument) if isinstance(node, ast.Call)
+        )
         return any(is_costly(node, model) for node in inside)
     return not model.effects.is_cheap(call)
 

@@ -88,13 +88,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Finding, Fix, Heat, Repetition, Rule, SemanticModel, extract_variable
 from rlint.rules.computation._shared import names, sharing, told, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
-from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.semantics.dataflow.extract_variable import bind_once
-from rlint.semantics.model import SemanticModel
 
 _DOUBTS = 5
 """Where more than this in between might change the value, nobody can tell."""
@@ -148,7 +145,7 @@ class DuplicateExtractCall(Rule):
             yield self.finding(model, call, message, advice=advice)
 
     def build_fix(self, repetition: Repetition, again: list[ast.expr], model: SemanticModel) -> Fix | None:
-        bound = bind_once(repetition, again, model, names.of_result(repetition.first))
+        bound = extract_variable.bind_once(repetition, again, model, names.of_result(repetition.first))
         if bound is None:
             return None
         reasons = sharing.reasons_against(repetition, [repetition.first, *again], model)

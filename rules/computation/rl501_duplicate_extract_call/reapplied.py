@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.semantics.dataflow.item_origins import ItemOrigin
-from rlint.semantics.interprocedural.summary import Application, FunctionSummary
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below
+from rlint.rule import Application, Function, FunctionSummary, ItemOrigin, SemanticModel, descendants, frozen
 
 
 @frozen
@@ -184,7 +179,7 @@ def _whole(call: ast.Call, model: SemanticModel) -> ast.AST | None:
         if len(loop.generators) != 1 or loop.generators[0].ifs:
             return None
         parts = [loop.key, loop.value] if isinstance(loop, ast.DictComp) else [loop.elt]
-        inside = [part for part in parts if any(node is call for node in below(part))]
+        inside = [part for part in parts if any(node is call for node in descendants(part))]
         return loop if inside and model.dataflow.order.always_within(call, inside[0]) else None
     return None
 

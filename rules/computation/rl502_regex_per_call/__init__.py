@@ -57,11 +57,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, descendants
 from rlint.rules.computation._shared import regex
 from rlint.rules.computation.rl502_regex_per_call import regex_moves
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _CACHING = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
 
@@ -125,7 +123,7 @@ def _reads_an_error(use: regex.PatternUse, model: SemanticModel) -> bool:
         for ancestor in model.ancestors(use.call)
         if isinstance(ancestor, ast.ExceptHandler) and ancestor.name
     }
-    return any(isinstance(node, ast.Name) and node.id in errors for node in below(use.call))
+    return any(isinstance(node, ast.Name) and node.id in errors for node in descendants(use.call))
 
 
 def _message(use: regex.PatternUse, move: regex.PatternMove, model: SemanticModel) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 
+from rlint.rule import SemanticModel, children
 from rlint.rules.computation._shared.regex import Compiled
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import children
 
 _WIDE = 80
 Display = ast.List | ast.Tuple | ast.Dict

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.rule import Edit
+from rlint.rule import Binding, BindingKind, Edit, SemanticModel, frozen
 from rlint.rules.computation._shared import regex, regex_names
 from rlint.rules.computation._shared.regex import Compiled, PatternMove, PatternUse
 from rlint.rules.computation._shared.regex_constants import compiler_for, exported
 from rlint.rules.computation.rl502_regex_per_call import regex_displays
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
 
 Display = ast.List | ast.Tuple | ast.Dict
 _ONLY_READ_BY = frozenset(

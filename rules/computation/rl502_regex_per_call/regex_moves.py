@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Edit
+from rlint.rule import Binding, Edit, SemanticModel
 from rlint.rules.computation._shared import regex
 from rlint.rules.computation._shared.regex import PatternMove, PatternUse
 from rlint.rules.computation._shared.regex_constants import EditTuple, constant_for
 from rlint.rules.computation.rl502_regex_per_call.regex_lists import list_of, move_list
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding
 
 
 def move_of(use: PatternUse, model: SemanticModel) -> PatternMove | None:

@@ -87,13 +87,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    AnyLoop,
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    Repetition,
+    Rule,
+    SemanticModel,
+    extract_variable,
+)
 from rlint.rules.computation._shared import names, sharing, told, worth
 from rlint.rules.computation.rl503_repeated_string_work import searched, text_work
-from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.semantics.dataflow.extract_variable import bind_once
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
 
 _DOUBTS = 5
 """Where more than this in between might change the text, nobody can tell."""
@@ -200,7 +207,7 @@ class RepeatedStringWork(Rule):
 
 def _bind(repetition: Repetition, again: list[ast.expr], model: SemanticModel) -> Fix | None:
     """Do the work where it is done first, and use the result further down."""
-    bound = bind_once(repetition, again, model, names.of_result(repetition.first))
+    bound = extract_variable.bind_once(repetition, again, model, names.of_result(repetition.first))
     if bound is None:
         return None
     reasons = sharing.reasons_against(repetition, [repetition.first, *again], model)

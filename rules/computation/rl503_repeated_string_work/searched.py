@@ -5,13 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.frozen import frozen
-from rlint.rule import Edit
+from rlint.rule import Edit, SemanticModel, extract_variable, frozen, last_name
 from rlint.rules.computation._shared.regex import comment_behind
 from rlint.rules.computation._shared.regex_constants import exported
-from rlint.semantics.dataflow.extract_variable import can_be_replaced
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
 _FEWEST = 3
@@ -70,7 +66,11 @@ def bound(statement: ast.Assign | ast.AnnAssign, model: SemanticModel) -> Search
     )
     deleted = model.edit.delete_statement(statement, comment=True)
     edits = None
-    if made is not None and deleted is not None and all(can_be_replaced(read, model) for read in reads):
+    if (
+        made is not None
+        and deleted is not None
+        and all(extract_variable.can_be_replaced(read, model) for read in reads)
+    ):
         edits = (*made, deleted, *(model.edit.replace(read, name) for read in reads))
     return Searched(what, target.id, name, edits)
 
@@ -84,7 +84,7 @@ def in_place(display: ast.Dict, model: SemanticModel) -> Searched | None:
     name = model.importer.fresh_name(
         exported(_table_name(display, model), model), str(model.source.span(display))
     )
-    made = _defined(name, display, model) if can_be_replaced(display, model) else None
+    made = _defined(name, display, model) if extract_variable.can_be_replaced(display, model) else None
     edits = (*made, model.edit.replace(display, name)) if made is not None else None
     return Searched("dict", "", name, edits)
 
@@ -117,7 +117,7 @@ def _as_display(call: ast.Call, given: ast.List | ast.Tuple | ast.Set, model: Se
     if (
         text[:1] not in "[({"
         or model.source.has_comment(*model.source.span(call))
-        or not can_be_replaced(call, model)
+        or not extract_variable.can_be_replaced(call, model)
     ):
         return None
     return model.edit.replace(call, f"{{{text[1:-1]}}}")

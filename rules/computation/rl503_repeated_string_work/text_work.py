@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Fix, Heat
+from rlint.rule import (
+    AnyLoop,
+    Applicability,
+    Binding,
+    BindingKind,
+    Fate,
+    Fix,
+    Heat,
+    Repetition,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    extract_variable,
+    hoist_points,
+)
 from rlint.rules.computation._shared import names as text_names
 from rlint.rules.computation._shared import worth
-from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.dataflow.extract_variable import can_be_replaced
-from rlint.semantics.dataflow.hoist_points import is_reached, may_move_before
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import below
 
 _TEXT = frozenset({TypeTag.STR, TypeTag.BYTES})
 _TENSORS = frozenset({TypeTag.TENSOR, TypeTag.DISTRIBUTION})
@@ -98,7 +103,7 @@ def is_name_of_weights(call: ast.Call, model: SemanticModel) -> bool:
 
 def is_spoken_for(node: ast.expr, model: SemanticModel) -> bool:
     """Does a finding about something larger, or about a function's call inside, speak for this one?"""
-    for inner in below(node):
+    for inner in descendants(node):
         if inner is node or not isinstance(inner, ast.Call):
             continue
         repeats = model.dataflow.repetition(inner) is not None or model.dataflow.repeated(inner) is not None
@@ -179,7 +184,7 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
     name = _root(call, model)
     again = repetition.again if repetition is not None else ()
     statement = loop if isinstance(loop, ast.stmt) else model.syntax.statement(loop)
-    if name is None or not all(can_be_replaced(node, model) for node in (call, *again)):
+    if name is None or not all(extract_variable.can_be_replaced(node, model) for node in (call, *again)):
         return None
     if statement is not loop and not _stays_ahead(loop, statement, model):
         return None
@@ -189,8 +194,8 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
     fits = not _may_fail(call, model) and all(
         _is_made_text(b, name, statement, model) for b in model.dataflow.definitions(name)
     )
-    safe = fits or (not caught and may_move_before(call, loop, model))
-    if not safe and not is_reached(call, loop, model):
+    safe = fits or (not caught and hoist_points.may_move_before(call, loop, model))
+    if not safe and not hoist_points.is_reached(call, loop, model):
         return None
     wanted = text_names.of_result(call)
     new = model.importer.fresh_local(wanted, call, f"hoist {model.source.span(call)[0]}")

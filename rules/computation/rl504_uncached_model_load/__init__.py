@@ -61,9 +61,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.computation.rl504_uncached_model_load import load_fixes, loads
-from rlint.semantics.model import SemanticModel
 
 
 class UncachedModelLoad(Rule):

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Fix
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import FUNCTIONS, Function
-from rlint.syntax.walk import below
+from rlint.rule import FUNCTIONS, Applicability, Edit, Fix, Function, SemanticModel, TypeTag, descendants
 
 _BOUND = 4
 _UNHASHABLE = frozenset(
@@ -25,7 +21,7 @@ def is_loader(function: Function, call: ast.Call, model: SemanticModel) -> bool:
     """Does a function do nothing but load and hand out what it loaded?"""
     if not isinstance(function, ast.FunctionDef) or _top_level(call, model) is not function:
         return False
-    body = [node for statement in function.body for node in below(statement)]
+    body = [node for statement in function.body for node in descendants(statement)]
     returns = [node for node in body if isinstance(node, ast.Return)]
     if len(returns) != 1 or returns[0] is not function.body[-1]:
         return False
@@ -104,7 +100,7 @@ def _given(call: ast.Call, model: SemanticModel) -> dict[ast.expr, str] | None:
     module = model.syntax.scopes[model.syntax.module]
     found: dict[ast.expr, str] = {}
     texts: dict[str, str] = {}
-    for node in below(call):
+    for node in descendants(call):
         if not isinstance(node, ast.Name) or model.names.qualified(node) is not None:
             continue
         if model.names.scope(node).lookup(node.id) in (module, None):

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import last_names
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below, children
+from rlint.rule import BindingKind, Function, SemanticModel, TypeTag, children, descendants, last_names, regex
 
 _FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl"})
 _LOADERS = {
@@ -67,8 +61,8 @@ def saves_files(model: SemanticModel) -> bool:
 def is_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
     """Do the names around a call say that it reads the state of a training, which others write?"""
     statement = model.syntax.statement(call)
-    names = (node for node in below(statement) if isinstance(node, (ast.Name, ast.Attribute)))
-    texts = (node.value for node in below(call) if isinstance(node, ast.Constant))
+    names = (node for node in descendants(statement) if isinstance(node, (ast.Name, ast.Attribute)))
+    texts = (node.value for node in descendants(call) if isinstance(node, ast.Constant))
     told = [*map(_last, names), *(text for text in texts if isinstance(text, str))]
     return any(_STATE.search(each.lower()) for each in told)
 

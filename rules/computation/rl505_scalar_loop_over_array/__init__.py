@@ -62,8 +62,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.regex import regex
-from rlint.rule import Finding, Heat, Rule, last_names
+from rlint.rule import Finding, Heat, Rule, SemanticModel, last_names, regex, trip_count
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
     elements_of,
@@ -71,8 +70,6 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     held_by,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
-from rlint.semantics.frequency.trip_count import over_components, passes
-from rlint.semantics.model import SemanticModel
 
 _FEW = 12
 _ARRAYS_OF = frozenset({"numpy.array", "numpy.asarray", "numpy.fromiter", "torch.tensor", "torch.as_tensor"})
@@ -154,10 +151,10 @@ def is_short(found: ElementAccess, model: SemanticModel) -> bool:
     """Are there surely few passes, or may there well be, as it goes over environments or joints?"""
     if model.analysis.loops.is_bounded(found.loop):
         return True
-    count = passes(found.loop, model)
+    count = trip_count.passes(found.loop, model)
     if count is not None and len(found.counters) < 2:
         return count <= _FEW
-    if over_components(found.loop, model):
+    if trip_count.over_components(found.loop, model):
         return True
     iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
     names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]

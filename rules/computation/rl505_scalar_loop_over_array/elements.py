@@ -5,12 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.frozen import mutable
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.observations import is_observation
-from rlint.syntax.walk import below
+from rlint.rule import SemanticModel, TypeTag, descendants, last_name, mutable, observations
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
@@ -140,7 +135,7 @@ def _is_statement(statement: ast.stmt, found: ElementAccess, model: SemanticMode
         case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
             if found.summed is not None or name in found.temporary or not _is_simple(value, found, model):
                 return False
-            if any(isinstance(node, ast.Name) and node.id == name for node in below(value)):
+            if any(isinstance(node, ast.Name) and node.id == name for node in descendants(value)):
                 return False
             found.computes = True
             found.summed = statement
@@ -219,7 +214,7 @@ def _is_settled(value: ast.expr, found: ElementAccess) -> bool:
     return not any(
         (isinstance(node, ast.Name) and node.id in moving)
         or isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Slice))
-        for node in below(value)
+        for node in descendants(value)
     )
 
 
@@ -240,7 +235,7 @@ def _only_arrays(found: ElementAccess, model: SemanticModel) -> bool:
     used = {
         node.id
         for statement in body
-        for node in below(statement)
+        for node in descendants(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     read += [array for item, array in found.items.items() if item in used]
@@ -253,7 +248,7 @@ def _only_arrays(found: ElementAccess, model: SemanticModel) -> bool:
         and ast.dump(node).replace("Store()", "Load()") in written
         and id(node) not in places
         for statement in body
-        for node in below(statement)
+        for node in descendants(statement)
     )
 
 
@@ -266,4 +261,4 @@ def _is_array(array: ast.expr, model: SemanticModel) -> bool:
     kind = model.types.type_of(array)
     if kind.tag in _ARRAYS:
         return kind.rank != 0
-    return is_observation(array, model) and last_name(array) not in ("s", "o")
+    return observations.is_observation(array, model) and last_name(array) not in ("s", "o")

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Type, TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, Type, TypeTag, dtypes
 from rlint.rules.computation._shared.early import may_end_early
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.dtypes import fits_single
-from rlint.syntax.scopes import BindingKind
 
 _LARGE = 1e200
 """A number that may be added to any array of doubles without an overflow it would not have had."""
@@ -155,7 +151,7 @@ def _is_exact_step(op: ast.operator, number: ast.expr, kind: Type) -> bool:
                 return False  # no number of numpy
         case _:
             return False
-    if kind.dtype == "float32" and not (fits_single(value) and _SMALL_SINGLE <= size <= _LARGE_SINGLE):
+    if kind.dtype == "float32" and not (dtypes.fits_single(value) and _SMALL_SINGLE <= size <= _LARGE_SINGLE):
         return False
     match op:
         case ast.Div():

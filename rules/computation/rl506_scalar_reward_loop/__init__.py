@@ -87,8 +87,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.regex import regex
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel, descendants, regex
 from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     GrownFront,
     append_fix,
@@ -99,8 +98,6 @@ from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
 )
 from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, summed_later
 from rlint.rules.computation.rl506_scalar_reward_loop.small_tensors import small_tensors
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _WORDS = regex(
     r"(^|_)(r|g|rs|rews?|rewards?|rets?|returns?|gaes?|advs?|advantages?|disc|discount(ed)?s?|gamma|deltas?"
@@ -181,6 +178,6 @@ def _names(expression: ast.expr | None) -> list[str]:
     """The names and attributes in an expression."""
     return [
         node.id if isinstance(node, ast.Name) else node.attr
-        for node in (below(expression) if expression is not None else ())
+        for node in (descendants(expression) if expression is not None else ())
         if isinstance(node, (ast.Name, ast.Attribute))
     ]

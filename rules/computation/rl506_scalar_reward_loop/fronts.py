@@ -5,14 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import (
+    FUNCTIONS,
+    LOOPS,
+    Applicability,
+    Binding,
+    BindingKind,
+    Edit,
+    Fix,
+    Loop,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+)
 from rlint.rules.computation._shared.early import may_end_early
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Loop
-from rlint.syntax.walk import below
 
 
 @frozen
@@ -73,7 +80,7 @@ def is_first(front: GrownFront, model: SemanticModel) -> bool:
     """Is this the first statement of its loop that fills the list? One finding is enough."""
     loop = loop_of(front, model)
     shown = _shape(front.held)
-    for node in below(loop) if loop is not None else ():
+    for node in descendants(loop) if loop is not None else ():
         other = front_of(node, model)
         if (
             other is not None
@@ -159,16 +166,18 @@ def _edits(held: ast.Name, made: ast.stmt, region: Loop, model: SemanticModel) -
     edits: list[Edit] = []
     begun, started = model.source.span(made)[1], model.source.span(region)[0]
     filled: set[int] = set()
-    for node in below(region):
+    for node in descendants(region):
         front = front_of(node, model)
         if front is not None and isinstance(front.held, ast.Name) and front.held.id == held.id:
             edit = _append_edits(front, model)
             if edit is None:
                 return None
             edits += edit
-            filled.update(map(id, below(front.statement)) if isinstance(front.statement, ast.Assign) else ())
+            filled.update(
+                map(id, descendants(front.statement)) if isinstance(front.statement, ast.Assign) else ()
+            )
             filled.add(id(front.held))
-            filled -= set(map(id, below(front.value)))
+            filled -= set(map(id, descendants(front.value)))
     for use in model.names.uses(held.id, scope):
         if id(use) in filled:
             continue

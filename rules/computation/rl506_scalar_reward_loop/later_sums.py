@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import last_names
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS
-from rlint.syntax.walk import below
+from rlint.rule import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    LOOPS,
+    AnyLoop,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    last_names,
+    regex,
+)
 
 _SUMS = frozenset(
     {"builtins.sum", "math.fsum", "numpy.dot", "numpy.sum", "torch.dot", "torch.sum", "numpy.inner"}
@@ -111,7 +115,7 @@ def _indexed_in(
             return None
     if not _same_end(end, loop, model):
         return None
-    for part in below(node):
+    for part in descendants(node):
         match part:
             case ast.Subscript(value=sequence, slice=ast.Name(id=name)) if name == counter:
                 if _is_of_numbers(sequence, loop, model):
@@ -169,7 +173,7 @@ def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> b
     if not _REWARD.search(name) or kind.tag in (TypeTag.STR, TypeTag.DICT):
         return False
     shape = ast.dump(sequence)
-    for part in below(loop):
+    for part in descendants(loop):
         match part:
             case ast.Call(func=ast.Attribute(value=changed)) if ast.dump(changed) == shape:
                 return False
@@ -198,4 +202,6 @@ def _adds_up(loop: ast.For) -> bool:
                 pass
             case _:
                 return False
-    return adds and not any(isinstance(part, LOOPS) for statement in loop.body for part in below(statement))
+    return adds and not any(
+        isinstance(part, LOOPS) for statement in loop.body for part in descendants(statement)
+    )

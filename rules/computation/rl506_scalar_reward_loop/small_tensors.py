@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.rule import BindingKind, SemanticModel, TypeTag, descendants, regex
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
 _LISTS_OF = frozenset(
@@ -24,12 +20,12 @@ def small_tensors(loop: ast.For, model: SemanticModel) -> ast.expr | None:
         return None
     names = {
         node.id if isinstance(node, ast.Name) else node.attr
-        for node in below(loop)
+        for node in descendants(loop)
         if isinstance(node, (ast.Name, ast.Attribute))
     }
     if not any(_DISCOUNTED.search(name) for name in names):
         return None
-    for node in below(loop):
+    for node in descendants(loop):
         match node:
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
@@ -65,7 +61,7 @@ def _is_step(index: ast.expr, counters: set[str]) -> bool:
 def _recurs(loop: ast.For) -> bool:
     """Does each pass compute a product with what the pass before it computed?"""
     assigned: dict[str, list[ast.expr]] = {}
-    for node in below(loop):
+    for node in descendants(loop):
         if not isinstance(node, ast.Assign):
             continue
         for target in node.targets:
@@ -74,20 +70,23 @@ def _recurs(loop: ast.For) -> bool:
             elif isinstance(target, ast.Subscript) and _reads_neighbour(target, node.value):
                 return True
     return any(
-        _is_multiplied(value) and name in {node.id for node in below(value) if isinstance(node, ast.Name)}
+        _is_multiplied(value)
+        and name in {node.id for node in descendants(value) if isinstance(node, ast.Name)}
         for name, values in assigned.items()
         for value in values
     )
 
 
 def _is_multiplied(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) for node in below(value))
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) for node in descendants(value))
 
 
 def _reads_neighbour(target: ast.Subscript, value: ast.expr) -> bool:
     """`returns[t] = rewards[t] + gamma * returns[t + 1]`."""
     neighbours = [
-        node for node in below(value) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.BinOp)
+        node
+        for node in descendants(value)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.BinOp)
     ]
     held = ast.dump(target.value) if neighbours else ""
     return any(ast.dump(node.value) == held for node in neighbours)
@@ -171,5 +170,5 @@ def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, model: SemanticM
     return any(
         isinstance(node, ast.Name) and node.id == item.id and _is_number(node, model)
         for statement in loop.body
-        for node in below(statement)
+        for node in descendants(statement)
     )

@@ -62,7 +62,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Function,
+    Heat,
+    Rule,
+    SemanticModel,
+    descendants,
+    last_name,
+)
 from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     CLIPS,
     MAKERS,
@@ -71,10 +82,6 @@ from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     has_ends,
     is_end,
 )
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below
 
 _SHARED = (
     "all {0} share what is made once: nothing may write into it, and bounds that change later do not count"
@@ -180,7 +187,7 @@ def is_of_space(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _reads_space(node: ast.expr, model: SemanticModel) -> bool:
-    ends = (part for part in below(node) if isinstance(part, ast.expr) and _is_end(part, model))
+    ends = (part for part in descendants(node) if isinstance(part, ast.expr) and _is_end(part, model))
     return any(not _is_one_number(end, model) for end in ends)
 
 
@@ -222,7 +229,7 @@ def build_fix(found: ClipBound, model: SemanticModel) -> Fix | None:
 def _before_loop(found: ClipBound, model: SemanticModel) -> Fix | None:
     loop = found.loop
     assert isinstance(loop, ast.stmt)
-    inside = set(below(loop))
+    inside = set(descendants(loop))
     if any(binding.node in inside for name in found.inlined for binding in model.dataflow.definitions(name)):
         return None
     text = model.source.text(found.node)
@@ -273,10 +280,10 @@ def _in_constructor(found: ClipBound, model: SemanticModel) -> Fix | None:
 
 def _last_store(found: ClipBound, own: str, made: Function) -> ast.stmt | None:
     """The statement of the constructor behind which all is set that the bounds are made of."""
-    if any(isinstance(node, ast.Return) for node in below(made)):
+    if any(isinstance(node, ast.Return) for node in descendants(made)):
         return None
     last: ast.stmt | None = None
-    for node in below(found.node):
+    for node in descendants(found.node):
         if not (
             isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
         ):
@@ -291,7 +298,7 @@ def _last_store(found: ClipBound, own: str, made: Function) -> ast.stmt | None:
                 and isinstance(target.ctx, ast.Store)
                 and isinstance(target.value, ast.Name)
                 and target.value.id == own
-                for target in below(statement)
+                for target in descendants(statement)
             )
         ]
         if len(stores) != 1:

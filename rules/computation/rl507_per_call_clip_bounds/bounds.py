@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.frozen import mutable
-from rlint.models.kind import TypeTag
-from rlint.rule import Heat, last_names
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import LOOPS
-from rlint.syntax.walk import below
+from rlint.rule import (
+    LOOPS,
+    AnyLoop,
+    BindingKind,
+    Heat,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    last_name,
+    last_names,
+    mutable,
+    numbers,
+)
 
 CLIPS = frozenset({"clip", "clamp", "clip_", "clamp_", "maximum", "minimum"})
 _ENDS = frozenset({"low", "high", "minimum", "maximum", "nvec"})
@@ -102,7 +105,7 @@ def is_end(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _unbound_in(loop: AnyLoop, found: ClipBound, model: SemanticModel) -> bool:
-    inside = set(below(loop))
+    inside = set(descendants(loop))
     if any(binding.node in inside for name in found.names for binding in model.dataflow.definitions(name)):
         return False
     attributes = {part.attr for array in found.arrays for part in _chain(array)}
@@ -129,11 +132,11 @@ def _stays(node: ast.expr, found: ClipBound, model: SemanticModel, depth: int) -
         case ast.Constant():
             return True
         case ast.UnaryOp(operand=operand):
-            if model.types.type_of(operand).tag not in _NUMBERS and not is_number(operand, model):
+            if model.types.type_of(operand).tag not in _NUMBERS and not numbers.is_number(operand, model):
                 found.made.append(node)
             return _stays(operand, found, model, depth - 1)
         case ast.BinOp(left=left, right=right):
-            if not is_number(node, model):
+            if not numbers.is_number(node, model):
                 found.made.append(node)
             return _stays(left, found, model, depth - 1) and _stays(right, found, model, depth - 1)
         case ast.Name():
@@ -183,7 +186,7 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
     if kind.tag in (TypeTag.NDARRAY, TypeTag.LIST) and not kind.optional:
         found.arrays.append(node)
         return not any(_is_written(use, model) for use in model.names.attribute_uses(node.attr))
-    return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or is_number(node, model)
+    return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or numbers.is_number(node, model)
 
 
 def _is_written(use: ast.Attribute, model: SemanticModel) -> bool:

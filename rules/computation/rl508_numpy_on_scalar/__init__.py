@@ -71,17 +71,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    ENVIRONMENT_STEP,
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    descendants,
+    numbers,
+)
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     Scalar,
     picked_from,
     scalar_call,
 )
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import number_of
-from rlint.syntax.walk import below
 
 _LONG = 40
 _ALONE = (ast.stmt, ast.keyword, ast.Tuple, ast.List, ast.Dict)
@@ -131,7 +138,9 @@ def is_often(found: Scalar, model: SemanticModel) -> bool:
         return False
     call = found.call
     loops = model.frequency.loops(call)
-    if loops and any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in below(loops[0])):
+    if loops and any(
+        isinstance(node, ast.Attribute) and node.attr == "backward" for node in descendants(loops[0])
+    ):
         return False  # which takes a thousand times as long
     return (
         bool(loops) or ENVIRONMENT_STEP in model.frequency.drivers(call) or model.frequency.runs_by_role(call)
@@ -140,16 +149,16 @@ def is_often(found: Scalar, model: SemanticModel) -> bool:
 
 def is_fixed(given: ast.expr, model: SemanticModel) -> bool:
     """Is it a constant, or what the object is set to?"""
-    parts = [node for node in below(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
+    parts = [node for node in descendants(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
     if any(isinstance(part, ast.Call) for part in parts):
         return False
     variables = [part for part in parts if model.names.qualified(part) is None]
     settings = [
         part for part in variables if isinstance(part, ast.Attribute) and model.types.is_setting(part)
     ]
-    held = {inner for setting in settings for inner in below(setting)}
+    held = {inner for setting in settings for inner in descendants(setting)}
     return all(
-        part in held or ((number := number_of(part, model)) is not None and number.fixed)
+        part in held or ((number := numbers.number_of(part, model)) is not None and number.fixed)
         for part in variables
     )
 
@@ -191,7 +200,7 @@ def is_plain(given: ast.expr) -> bool:
         isinstance(
             node, (ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.Dict, ast.Set, ast.DictComp, ast.SetComp)
         )
-        for node in below(given)
+        for node in descendants(given)
     )
 
 

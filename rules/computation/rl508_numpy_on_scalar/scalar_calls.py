@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.rule import last_names
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, SemanticModel, TypeTag, frozen, last_names, numbers
 
 _SAME = "exp expm1 sqrt log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil".split()
 MATH = {f"numpy.{name}": name for name in _SAME} | {
@@ -97,7 +92,7 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
     kind = model.types.type_of(node)
     if kind.tag is TypeTag.NUMPY_SCALAR:
         return not kind.optional
-    if is_number(node, model):
+    if numbers.is_number(node, model):
         return True
     if depth <= 0 or kind.optional:
         return False

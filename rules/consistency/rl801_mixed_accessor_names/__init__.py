@@ -62,9 +62,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rule import Finding, Fix, Heat, Rule, SemanticModel
 from rlint.rules.consistency.rl801_mixed_accessor_names import accessors, rename
-from rlint.semantics.model import SemanticModel
 
 
 class MixedAccessorNames(Rule):

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 
-from rlint.frozen import frozen
-from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.reference import ACCESSOR, ACCESSOR_WORDS
-from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import SemanticModel
+from rlint.rule import ClassSummary, ProjectIndex, SemanticModel, frozen, reference
 
 _KNOWN_BASES = ("abc.ABC", "builtins.object", "torch.nn.Module")
-_GROUP = {word: group for group in ACCESSOR_WORDS for word in group}
+_GROUP = {word: group for group in reference.ACCESSOR_WORDS for word in group}
 
 
 @frozen
@@ -36,7 +32,7 @@ class Accessor:
 @lru_cache(maxsize=4096)
 def accessor(name: str) -> Accessor | None:
     """The accessor that a function's name says it is, or None."""
-    matched = ACCESSOR.fullmatch(name)
+    matched = reference.ACCESSOR.fullmatch(name)
     return Accessor(name, matched.group(2), matched.group(4)) if matched is not None else None
 
 

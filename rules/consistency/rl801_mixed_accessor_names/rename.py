@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from rlint.rule import Applicability, Edit, Elsewhere, Fix
+from rlint.rule import (
+    Applicability,
+    Edit,
+    Elsewhere,
+    Fix,
+    Function,
+    ModuleSummary,
+    Reference,
+    ReferenceKind,
+    SemanticModel,
+)
 from rlint.rules.consistency.rl801_mixed_accessor_names.accessors import has_unknown_base
-from rlint.semantics.interprocedural.reference import Reference, ReferenceKind
-from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import Function
 
 _REASON = "code outside of the project may call it by the old name"
 

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
+from rlint.rule import BindingKind, SemanticModel, TypeTag, descendants, frozen, regex, weight_sync
 from rlint.rules.debugging._shared import errors
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.weight_sync import may_be_network
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
 
 _WEIGHT = regex(r"(weight|bias)(_\w+)?")
 _PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
@@ -125,7 +119,7 @@ def is_parameters(expression: ast.expr, model: SemanticModel) -> bool:
         return True
     match expression:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _PARAMETERS:
-            return may_be_network(owner, model)
+            return weight_sync.may_be_network(owner, model)
         case ast.Call(func=ast.Attribute(value=owner, attr="items" | "values"), args=[]):
             return is_parameters(owner, model)
         case ast.Call(func=callee, args=[argument]) if model.names.qualified(callee) in _KEEPING_FUNCTIONS:
@@ -163,7 +157,7 @@ def is_of_copies(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH
     """Is the value computed from copies of weights?"""
     if depth <= 0:
         return False
-    for node in below(expression):
+    for node in descendants(expression):
         if not isinstance(node, ast.Name):
             continue
         for binding in model.dataflow.definitions(node):
@@ -179,7 +173,7 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
     def are_weights(expression: ast.expr) -> bool:
         return is_weights(expression, model)
 
-    for node in below(value):
+    for node in descendants(value):
         match node:
             case ast.Call(func=callee):
                 doubt = _doubt_about_call(node, callee, model)
@@ -193,7 +187,7 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
                 return f"reading `{name}` runs code that does more than that"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return "the expression does more than to copy"
-    failing = next((node for node in below(value) if errors.may_raise(node, are_weights, model)), None)
+    failing = next((node for node in descendants(value) if errors.may_raise(node, are_weights, model)), None)
     if failing is not None:
         failing = failing.iter if isinstance(failing, ast.comprehension) else failing
         return (

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, SemanticModel, TypeTag
 
 _OF_ANY_TENSOR = frozenset(
     "clone contiguous cpu detach double flatten float half ravel squeeze tolist t".split()

@@ -5,10 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.models.effect import EffectKind
-from rlint.regex import regex
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import EffectKind, SemanticModel, descendants, regex
 
 _METHODS = frozenset(
     """add_histogram add_scalar add_scalars add_text critical debug error exception info log log_dict
@@ -52,7 +49,7 @@ def complains(call: ast.Call) -> bool:
     """Does a log call report a problem?"""
     if isinstance(call.func, ast.Attribute) and call.func.attr in _COMPLAINS:
         return True
-    texts = (node.value for node in below(call) if isinstance(node, ast.Constant))
+    texts = (node.value for node in descendants(call) if isinstance(node, ast.Constant))
     return any(isinstance(text, str) and _TROUBLE.search(text) for text in texts)
 
 

@@ -6,9 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from rlint.regex import regex
-from rlint.rule import Edit
-from rlint.semantics.model import SemanticModel
+from rlint.rule import Edit, SemanticModel, regex
 
 _SEPARATOR = regex(r"((?:(?<!\s)\s+)?[,;|]\s+| - )")
 

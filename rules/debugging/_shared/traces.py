@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.rule import Binding, BindingKind, SemanticModel, descendants
 from rlint.rules.debugging._shared import copies, logs, uses
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import below
 
 _QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
 
@@ -48,7 +46,7 @@ class LoggedTrace:
             isinstance(name, ast.Name)
             and isinstance(name.ctx, ast.Load)
             and any(binding in self.values for binding in self.model.dataflow.definitions(name))
-            for name in below(node)
+            for name in descendants(node)
         )
 
     # -- forwards: who reads it ----------------------------------------------------------------
@@ -186,7 +184,7 @@ class LoggedTrace:
 
     def _names_read(self) -> Iterator[ast.Name]:
         for going in (*self.statements, *self.parts):
-            for node in below(going):
+            for node in descendants(going):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                     yield node
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint import models
-from rlint.models.kind import TypeTag
+from rlint.rule import SemanticModel, TypeTag, descendants, models
 from rlint.rules.debugging._shared import copies
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _COMPARING = frozenset(
     """equal allclose isclose array_equal eq ne dist sub subtract mse_loss l1_loss cosine_similarity
@@ -21,7 +18,7 @@ def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], model: S
     """Can evaluating an expression be left out? `of_copy` tells what comes of the copy: methods that
     tensors have are pure on that, known as a tensor or not.
     """
-    for node in below(expression):
+    for node in descendants(expression):
         match node:
             case ast.Call() if not (
                 model.effects.call_effect(node).quiet or _is_of_tensor(node, of_copy, model)
@@ -46,7 +43,7 @@ def _is_of_tensor(call: ast.Call, of_copy: Callable[[ast.expr], bool], model: Se
     known = (models.method_fact(tag, method, count) for tag in (TypeTag.TENSOR, TypeTag.NDARRAY))
     if not any(fact is not None and fact.effect.quiet for fact in known):
         return False
-    inside = (node for node in below(owner) if isinstance(node, ast.expr))
+    inside = (node for node in descendants(owner) if isinstance(node, ast.expr))
     return of_copy(owner) or any(copies.is_weights(node, model) for node in inside)
 
 

@@ -70,9 +70,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rule import Finding, Fix, Heat, Rule, SemanticModel
 from rlint.rules.debugging.rl702_weight_compare_on_sync import comparisons
-from rlint.semantics.model import SemanticModel
 
 _LONGEST = 50
 _ADVICE = (

@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 
-from rlint.rule import Applicability, Fix
+from rlint.rule import Applicability, Binding, Fix, SemanticModel, descendants
 from rlint.rules.debugging._shared import copies, logs, removal, traces
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding
-from rlint.syntax.walk import below
 
 _COMPARING = frozenset("equal allclose isclose array_equal eq ne sub subtract dist assert_close".split())
 # what leaves weights weights, or makes one number of all of them
@@ -32,7 +29,7 @@ _DEPTH = 8
 
 def comparison_in(expression: ast.expr, model: SemanticModel) -> ast.expr | None:
     """The outermost part of an expression that compares weights with weights, or hashes them."""
-    for node in below(expression):
+    for node in descendants(expression):
         if node.__class__ in _MAY_COMPARE and _is_comparison(node, model):
             around = itertools.takewhile(lambda parent: parent is not expression, model.ancestors(node))
             if node is expression or not any(
@@ -58,7 +55,7 @@ def _is_comparing_call(call: ast.Call, model: SemanticModel) -> bool:
     func, first = call.func, call.args[0]
     qualified = model.names.qualified(func)
     if qualified in _HASHES:
-        parts = (part for part in below(first) if isinstance(part, ast.expr))
+        parts = (part for part in descendants(first) if isinstance(part, ast.expr))
         return any(copies.is_weights(part, model) for part in parts)
     if not isinstance(func, ast.Attribute) or func.attr not in _COMPARING:
         return False
@@ -140,7 +137,7 @@ def _told_with(trace: traces.LoggedTrace, model: SemanticModel) -> list[Binding]
     """The other comparisons that the same messages tell of."""
     found: dict[Binding, None] = {}
     for log in trace.logs:
-        for name in below(log):
+        for name in descendants(log):
             for binding in model.dataflow.definitions(name) if isinstance(name, ast.Name) else ():
                 compares = binding.value is not None and comparison_in(binding.value, model) is not None
                 if compares and binding not in trace.values:
@@ -181,6 +178,6 @@ def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel
         title = "Remove the comparison from the log" if others else "Remove the log of the comparison"
         return True, Fix(title, Applicability.UNSAFE, tuple(edits), reason) if edits else None
     match statement:
-        case ast.If(test=test, body=body, orelse=[]) if comparison in below(test):
+        case ast.If(test=test, body=body, orelse=[]) if comparison in descendants(test):
             return all(logs.log_of(child, model) is not None for child in body), None
     return False, None

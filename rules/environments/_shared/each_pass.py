@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.environments import makes_environment
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below
+from rlint.rule import (
+    FUNCTIONS,
+    Binding,
+    BindingKind,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    environments,
+    frozen,
+    last_name,
+)
 
 _CHANGES = frozenset(
     """add append appendleft apply clear extend insert pop popleft push put remove reset_parameters reverse
@@ -106,7 +109,7 @@ _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 
 def _may_leave(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and any(
-        isinstance(node, (ast.Return, ast.Continue)) for node in below(statement)
+        isinstance(node, (ast.Return, ast.Continue)) for node in descendants(statement)
     )
 
 
@@ -115,8 +118,8 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 def stays(value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
     """Has an expression the same value in each pass of a loop, for all that the loop does?"""
-    inside = {id(node) for node in below(loop)}
-    for node in below(value):
+    inside = {id(node) for node in descendants(loop)}
+    for node in descendants(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred)):
             return False
         if isinstance(node, ast.Call) and not _only_reads(node, model):
@@ -152,7 +155,7 @@ def stays(value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
 def _is_own(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
     """Is it bound within the expression, by a comprehension or a lambda?"""
     scope = model.names.scope(name).lookup(name.id)
-    return scope is not None and any(node is scope.node for node in below(value))
+    return scope is not None and any(node is scope.node for node in descendants(value))
 
 
 def _is_read_only(attribute: ast.Attribute, model: SemanticModel) -> bool:
@@ -185,9 +188,10 @@ def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
         model.types.type_of(value).tag in _SAME_ITEMS for value in call.args
     ):
         return False  # a sampler has other items each time
-    made = model.types.type_of(call).tag in (TypeTag.DATASET, TypeTag.LOADER) or makes_environment(
-        call, model
-    )
+    made = model.types.type_of(call).tag in (
+        TypeTag.DATASET,
+        TypeTag.LOADER,
+    ) or environments.makes_environment(call, model)
     return made or model.effects.is_repeatable(call)
 
 
@@ -195,7 +199,7 @@ def _is_changed(name: str, value: ast.expr, loop: ast.AST, model: SemanticModel)
     """May the loop change the contents of a list or such, in its own lines?"""
     if model.types.type_of(value).tag not in _HOLDERS:
         return False
-    for node in below(loop):
+    for node in descendants(loop):
         match node:
             case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()) if last_name(owner) == name:
                 return True
@@ -212,7 +216,7 @@ def is_fixed(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     """Has an expression the same value on each call of the function around it?"""
     if depth <= 0:
         return False
-    for node in below(value):
+    for node in descendants(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred, ast.Lambda)):
             return False
         if isinstance(node, ast.Call) and not _only_reads(node, model):

@@ -5,13 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.models.effect import EffectKind
-from rlint.regex import regex
-from rlint.rule import Edit, Heat
-from rlint.semantics.frequency import trip_count
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below
+from rlint.rule import FUNCTIONS, Edit, EffectKind, Heat, SemanticModel, descendants, regex, trip_count
 
 _ENDLESS = "itertools.count"
 _COUNTS = ("builtins.range", _ENDLESS, "tqdm.trange")
@@ -56,9 +50,9 @@ def writes_alone(
 
 
 def _is_harmless(given: ast.expr, model: SemanticModel, harmless: EffectKind) -> bool:
-    if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in below(given)):
+    if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in descendants(given)):
         return False
-    for call in (node for node in below(given) if isinstance(node, ast.Call)):
+    for call in (node for node in descendants(given) if isinstance(node, ast.Call)):
         if (
             isinstance(call.func, ast.Attribute)
             and call.func.attr in _LOOKS
@@ -104,7 +98,7 @@ def _is_long(loop: ast.For | ast.AsyncFor, period: int, model: SemanticModel) ->
     many = trip_count.passes(loop, model)
     if many is not None:
         return many >= period
-    counts = [call for call in below(loop.iter) if isinstance(call, ast.Call)]
+    counts = [call for call in descendants(loop.iter) if isinstance(call, ast.Call)]
     return not any(model.names.qualified(call.func) in _COUNTS for call in counts)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from rlint.rule import Edit
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import Edit, SemanticModel, descendants
 
 
 def moved_before(
@@ -51,7 +49,7 @@ def _whole(
         or model.source.has_comment(start, line_end)
     ):
         return None
-    inside = {id(node) for node in below(loop)}
+    inside = {id(node) for node in descendants(loop)}
     if any(id(read) not in inside for read in model.names.reads(name, scope.lookup(name) or scope)):
         return None  # what it is behind a loop that never ran
     code = model.edit.reindented(model.source.text(statement), statement, loop)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.regex import regex
-from rlint.semantics.frequency.cadence import Cadence
-from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
-from rlint.semantics.frequency.path_conditions import Guard, GuardKind
-from rlint.semantics.model import SemanticModel
+from rlint.rule import (
+    BATCH,
+    ENVIRONMENT_STEP,
+    GENERATION,
+    GRADIENT_STEP,
+    Cadence,
+    Guard,
+    GuardKind,
+    SemanticModel,
+    regex,
+)
 
 _NO_TRAINING = regex(
     r"(^|_)(eval\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*|benchmark\w*"

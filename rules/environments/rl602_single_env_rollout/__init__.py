@@ -69,13 +69,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Rule
+from rlint.rule import (
+    ENVIRONMENT_STEP,
+    GRADIENT_STEP,
+    Finding,
+    Rule,
+    SemanticModel,
+    descendants,
+    environments,
+)
 from rlint.rules.environments._shared.steps import is_for_training, is_training
 from rlint.rules.environments.rl602_single_env_rollout.one_env import runs_network, sees_one
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, GRADIENT_STEP
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.environments import stepped_in_turn
-from rlint.syntax.walk import below
 
 ADVICE = (
     "Step several environments at once, `gymnasium.make_vec(id, num_envs=n)`, and choose all their actions "
@@ -127,7 +131,7 @@ def is_told_elsewhere(call: ast.Call, model: SemanticModel) -> bool:
     function = model.function(call)
     loops = model.frequency.loops(call)
     if any(
-        stepped_in_turn(step, model) is not None
+        environments.stepped_in_turn(step, model) is not None
         and any(loop in loops for loop in model.frequency.loops(step)[:1])
         for step in model.names.calls_named("step", function)
     ):
@@ -142,5 +146,5 @@ def is_told_elsewhere(call: ast.Call, model: SemanticModel) -> bool:
         and isinstance(other.func, (ast.Name, ast.Attribute))
         and runs_network(other, model)
         and sees_one(other, model)
-        for other in below(function or model.syntax.module)
+        for other in descendants(function or model.syntax.module)
     )

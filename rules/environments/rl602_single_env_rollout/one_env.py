@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.observations import is_observation, names_one
-from rlint.semantics.types.one_row_batches import only_row
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.rule import (
+    ENVIRONMENT_STEP,
+    BindingKind,
+    SemanticModel,
+    descendants,
+    observations,
+    one_row_batches,
+)
 
 _DEPTH = 4
 
@@ -24,7 +26,7 @@ def sees_one(call: ast.Call, model: SemanticModel) -> bool:
     """Is a network given one observation: a batch of one, or what leads to an action that is one number?"""
     if any(is_one_row(value, model, _DEPTH) for value in call.args):
         return True
-    shown = any(is_shown(node, model) for value in call.args for node in below(value))
+    shown = any(is_shown(node, model) for value in call.args for node in descendants(value))
     return shown and gives_one_number(call, model)
 
 
@@ -39,7 +41,7 @@ def gives_one_number(call: ast.Call, model: SemanticModel) -> bool:
             return True
     if function is None or model.nn.takes_gradient_steps(function):
         return False
-    returned = (node.value for node in below(function) if isinstance(node, ast.Return))
+    returned = (node.value for node in descendants(function) if isinstance(node, ast.Return))
     return any(value is not None and is_number(value, model) for value in returned)
 
 
@@ -60,9 +62,9 @@ def is_number(value: ast.expr, model: SemanticModel) -> bool:
 
 def is_one_row(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     """Is it an observation that was made a batch of one, here or where a variable was bound?"""
-    for node in below(value):
-        wrapped = only_row(node, model)
-        if wrapped is not None and any(is_shown(part, model) for part in below(wrapped)):
+    for node in descendants(value):
+        wrapped = one_row_batches.only_row(node, model)
+        if wrapped is not None and any(is_shown(part, model) for part in descendants(wrapped)):
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and depth:
             bindings = model.dataflow.definitions(node)
@@ -83,4 +85,4 @@ def is_shown(node: ast.AST, model: SemanticModel) -> bool:
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
     name = node.id if isinstance(node, ast.Name) else node.attr
-    return names_one(name) or is_observation(node, model)
+    return observations.names_one(name) or observations.is_observation(node, model)

@@ -67,7 +67,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Rule
+from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, trip_count
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.logs import (
@@ -76,8 +76,6 @@ from rlint.rules.environments.rl604_log_every_step.logs import (
     writes_rare_values,
     writes_together,
 )
-from rlint.semantics.frequency import trip_count
-from rlint.semantics.model import SemanticModel
 
 PERIOD = 100
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import TypeTag
-from rlint.rule import last_names
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import SemanticModel, TypeTag, descendants, last_name, last_names
 
 _METHODS = frozenset(
     """add_scalar add_scalars add_histogram add_image add_images add_figure add_text add_video add_audio
@@ -84,7 +80,7 @@ def writes_rare_values(run: Sequence[ast.stmt], model: SemanticModel) -> bool:
     loop = model.frequency.driving_loop(run[0])
     if loop is None:
         return False
-    names = {node.id for statement in run for node in below(statement) if isinstance(node, ast.Name)}
+    names = {node.id for statement in run for node in descendants(statement) if isinstance(node, ast.Name)}
     for _ in range(2):  # `log.update(episode_log)`: what goes into it counts as well
         names |= {
             given.id
@@ -98,14 +94,14 @@ def writes_rare_values(run: Sequence[ast.stmt], model: SemanticModel) -> bool:
 
 
 def _updates(loop: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    for node in below(loop):
+    for node in descendants(loop):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="update")):
                 yield owner, node
 
 
 def _entries(loop: ast.AST) -> Iterator[tuple[str, ast.Subscript]]:
-    for node in below(loop):
+    for node in descendants(loop):
         match node:
             case ast.Subscript(value=ast.Name(id=owner), ctx=ast.Store()):
                 yield owner, node

@@ -74,14 +74,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.environments._shared.every_nth import counter_at
 from rlint.rules.environments._shared.steps import trains_large_models
 from rlint.rules.environments.rl608_replot_per_episode import figures as figures
 from rlint.rules.environments.rl608_replot_per_episode.figures import Does
 from rlint.rules.environments.rl608_replot_per_episode.passes import PASS, pass_of
-from rlint.semantics.frequency.path_conditions import GuardKind
-from rlint.semantics.model import SemanticModel
 
 PERIOD = 100
 _HOLD_BACK = frozenset(GuardKind) - {GuardKind.RANK, GuardKind.ENDS}

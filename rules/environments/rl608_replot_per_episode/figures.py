@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.semantics.model import SemanticModel
+from rlint.rule import SemanticModel, TypeTag, regex
 
 
 class Does(enum.Enum):

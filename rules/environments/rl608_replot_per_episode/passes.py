@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.regex import regex
+from rlint.rule import (
+    BATCH,
+    ENVIRONMENT_STEP,
+    GENERATION,
+    GRADIENT_STEP,
+    Cadence,
+    GuardKind,
+    SemanticModel,
+    last_name,
+    regex,
+    roles,
+)
 from rlint.rules.environments._shared.steps import is_training
-from rlint.semantics.frequency.cadence import Cadence
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
-from rlint.semantics.frequency.path_conditions import GuardKind
-from rlint.semantics.frequency.roles import LEARNS
-from rlint.semantics.model import SemanticModel
 
 EPISODE, PASS = "episode", "pass"
 _EPISODES = regex(r"episod|(^|[\W_])(i_)?(ep|eps|epis|games?)([\W_]|$)", re.IGNORECASE)
@@ -23,7 +28,7 @@ _TRAININGS = regex(
     re.IGNORECASE,
 )
 _AGENT = regex(r"agent|learner|trainer|algo|brain|player|dqn|ddpg|td3|sac|ppo|a2c", re.IGNORECASE)
-_REMEMBERS = LEARNS | frozenset(
+_REMEMBERS = roles.LEARNS | frozenset(
     "experience_replay memorize remember replay store_experience store_transition train_on_batch".split()
 )
 _TABLE = regex(r"^q(_?(table|values?|sa|matrix|func\w*))?\d?$|^action_values$", re.IGNORECASE)

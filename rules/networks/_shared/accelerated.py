@@ -5,18 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.torch_settings import CUDA
-from rlint.syntax.syntax_index import Function, SyntaxIndex
-from rlint.syntax.walk import below
+from rlint.rule import Device, Function, SemanticModel, SyntaxIndex, descendants, torch_settings
 
 _MAKES = frozenset({"torch.device", "torch.set_default_device"})
 
 
 def may_run_on_cuda(model: SemanticModel) -> bool:
     """Does the project ask for CUDA devices, and does this file put something on a device that may be one?"""
-    return model.program.sets_anywhere(CUDA) and model.once(_puts_any_on_device, model.syntax)
+    return model.program.sets_anywhere(torch_settings.CUDA) and model.once(_puts_any_on_device, model.syntax)
 
 
 def _puts_any_on_device(syntax: SyntaxIndex, model: SemanticModel) -> bool:
@@ -48,6 +44,6 @@ def calls_behind(expression: ast.expr, model: SemanticModel, depth: int = 2) -> 
 
 
 def _returned(function: Function, model: SemanticModel) -> Iterator[ast.expr]:
-    for node in below(function):
+    for node in descendants(function):
         if isinstance(node, ast.Return) and node.value is not None and model.function(node) is function:
             yield node.value

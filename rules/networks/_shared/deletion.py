@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Edit
-from rlint.semantics.model import SemanticModel
+from rlint.rule import Edit, SemanticModel
 
 
 def deletion(statement: ast.stmt, model: SemanticModel) -> Edit | None:

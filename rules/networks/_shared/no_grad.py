@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint import models
-from rlint.models.effect import Effect, EffectKind
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Edit
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
-from rlint.syntax.walk import below
+from rlint.rule import (
+    Edit,
+    Effect,
+    EffectKind,
+    SemanticModel,
+    SinkKind,
+    TypeTag,
+    descendants,
+    gradient_sinks,
+    last_name,
+    models,
+    regex,
+)
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook")
@@ -41,7 +45,7 @@ def value_of(statement: ast.stmt) -> ast.expr | None:
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
     """The calls that a simple statement makes, outermost first."""
     value = value_of(statement)
-    for node in below(value) if value is not None else ():
+    for node in descendants(value) if value is not None else ():
         if isinstance(node, ast.Call):
             yield node
 
@@ -51,7 +55,9 @@ def under_no_grad(run: Sequence[ast.stmt], model: SemanticModel) -> tuple[Edit, 
     indented just so.
     """
     first = run[0]
-    if any(isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)) for one in run for node in below(one)):
+    if any(
+        isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)) for one in run for node in descendants(one)
+    ):
         return None
     name = model.names.spelled("torch.no_grad", first)
     added: tuple[Edit, ...] = ()
@@ -87,7 +93,7 @@ def loses_gradient(
                 TypeTag.LIST, TypeTag.DICT, TypeTag.NDARRAY, TypeTag.DEQUE,
             ):  # fmt: skip
                 doubts[model.source.text(target.value)] = None
-    if all(left.outlet in ENDS for left in model.gradients.sinks(value)):
+    if all(left.outlet in gradient_sinks.ENDS for left in model.gradients.sinks(value)):
         return list(doubts)
     rest = model.gradients.sources(value, without=forwards)
     if any(model.gradients.gives_gradient(call) for call in rest.calls):
@@ -146,7 +152,7 @@ def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
             left = model.gradients.sinks(value)
-            ends = bool(left) and all(one.outlet in ENDS for one in left)
+            ends = bool(left) and all(one.outlet in gradient_sinks.ENDS for one in left)
             return ends and not careless_calls(statement, (), model)
     return False
 

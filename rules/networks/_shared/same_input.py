@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from rlint import models
-from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.module_graph import Architecture
-from rlint.syntax.walk import below, children, is_in, names_bound
+from rlint.rule import (
+    AnyLoop,
+    Architecture,
+    EffectKind,
+    SemanticModel,
+    TypeTag,
+    children,
+    descendants,
+    is_in,
+    models,
+    names_bound,
+)
 
 # what these calls do touches neither weights nor tensors
 _HARMLESS = (
@@ -171,7 +176,7 @@ class _Watched:
 
     def __init__(self, call: ast.AST, model: SemanticModel) -> None:
         self.model = model
-        nodes = list(below(call))
+        nodes = list(descendants(call))
         self.names = {
             node.id for node in nodes if isinstance(node, ast.Name) and model.names.qualified(node) is None
         }
@@ -196,7 +201,7 @@ class _Watched:
 
     def _holds(self, owner: ast.expr) -> bool:
         """Is it a part of what the call hangs on that changes?"""
-        for node in below(owner):
+        for node in descendants(owner):
             if isinstance(node, ast.Attribute) and node.attr in self.attributes:
                 return True
         while isinstance(owner, (ast.Attribute, ast.Subscript, ast.Call)):

@@ -68,7 +68,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    Applicability,
+    Autograd,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    SinkKind,
+    descendants,
+    weight_sync,
+)
 from rlint.rules.networks._shared.no_grad import (
     calls_in,
     careless_calls,
@@ -80,11 +91,6 @@ from rlint.rules.networks._shared.no_grad import (
     value_of,
 )
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.gradient_sinks import SinkKind
-from rlint.semantics.nn.weight_sync import is_network, words_of
-from rlint.syntax.walk import below
 
 ADVICE = "Run the forward under `torch.no_grad()`"
 MANY = frozenset(
@@ -139,7 +145,7 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
     if not (call.args or call.keywords) or isinstance(call.func, ast.Call):
         return False
     if not model.gradients.gives_gradient(call):
-        if model.types.type_of(call.func) or not is_network(call.func, model):
+        if model.types.type_of(call.func) or not weight_sync.is_network(call.func, model):
             return False
         if model.names.qualified(call.func) or model.types.call_targets(call):
             return False
@@ -189,7 +195,7 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     if model.frequency.heat_of(call).level is Heat.HOT:
         return True
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    words = {word for argument in given for word in words_of(argument, model)}
+    words = {word for argument in given for word in weight_sync.words_of(argument, model)}
     return bool(words & MANY) and not words & SINGLE
 
 
@@ -205,7 +211,7 @@ def build_fix(run: Sequence[ast.stmt], model: SemanticModel) -> Fix | None:
             doubts[f"{joined(lost)} must not need a gradient: what is computed of it has none any more"] = (
                 None
             )
-        bound = [node.target for node in below(statement) if isinstance(node, ast.NamedExpr)]
+        bound = [node.target for node in descendants(statement) if isinstance(node, ast.NamedExpr)]
         if bound:
             names = joined([name.id for name in bound])
             doubts[f"{names} must not need a gradient: what is kept of it has none any more"] = None

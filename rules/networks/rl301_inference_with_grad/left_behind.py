@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.module_graph import OF_EVERY_MODULE
+from rlint.rule import MODULE_METHODS, SemanticModel, TypeTag
 
 
 def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
@@ -39,7 +37,7 @@ def is_asked_for_more(call: ast.Call, model: SemanticModel) -> bool:
     network, function, behind = ast.dump(call.func), model.function(call), model.source.span(call)[1]
     for use in uses:
         method = model.parent(use)
-        if not isinstance(method, ast.Attribute) or method.attr in OF_EVERY_MODULE:
+        if not isinstance(method, ast.Attribute) or method.attr in MODULE_METHODS:
             continue
         asks = isinstance(model.parent(method), ast.Call) and model.source.span(method)[0] > behind
         if asks and model.function(use) is function and ast.dump(use) == network:

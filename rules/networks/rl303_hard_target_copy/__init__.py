@@ -71,8 +71,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    Applicability,
+    BindingKind,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    StateLoad,
+    TypeTag,
+    weight_sync,
+)
 from rlint.rules.networks.rl303_hard_target_copy.followers import (
     copied_value,
     exists_before,
@@ -80,16 +90,6 @@ from rlint.rules.networks.rl303_hard_target_copy.followers import (
     is_kept,
     paired_parameters,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.weight_sync import (
-    Loaded,
-    copied_state,
-    is_follower,
-    is_network,
-    loaded_state,
-    state_owner,
-)
-from rlint.syntax.scopes import BindingKind
 
 LOADS = ("load_state_dict", "state_dict", "_load_from_state_dict")
 LESS_OFTEN = "Copy every few hundred updates or blend softly, which changes the algorithm"
@@ -112,19 +112,19 @@ class HardTargetCopy(Rule):
         if isinstance(node, ast.For):
             yield from self.check_loop(node, model)
         elif isinstance(node, ast.Call):
-            loaded = loaded_state(node, model)
+            loaded = weight_sync.loaded_state(node, model)
             if loaded is not None:
                 yield from self.check_load(loaded, model)
             elif model.names.qualified(node.func) == "copy.deepcopy":
                 yield from self.check_deepcopy(node, model)
 
-    def check_load(self, loaded: Loaded, model: SemanticModel) -> Iterator[Finding]:
+    def check_load(self, loaded: StateLoad, model: SemanticModel) -> Iterator[Finding]:
         """`target.load_state_dict(net.state_dict())`, with or without a copy between."""
-        copied = copied_state(loaded.given, model)
-        owner = copied.owner if copied else state_owner(loaded.given, model)
+        copied = weight_sync.copied_state(loaded.given, model)
+        owner = copied.owner if copied else weight_sync.state_owner(loaded.given, model)
         if (
             owner is None
-            or not is_follower(loaded.target, owner, model)
+            or not weight_sync.is_follower(loaded.target, owner, model)
             or not is_per_step(loaded.call, model)
         ):
             return
@@ -148,7 +148,11 @@ class HardTargetCopy(Rule):
                 pass
             case _:
                 return
-        if not is_network(source, model) or not is_follower(target, source, model) or is_kept(target, model):
+        if (
+            not weight_sync.is_network(source, model)
+            or not weight_sync.is_follower(target, source, model)
+            or is_kept(target, model)
+        ):
             return
         if is_made_with_its_owner(target, model) or is_newly_made(source, call, model):
             return
@@ -170,7 +174,7 @@ class HardTargetCopy(Rule):
         if pair is None:
             return
         target, source = pair
-        if not is_follower(target, source, model) or not is_per_step(loop, model):
+        if not weight_sync.is_follower(target, source, model) or not is_per_step(loop, model):
             return
         old, new = model.source.text(target), model.source.text(source)
         message = f"`{old}` takes over all weights of `{new}` on each update, in a walk over both networks"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.weight_sync import is_network
+from rlint.rule import SemanticModel, weight_sync
 
 # what hands a new network on to others who keep it
 STORES = frozenset(
@@ -64,7 +63,7 @@ def exists_before(target: ast.expr, statement: ast.stmt, model: SemanticModel) -
                 binding.statement is not statement
                 and model.dataflow.between(binding.statement, statement) is not None
                 and binding.value is not None
-                and is_network(binding.value, model)
+                and weight_sync.is_network(binding.value, model)
                 for binding in model.names.bindings(target)
             )
         case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
@@ -79,7 +78,7 @@ def exists_before(target: ast.expr, statement: ast.stmt, model: SemanticModel) -
 
 def assigns_network(statement: ast.AST | None, model: SemanticModel) -> bool:
     """`self.target = Network()`."""
-    return isinstance(statement, ast.Assign) and is_network(statement.value, model)
+    return isinstance(statement, ast.Assign) and weight_sync.is_network(statement.value, model)
 
 
 def paired_parameters(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:

@@ -82,12 +82,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel, weight_sync
 from rlint.rules.networks.rl304_looped_target_update.blend_fixes import fix_of, in_one_call, is_complement
 from rlint.rules.networks.rl304_looped_target_update.blends import Blend, BlendStep, Lerp, Mix, blends_in
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.weight_sync import is_follower
 
 MADE = {
     Mix: "two products and their sum",
@@ -142,7 +140,7 @@ def whose_tensors(blend: Blend, model: SemanticModel) -> str:
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is None or new is None:
         return f"`{model.source.text(blend.mixture.old)}`"
-    if blend.how in ("item", "made") and is_follower(new.network, old.network, model):
+    if blend.how in ("item", "made") and weight_sync.is_follower(new.network, old.network, model):
         old = new  # the dict that is loaded tells which of the two it is, not the order of the terms
     return f"Each tensor of `{model.source.text(old.network)}`"
 

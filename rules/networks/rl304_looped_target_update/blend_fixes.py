@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, Autograd, BindingKind, Edit, Fix, SemanticModel, made_networks, numbers
 from rlint.rules.networks.rl304_looped_target_update.blends import (
     Blend,
     BlendStep,
@@ -15,11 +15,6 @@ from rlint.rules.networks.rl304_looped_target_update.blends import (
     root_of,
 )
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.made_networks import are_alike
-from rlint.semantics.types.numbers import is_number, number_of
-from rlint.syntax.scopes import BindingKind
 
 ROUNDS = "`lerp_` rounds differently in the last digit, and takes tensors of one dtype only"
 SHARES = "what shares memory with `{}` changes with it"
@@ -87,7 +82,7 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
         exact = _in_two_lines(blend, mixture, model)
         if exact is not None:
             keep = mixture.keep
-            if not is_number(keep, model):
+            if not numbers.is_number(keep, model):
                 doubts.append(NUMBER.format(model.source.text(keep)))
             if model.source.span(keep) < model.source.span(mixture.share) and not _may_swap(
                 keep, mixture.weight, model
@@ -120,7 +115,7 @@ def _may_swap(keep: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
 def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
     """Find what must hold for the second of two operations not to raise once the first has been done."""
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
-    if old is None or new is None or not are_alike(old.network, new.network, model):
+    if old is None or new is None or not made_networks.are_alike(old.network, new.network, model):
         yield ALIKE.format(model.source.text(blend.mixture.old), model.source.text(blend.mixture.new))
     elif _may_hold_integers(model):
         yield INTEGERS
@@ -185,7 +180,7 @@ def is_complement(mixture: Mixture, model: SemanticModel) -> bool:
         return True
     if _is_rest(mixture.keep, mixture.weight, model) or _is_rest(mixture.weight, mixture.keep, model):
         return True
-    keep, weight = number_of(mixture.keep, model), number_of(mixture.weight, model)
+    keep, weight = numbers.number_of(mixture.keep, model), numbers.number_of(mixture.weight, model)
     fixed = keep is not None and weight is not None and keep.fixed and weight.fixed
     return fixed and keep is not None and weight is not None and abs(keep.value + weight.value - 1) < 1e-9
 

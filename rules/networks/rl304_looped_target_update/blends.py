@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import SemanticModel, descendants, frozen
 
 SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
 """Methods that give the same numbers."""
@@ -244,7 +242,7 @@ def follows(expression: ast.expr, loop: Loop, model: SemanticModel) -> bool:
     """Is an expression made of names that each pass of the loop binds anew?"""
     return any(
         binding.statement is loop or loop in model.ancestors(binding.statement)
-        for name in below(expression)
+        for name in descendants(expression)
         if isinstance(name, ast.Name)
         for binding in model.dataflow.definitions(name)
     )

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.rule import BindingKind, SemanticModel, TypeTag, frozen
 from rlint.rules.networks.rl304_looped_target_update.blends import MOVED, bare
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
 
 _SAME_ITEMS = frozenset({"builtins.list", "builtins.tuple", "builtins.iter", "builtins.reversed"})
 _DICTS = frozenset({"builtins.dict", "collections.OrderedDict"})

@@ -52,9 +52,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel
 from rlint.rules.networks.rl310_retained_graph.graphs import is_last_use
-from rlint.semantics.model import SemanticModel
 
 
 class RetainedGraph(Rule):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
-from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import children
+from rlint.rule import (
+    Binding,
+    BindingKind,
+    SemanticModel,
+    SinkKind,
+    TypeTag,
+    children,
+    gradient_sinks,
+    last_name,
+    numbers,
+    regex,
+)
 
 _MOST = 200  # names that are followed for one loss
 # what holds transitions, weights of a loss and settings, by name: nothing that was computed with a gradient
@@ -27,7 +31,7 @@ _GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read
 def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> bool:
     """Is the graph of the loss surely made in the same pass, and needed by nothing behind this backward?"""
     sources = model.gradients.sources(loss)
-    if not sources.calls or any(not is_number(kept, model) for kept in sources.kept):
+    if not sources.calls or any(not numbers.is_number(kept, model) for kept in sources.kept):
         return False  # what an attribute holds may be part of an older graph
     if not all(_DATA.search(parameter.id.lower()) for parameter in sources.parameters):
         return False
@@ -78,7 +82,11 @@ def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
 
 def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool:
     """Does the gradient of a value end in the backward, or before it?"""
-    going_on = [left for left in model.gradients.sinks(call) if left.outlet not in (*ENDS, SinkKind.ARRAY)]
+    going_on = [
+        left
+        for left in model.gradients.sinks(call)
+        if left.outlet not in (*gradient_sinks.ENDS, SinkKind.ARRAY)
+    ]
     if any(left.outlet is not SinkKind.LEARNED for left in going_on):
         return False
     return all(

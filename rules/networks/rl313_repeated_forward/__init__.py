@@ -71,7 +71,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import AnyLoop, Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.networks._shared.same_input import (
     has_seen_the_same,
     is_forward,
@@ -79,9 +79,6 @@ from rlint.rules.networks._shared.same_input import (
     that_see_the_same,
 )
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.path_conditions import GuardKind
-from rlint.semantics.model import SemanticModel
 
 ADVICE = (
     "Run the network once, keep the result in a variable and use that; `clone()` what is changed in place"

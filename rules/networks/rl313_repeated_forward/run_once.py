@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Fix
-from rlint.semantics.dataflow.common_subexpressions import Repetition
-from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.dataflow.extract_variable import bind_once
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
+from rlint.rule import AnyLoop, Applicability, Fate, Fix, Repetition, SemanticModel, extract_variable
 
 REASON = "the results become one tensor with one graph: calling `backward()` for each of them would fail"
 NAMES = (
@@ -31,7 +26,9 @@ def build_fix(first: ast.Call, again: list[ast.expr], model: SemanticModel) -> F
     """Run it once, in the place of the first call."""
     if not may_share([first, *again], model):
         return None
-    bound = bind_once(Repetition(first, tuple(again), ()), again, model, result_names(first.func))
+    bound = extract_variable.bind_once(
+        Repetition(first, tuple(again), ()), again, model, result_names(first.func)
+    )
     if bound is None:
         return None
     title = f"Run the network once, as `{bound.name}`"

@@ -68,15 +68,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import (
+    AnyLoop,
+    Finding,
+    Heat,
+    ItemKind,
+    LoopItem,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    last_name,
+    loop_variables,
+    observations,
+)
 from rlint.rules.networks.rl314_unbatched_forward.per_item import single_item
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem, is_short
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.observations import names_several
-from rlint.syntax.walk import below
 
 _MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
@@ -103,7 +109,7 @@ class UnbatchedForward(Rule):
         loop = looped[0]
         if (
             not runs_rows(node, model)
-            or is_short(loop, model.names.qualified)
+            or loop_variables.is_short(loop, model.names.qualified)
             or depends(node.func, loop, model)
         ):
             return
@@ -121,7 +127,7 @@ class UnbatchedForward(Rule):
             case [network, iterable]:
                 run = ast.copy_location(ast.Call(network, [iterable], []), node)
                 many = model.types.type_of(iterable).tag in (TypeTag.TENSOR, TypeTag.NDARRAY)
-                many = many or names_several(last_name(iterable) or "")
+                many = many or observations.names_several(last_name(iterable) or "")
                 if many and model.types.type_of(network).tag is TypeTag.MODULE and runs_rows(run, model):
                     yield self.told(node, network, "for each item", model)
 
@@ -166,7 +172,7 @@ def runs_rows(call: ast.Call, model: SemanticModel) -> bool:
 def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is there a network for each pass: does the loop bind a name that leads to it?"""
     names, attributes = model.once(_bound_in, loop)
-    for node in below(network):
+    for node in descendants(network):
         if isinstance(node, ast.Name) and node.id in names:
             return True
         if isinstance(node, ast.Attribute) and node.attr in attributes:
@@ -176,7 +182,7 @@ def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
 
 def _bound_in(loop: AnyLoop, _: SemanticModel) -> tuple[frozenset[str], frozenset[str]]:
     """The variables and the attributes that are set in a loop."""
-    access = [node for node in below(loop) if isinstance(node, (ast.Name, ast.Attribute))]
+    access = [node for node in descendants(loop) if isinstance(node, (ast.Name, ast.Attribute))]
     bound = [node for node in access if isinstance(node.ctx, ast.Store)]
     names = frozenset(node.id for node in bound if isinstance(node, ast.Name))
     return names, frozenset(node.attr for node in bound if isinstance(node, ast.Attribute))

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.loop_variables import LoopItem
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.rule import BindingKind, LoopItem, SemanticModel, TypeTag, descendants
 
 
 def is_indexed(item: LoopItem, value: ast.expr) -> bool:
     """Is a key used to look something up, as in `obs[agent]`?"""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == item.name
-        for node in below(value)
+        for node in descendants(value)
     )
 
 

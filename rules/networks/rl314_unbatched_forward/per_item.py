@@ -6,18 +6,28 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
+from rlint.rule import (
+    ENVIRONMENT_STEP,
+    FUNCTIONS,
+    LOOPS,
+    AnyLoop,
+    Binding,
+    BindingKind,
+    ItemKind,
+    LoopItem,
+    Scope,
+    SemanticModel,
+    TypeTag,
+    children,
+    descendants,
+    is_in,
+    last_name,
+    loop_variables,
+    observations,
+    one_row_batches,
+    regex,
+)
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_sample
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem, items_of
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.observations import names_one, names_several
-from rlint.semantics.types.one_row_batches import only_row
-from rlint.syntax.scopes import Binding, BindingKind, Scope
-from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
-from rlint.syntax.walk import below, children, is_in
 
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
@@ -47,7 +57,7 @@ class _Input:
         self.call = call
         self.loop = loop
         self.model = model
-        self.items = items_of(loop, model.names.qualified)
+        self.items = loop_variables.items_of(loop, model.names.qualified)
         self.parts: list[ast.expr] = []
         self.found: dict[str, LoopItem] = {}
 
@@ -59,7 +69,7 @@ class _Input:
         if depth <= 0:
             return False
         self.parts.append(value)
-        for node in below(value):
+        for node in descendants(value):
             if isinstance(node, ast.Call) and not self._only_computes(node):
                 return False
             if (
@@ -85,7 +95,7 @@ class _Input:
     def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:
         """The scopes of comprehensions and lambdas within a value."""
         scope = self.model.names.scope(name)
-        while any(node is scope.node for node in below(value)):
+        while any(node is scope.node for node in descendants(value)):
             yield scope
             if scope.parent is None:
                 return
@@ -115,7 +125,7 @@ class _Input:
 
     def _binds(self, binding: Binding) -> bool:
         """Is it the loop itself that binds, rather than one within it?"""
-        return any(node is binding.node for clause in self._clauses() for node in below(clause.target))
+        return any(node is binding.node for clause in self._clauses() for node in descendants(clause.target))
 
     def _clauses(self) -> list[ast.For | ast.AsyncFor | ast.comprehension]:
         if isinstance(self.loop, ast.While):
@@ -126,7 +136,7 @@ class _Input:
         """What everything that goes into the call is called."""
         roots = [*self.parts, *(item.over for item in self.found.values())]
         for part in roots:
-            for node in below(part):
+            for node in descendants(part):
                 name = getattr(node, "id", None) or getattr(node, "attr", None)
                 if isinstance(name, str):
                     yield name
@@ -136,8 +146,8 @@ class _Input:
     def one_of_many(self) -> LoopItem | None:
         """The loop variable of which it is known that it is (or chooses) one item, not a batch of them."""
         for part in self.parts:
-            for node in below(part):
-                wrapped = only_row(node, self.model)
+            for node in descendants(part):
+                wrapped = one_row_batches.only_row(node, self.model)
                 if wrapped is not None:
                     item = self._item_in(wrapped)
                     if item is not None and (item.sort is not ItemKind.KEY or is_indexed(item, wrapped)):
@@ -149,7 +159,7 @@ class _Input:
         return next((item for item in self.found.values() if self._is_one(item)), None)
 
     def _item_in(self, value: ast.expr, depth: int = _DEPTH) -> LoopItem | None:
-        for node in below(value) if depth else ():
+        for node in descendants(value) if depth else ():
             if isinstance(node, ast.Name):
                 item = self.found.get(node.id)
                 if item is not None:
@@ -173,8 +183,12 @@ class _Input:
             name = last_name(node.value) or ""
             if item.sort is ItemKind.COUNT:
                 known = self.model.types.type_of(node.value).tag in _ARRAYS
-                return item if known or names_several(name) or names_one(name) else None
-            return item if names_one(name) and not item.is_part else None
+                return (
+                    item
+                    if known or observations.names_several(name) or observations.names_one(name)
+                    else None
+                )
+            return item if observations.names_one(name) and not item.is_part else None
         return None
 
     def _is_one(self, item: LoopItem) -> bool:
@@ -186,7 +200,7 @@ class _Input:
             return kind.rank != 1
         if is_sample(item.over, self.model):
             return True
-        return names_one(item.name) and names_several(last_name(item.over) or "")
+        return observations.names_one(item.name) and observations.names_several(last_name(item.over) or "")
 
     # -- what one pass hands to the next ---------------------------------------------------------
 
@@ -195,10 +209,10 @@ class _Input:
         used = {
             node.attr if isinstance(node, ast.Attribute) else node.id
             for part in (*self.parts, *(item.over for item in self.found.values()))
-            for node in below(part)
+            for node in descendants(part)
             if isinstance(node, (ast.Attribute, ast.Name))
         } - set(self.found)
-        own = {id(node) for clause in self._clauses() for node in below(clause.iter)}
+        own = {id(node) for clause in self._clauses() for node in descendants(clause.iter)}
         for node in _run(self.loop):
             if id(node) in own:
                 continue
@@ -221,7 +235,9 @@ class _Input:
         """Does it step an environment, other than one that belongs to the pass?"""
         if self.model.analysis.loops.driver_of(call) != ENVIRONMENT_STEP:
             return False
-        return not any(isinstance(node, ast.Name) and node.id in self.items for node in below(call.func))
+        return not any(
+            isinstance(node, ast.Name) and node.id in self.items for node in descendants(call.func)
+        )
 
     def _reaches(self, call: ast.Call, used: set[str]) -> bool:
         """Is a call that has effects handed what the inputs are taken from, or is it a method of that?"""

@@ -82,15 +82,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Rule, last_names
+from rlint.rule import Fate, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, home_of
 from rlint.rules.networks.rl315_recomputed_constant.makers import MAKERS, is_maker
-from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
@@ -196,7 +192,7 @@ def is_kept_by_hand(found: Constant, model: SemanticModel) -> bool:
                 return any(model.names.qualified(each) in _KEEPS_RESULTS for each in made)
             case ast.ExceptHandler():
                 return True
-            case ast.If(test=test) | ast.IfExp(test=test) if any(map(_asks_for_missing, below(test))):
+            case ast.If(test=test) | ast.IfExp(test=test) if any(map(_asks_for_missing, descendants(test))):
                 return True
     return False
 

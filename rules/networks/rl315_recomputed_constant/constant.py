@@ -5,8 +5,18 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.frozen import mutable
-from rlint.models.kind import TypeTag
+from rlint.rule import (
+    BindingKind,
+    Scope,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    integers,
+    last_name,
+    mutable,
+    numbers,
+    size_of,
+)
 from rlint.rules.networks.rl315_recomputed_constant.makers import (
     ARRAYS,
     MAKERS,
@@ -15,12 +25,6 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
     is_maker,
     takes_time,
 )
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.integers import is_integer
-from rlint.semantics.types.numbers import is_number
-from rlint.syntax.scopes import BindingKind, Scope
-from rlint.syntax.walk import below, size_of
 
 _UNCHANGING = frozenset(
     TypeTag[name] for name in "INT FLOAT BOOL STR NONE DEVICE DTYPE NUMPY_SCALAR TUPLE RANGE".split()
@@ -84,13 +88,15 @@ def constant_at(call: ast.Call, model: SemanticModel) -> Constant | None:
             break
         if model.types.type_of(whole).tag in ARRAYS:
             found = wider
-    makers = [node for node in below(found.node) if isinstance(node, ast.Call) and is_maker(node, model)]
+    makers = [
+        node for node in descendants(found.node) if isinstance(node, ast.Call) and is_maker(node, model)
+    ]
     if min(makers, key=lambda node: model.source.span(node)[0]) is not call:
         return None  # told of at the first
     if any(takes_time(maker, model) for maker in makers):
         return found
     # filled tensors count where something is computed of them, or where they are as large as is configured
-    computed = any(_is_computed(node, model) for node in below(found.node) if node not in makers)
+    computed = any(_is_computed(node, model) for node in descendants(found.node) if node not in makers)
     sized = bool(found.settings) and model.types.type_of(call).tag is TypeTag.TENSOR
     return found if computed or sized else None
 
@@ -236,7 +242,9 @@ class _Reader:
         kind = self.model.types.type_of(node)
         if kind:
             return kind.tag in _UNCHANGING and not kind.optional
-        return not value or is_number(node, self.model) or is_integer(node, self.model) is True
+        return (
+            not value or numbers.is_number(node, self.model) or integers.is_integer(node, self.model) is True
+        )
 
     def _attribute(self, node: ast.Attribute, found: Constant, *, value: bool) -> bool:
         if self.model.names.qualified(node) is not None:
@@ -280,7 +288,7 @@ class _Reader:
     def _name(self, name: ast.Name, found: Constant, *, value: bool) -> bool:
         scope = self.model.names.scope(name).lookup(name.id)
         if scope is not None and scope.is_comprehension:
-            return any(inner is scope.node for inner in below(found.node))
+            return any(inner is scope.node for inner in descendants(found.node))
         if self.model.names.qualified(name) is not None:
             kind = self.model.types.type_of(name)
             return not kind or kind.tag in _UNCHANGING | {TypeTag.CLASS, TypeTag.FUNCTION}

@@ -5,15 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from rlint.models.kind import TypeTag
-from rlint.regex import regex
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, Edit, Fix, Function, SemanticModel, TypeTag, descendants, regex
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home
 from rlint.rules.networks.rl315_recomputed_constant.constant_text import means_the_same, text_of
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below
 
 _NAMES = {
     "arange": "indices",
@@ -87,7 +82,7 @@ def _before_loop(found: Constant, home: Home, model: SemanticModel) -> Fix | Non
     loop = home.loop if isinstance(home.loop, ast.stmt) else model.syntax.statement(home.loop)
     if isinstance(loop, ast.While) and home.loop is not loop:
         return None
-    inside = set(below(loop))
+    inside = set(descendants(loop))
     moved = {
         name for name in found.inlined if any(b.node in inside for b in model.dataflow.definitions(name))
     }
@@ -162,7 +157,7 @@ def _in_module(found: Constant, model: SemanticModel) -> Fix | None:
 
 
 def _names_device(found: Constant) -> bool:
-    for node in below(found.node):
+    for node in descendants(found.node):
         if isinstance(node, ast.keyword) and node.arg == "device":
             return True
         if (
@@ -237,7 +232,7 @@ def _anchor(
     found: Constant, home: Home, made: Function, model: SemanticModel
 ) -> tuple[bool, ast.stmt] | None:
     """The last statement of the constructor that must run first; else the first, to stand before."""
-    if any(isinstance(node, ast.Return) for node in below(made)):
+    if any(isinstance(node, ast.Return) for node in descendants(made)):
         return None
     roots = {_root(setting) for setting in found.settings}
     last = -1

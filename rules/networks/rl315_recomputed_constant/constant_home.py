@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.rule import Heat
+from rlint.rule import FUNCTIONS, AnyLoop, Heat, SemanticModel, TypeTag, descendants, frozen, trip_count
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.trip_count import over_components, passes
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below
 
 _FEW_PASSES = 2
 
@@ -82,13 +75,13 @@ def _outermost(found: Constant, model: SemanticModel) -> AnyLoop | None:
 
 
 def _is_long(loop: AnyLoop, model: SemanticModel) -> bool:
-    count = passes(loop, model)
-    return not over_components(loop, model) and (count is None or count > _FEW_PASSES)
+    count = trip_count.passes(loop, model)
+    return not trip_count.over_components(loop, model) and (count is None or count > _FEW_PASSES)
 
 
 def _stays(found: Constant, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is nothing that the expression reads bound or set in the loop?"""
-    inside = set(below(loop))
+    inside = set(descendants(loop))
     names = [*found.names, *(name for device in found.devices for name in _names_in(device))]
     if any(binding.node in inside for name in names for binding in model.dataflow.definitions(name)):
         return False
@@ -100,4 +93,4 @@ def _stays(found: Constant, loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _names_in(expression: ast.expr) -> list[ast.Name]:
-    return [node for node in below(expression) if isinstance(node, ast.Name)]
+    return [node for node in descendants(expression) if isinstance(node, ast.Name)]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Edit
+from rlint.rule import Edit, SemanticModel, descendants
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 
 def text_of(
@@ -18,7 +16,7 @@ def text_of(
     """
     start, end = model.source.span(node)
     edits: list[Edit] = []
-    for part in below(node):
+    for part in descendants(node):
         if isinstance(part, ast.Name) and part in inlined:
             value = found.inlined[part]
             text = text_of(value, found, model, inlined=inlined) if model.edit.is_relocatable(value) else None
@@ -57,7 +55,7 @@ def means_the_same(place: ast.AST, found: Constant, model: SemanticModel) -> boo
     root = model.syntax.scopes[model.syntax.module]
     expressions = [found.node, *found.inlined.values()]
     for expression in expressions:
-        for name in (node for node in below(expression) if isinstance(node, ast.Name)):
+        for name in (node for node in descendants(expression) if isinstance(node, ast.Name)):
             here = model.names.scope(name).lookup(name.id)
             if (
                 (here is not None and here.is_comprehension)
@@ -65,7 +63,7 @@ def means_the_same(place: ast.AST, found: Constant, model: SemanticModel) -> boo
                 or model.names.is_self(name)
             ):
                 continue
-            if any(name in below(device) for device in found.devices):
+            if any(name in descendants(device) for device in found.devices):
                 continue
             if here not in (None, root) or scope.lookup(name.id) is not here:
                 return False

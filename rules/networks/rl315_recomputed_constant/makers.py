@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
+from rlint.rule import SemanticModel, TypeTag
 
 OF_DATA = frozenset(
     """torch.tensor torch.as_tensor torch.asarray torch.Tensor torch.FloatTensor torch.DoubleTensor

@@ -65,8 +65,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    SinkKind,
+    TypeTag,
+    gradient_sinks,
+)
 from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     Kept,
     begins_in_loop,
@@ -75,8 +84,6 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     learned_from,
     surely_attached,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.gradient_sinks import ENDS, SinkKind
 
 
 class GraphKeptByLog(Rule):
@@ -139,7 +146,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         return None
     if learned:
         return True
-    if not local or not becomes or not becomes <= ENDS or not is_called_loss(kept, model):
+    if not local or not becomes or not becomes <= gradient_sinks.ENDS or not is_called_loss(kept, model):
         return None
     return False if surely_attached(value, model) else None
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.semantics.nn.weight_sync import words_of
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.walk import below
+from rlint.rule import (
+    MAX_DEFINITIONS,
+    Autograd,
+    Binding,
+    BindingKind,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+    weight_sync,
+)
 
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
 _KEEPS_ON_PURPOSE = frozenset({"retain_graph", "create_graph"})
@@ -73,7 +76,7 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> boo
     loop = model.frequency.loops(node)[0]
     scope = model.names.scope(keeper).lookup(keeper.id)
     bindings = scope.bindings[keeper.id] if scope is not None else []
-    if len(bindings) > MOST_VALUES:
+    if len(bindings) > MAX_DEFINITIONS:
         return True
     made = [b for b in bindings if b.kind is BindingKind.ASSIGN and b.statement is not node]
     return any(loop in model.ancestors(binding.statement) for binding in made) or not made
@@ -84,7 +87,7 @@ def learned_from(value: ast.expr, model: SemanticModel) -> bool | None:
     graph is kept there on purpose, for another gradient.
     """
     function = model.function(value)
-    names = [node for node in below(value) if isinstance(node, ast.Name)]
+    names = [node for node in descendants(value) if isinstance(node, ast.Name)]
     bindings = {
         binding for name in names for binding in model.dataflow.definitions(name) if _is_made(binding)
     }
@@ -98,8 +101,8 @@ def learned_from(value: ast.expr, model: SemanticModel) -> bool | None:
         directly: set[Binding] = set()
         handed: set[Binding] = set()
         for part in (use.value, *call.args):
-            arguments = {node for made in below(part) for node in _given_to(made)}
-            for name in below(part):
+            arguments = {node for made in descendants(part) for node in _given_to(made)}
+            for name in descendants(part):
                 if isinstance(name, ast.Name):
                     (handed if name in arguments else directly).update(model.dataflow.definitions(name))
         if bindings & directly:
@@ -113,7 +116,7 @@ def _given_to(node: ast.AST) -> Iterator[ast.AST]:
     """All that stands in the arguments of a call: a reward, perhaps, that a loss is made of."""
     if isinstance(node, ast.Call):
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            yield from below(argument)
+            yield from descendants(argument)
 
 
 def _is_made(binding: Binding) -> bool:
@@ -170,9 +173,9 @@ def _is_loss(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call compute a loss: a module without weights, or what is called so?"""
     if model.types.type_of(call.func).tag is TypeTag.MODULE:
         return True
-    return bool(words_of(call.func, model) & LOSSES)
+    return bool(weight_sync.words_of(call.func, model) & LOSSES)
 
 
 def is_called_loss(kept: Kept, model: SemanticModel) -> bool:
     """Do the names of what is kept, or of what keeps it, say that it is a loss?"""
-    return bool((words_of(kept.value, model) | words_of(kept.keeper, model)) & LOSSES)
+    return bool((weight_sync.words_of(kept.value, model) | weight_sync.words_of(kept.keeper, model)) & LOSSES)

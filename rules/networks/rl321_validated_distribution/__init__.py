@@ -77,17 +77,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint import models
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, ClassSummary, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, models
 from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     NeedlessSoftmax,
     softmax_before_argmax,
     softmax_before_logits,
 )
-from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import SemanticModel
 
 PACKAGE = "torch.distributions."
 CHECKS_NOTHING = frozenset({"Independent"})

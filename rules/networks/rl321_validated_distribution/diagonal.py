@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, Binding, BindingKind, Edit, Fix, SemanticModel, frozen
 from rlint.rules.networks._shared.deletion import deletion
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
 
 _PARAMETERS = ("loc", "covariance_matrix", "precision_matrix", "scale_tril", "validate_args")
 _MADE_OF_DIAGONAL = frozenset({"torch.diag", "torch.diag_embed"})

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, frozen
 from rlint.rules.networks._shared.deletion import deletion
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
 
 _MODULES = ("torch", "torch.nn.functional", "torch.special")
 _FUNCTIONS = {f"{module}.{name}": name for module in _MODULES for name in ("softmax", "log_softmax")}

@@ -63,9 +63,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.networks.rl322_loader_over_memory.in_memory import batches_of_indices, batches_of_rows
-from rlint.semantics.model import SemanticModel
 
 WRAPPERS = frozenset({"builtins.enumerate", "tqdm.tqdm", "tqdm.trange"})
 

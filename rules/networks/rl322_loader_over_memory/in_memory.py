@@ -5,12 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.frozen import frozen, mutable
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, descendants, frozen, mutable
 from rlint.rules.networks._shared.deletion import deletion
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
 
 _DATA = "torch.utils.data."
 _INDEX_SAMPLERS = ("SubsetRandomSampler", "RandomSampler", "SequentialSampler")
@@ -109,7 +105,7 @@ def _rows_fix(
         return None
     if not all(isinstance(tensor, (ast.Name, ast.Attribute)) for tensor in tensors):
         return None
-    held = {node.id for tensor in tensors for node in below(tensor) if isinstance(node, ast.Name)}
+    held = {node.id for tensor in tensors for node in descendants(tensor) if isinstance(node, ast.Name)}
     if held & {part.id for part in names if isinstance(part, ast.Name)}:
         return None  # the loop binds the names of the tensors anew
     texts = [model.source.text(tensor) for tensor in tensors]
@@ -220,7 +216,7 @@ def _replaced(
             if [*model.names.reads(name.id, scope)] != [name]:
                 return None
             edits.append(deleted)
-        moved = [part for part in parts if any(node is part for node in below(found.call))]
+        moved = [part for part in parts if any(node is part for node in descendants(found.call))]
         if found.holders and not all(_means_the_same(part, iterable, model) for part in moved):
             return None
     return edits
@@ -230,7 +226,7 @@ def _means_the_same(part: ast.expr, place: ast.expr, model: SemanticModel) -> bo
     """Do the variables of an expression stand for the same things at another place? What is done to these
     does not matter: a loader refers to its tensors, it does not copy them.
     """
-    for node in below(part):
+    for node in descendants(part):
         if isinstance(node, ast.Name):
             scope = model.names.scope(node).lookup(node.id)
             if scope is not None and model.dataflow.definitions(node) != model.dataflow.bindings_before(

@@ -72,7 +72,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel
 from rlint.rules.networks._shared.deletion import deletion
 from rlint.rules.networks._shared.same_input import is_forward
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
@@ -86,8 +86,6 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import FUNCTIONS
 
 MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
 REASON = "an input that the network cannot take raises an error only where its result is used"

@@ -6,15 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.regex import regex
-from rlint.rule import Edit
+from rlint.rule import FUNCTIONS, Edit, Scope, SemanticModel, descendants, frozen, last_name, regex
 from rlint.rules.networks._shared.same_input import is_forward, stays_the_same
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Scope
-from rlint.syntax.syntax_index import FUNCTIONS
-from rlint.syntax.walk import below
 
 _BLOCKS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _END = regex(r"done|terminat|truncat|terminal|(^|_)last(_|$)", re.IGNORECASE)
@@ -63,7 +56,7 @@ def only_computes(unit: ast.stmt, model: SemanticModel) -> bool:
         )
     if not isinstance(unit, ast.Assign):
         return False
-    for node in below(unit.value):
+    for node in descendants(unit.value):
         if isinstance(node, _OTHER):
             return False
         if isinstance(node, ast.Call) and not (
@@ -231,7 +224,7 @@ def _all_rebound(
 def _at_the_end_alone(waste: Waste) -> bool:
     """Is nothing used only at the end of an episode, which is one step among many?"""
     test, ends = waste.branch.test, waste.taken
-    if not any(_END.search(last_name(node) or "") for node in below(test)):
+    if not any(_END.search(last_name(node) or "") for node in descendants(test)):
         return False
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, ends = test.operand, not ends

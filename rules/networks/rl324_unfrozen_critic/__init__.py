@@ -84,9 +84,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.networks.rl324_unfrozen_critic.actor_loss import loss_of, passed_through
-from rlint.semantics.model import SemanticModel
 
 
 class UnfrozenCritic(Rule):

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.loops import GRADIENT_STEP
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.syntax.walk import below
+from rlint.rule import GRADIENT_STEP, Autograd, SemanticModel, TypeTag, descendants, frozen
 
 _FREEZES = ("requires_grad", "requires_grad_")
 
@@ -123,7 +118,7 @@ def forwards_of(value: ast.expr, model: SemanticModel) -> list[ast.Call]:
             node.value
             for body in bodies
             if body is not None and network_of(call, model) is None
-            for node in below(body)
+            for node in descendants(body)
             if isinstance(node, ast.Return) and node.value is not None and model.function(node) is body
         ]
         if returned:

@@ -65,7 +65,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.processes.rl401_busy_wait_sleep.backoff import backoff_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.direct import direct_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import shown
@@ -74,7 +74,6 @@ from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.queues import queue_fix, timeout_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.rules.processes.rl401_busy_wait_sleep.waits import waits_in
-from rlint.semantics.model import SemanticModel
 
 _HARDLY_A_PAUSE = 0.001
 _INSTEAD = {

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Edit, Fix
+from rlint.rule import Edit, Fix, SemanticModel
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, own_pauses
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
-from rlint.semantics.model import SemanticModel
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 LONGEST = 0.01

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from rlint.rule import SemanticModel, descendants
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind, asks_at_once
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _WORK = frozenset("step backward render act learn train forward predict generate reset".split())
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})
@@ -115,14 +114,16 @@ def _comes(poll: Poll) -> bool:
     """Does a poll look for something that comes in, rather than at a mode that is on or off?"""
     if poll.sort is not PollKind.STATE:
         return True
-    called = [node.func for node in below(poll.node) if isinstance(node, ast.Call)]
+    called = [node.func for node in descendants(poll.node) if isinstance(node, ast.Call)]
     names = {node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in called}
     return bool(_COUNTS & names)
 
 
 def _is_taken(flag: ast.expr, block: list[ast.stmt]) -> bool:
     """`if request.value: ...; request.value = 0`: does a block set back the flag that led into it?"""
-    wanted = {ast.unparse(node) for node in below(flag) if isinstance(node, (ast.Attribute, ast.Subscript))}
+    wanted = {
+        ast.unparse(node) for node in descendants(flag) if isinstance(node, (ast.Attribute, ast.Subscript))
+    }
     return any(
         ast.unparse(target) in wanted
         for statement in block
@@ -146,7 +147,7 @@ def _taken(handler: ast.ExceptHandler, looks: Looks, model: SemanticModel) -> li
     if not isinstance(parent, ast.Try) or not (means_not_there(handler) or _takes_alone(parent)):
         return []
     for statement in parent.body:
-        for node in below(statement):
+        for node in descendants(statement):
             if isinstance(node, ast.Call):
                 found: list[Poll] = looks.polls(node, holds=False) or []
                 if found and found[0].sort is PollKind.DATA:
@@ -206,7 +207,7 @@ def _works_before(guard: ast.AST, loop: Loop, looks: Looks, model: SemanticModel
         for earlier in block[:index]:
             if all_work and not Idle(model, looks).block([earlier]):
                 return True
-            for node in below(earlier) if isinstance(earlier, (ast.Expr, ast.Assign)) else ():
+            for node in descendants(earlier) if isinstance(earlier, (ast.Expr, ast.Assign)) else ():
                 if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
                     name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
                     if _WORK & words_of(name):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Fix
+from rlint.rule import Fix, SemanticModel, TypeTag, descendants
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.rules.processes.rl401_busy_wait_sleep.words import calls_off
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _ALONE, _BESIDES = "1.0", "0.1"  # so long a wait takes at most, alone or with something else to look at
 _WAITS = {PollKind.EVENT: "wait", PollKind.WORKER: "join", PollKind.RESULT: "wait", PollKind.MESSAGE: "poll"}
@@ -46,7 +43,7 @@ def _awaited(wait: Wait) -> Poll | None:
         wanted = [poll for poll in wanted if poll.sort is not PollKind.WORKER]
     if len(wanted) != 1 or wanted[0].sort not in (*_WAITS, PollKind.FUTURE):
         return None
-    tested = below(wait.loop.test) if isinstance(wait.loop, ast.While) else ()
+    tested = descendants(wait.loop.test) if isinstance(wait.loop, ast.While) else ()
     return wanted[0] if wait.exact or any(node is wanted[0].node for node in tested) else None
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Type, TypeTag
-from rlint.rule import Applicability, Edit, Fix
-from rlint.semantics.model import SemanticModel
+from rlint.rule import Applicability, Edit, Fix, SemanticModel, Type, TypeTag
 
 _KILLED = "a process that is killed while it waits can leave the lock inside taken for good"
 _SIGNALLED = "an event that a signal handler sets may find its own thread holding the lock inside"

@@ -5,15 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.frozen import mutable
-from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
+from rlint.rule import EffectKind, SemanticModel, TypeTag, descendants, mutable
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, pause_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _LOCKS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE, TypeTag.SHARED_VALUE})
 _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})
@@ -56,10 +52,10 @@ class Idle:
                 ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value)
                 | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
             ):
-                names = {node.id for node in below(statement) if isinstance(node, ast.Name)}
+                names = {node.id for node in descendants(statement) if isinstance(node, ast.Name)}
                 allowed: bool = self.looks.allows(value)
                 self.looks.assigned |= names - {
-                    node.id for node in below(value) if isinstance(node, ast.Name)
+                    node.id for node in descendants(value) if isinstance(node, ast.Name)
                 }
                 return allowed
             case ast.AugAssign(target=ast.Name(), value=value):

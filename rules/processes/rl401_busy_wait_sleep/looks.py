@@ -6,9 +6,7 @@ import ast
 import enum
 from collections.abc import Iterator
 
-from rlint import models
-from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
+from rlint.rule import MAX_DEFINITIONS, EffectKind, SemanticModel, TypeTag, descendants, is_in, models
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
 from rlint.rules.processes.rl401_busy_wait_sleep.words import (
     BLOCKING,
@@ -19,9 +17,6 @@ from rlint.rules.processes.rl401_busy_wait_sleep.words import (
     OWN,
     words_of,
 )
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below, is_in
 
 NEUTRAL = frozenset(
     f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()
@@ -76,10 +71,10 @@ class Looks:
     def _meanings(self, leaf: ast.expr) -> list[ast.expr] | None:
         """The leaf, and what the names in it are bound to in the loop; None if that is too much to tell."""
         found = [leaf]
-        for node in below(leaf):
+        for node in descendants(leaf):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 definitions = self.model.dataflow.definitions(node)
-                if len(definitions) > MOST_VALUES:
+                if len(definitions) > MAX_DEFINITIONS:
                     return None
                 for binding in definitions:
                     value, statement = binding.value, binding.statement
@@ -95,7 +90,7 @@ class Looks:
 
     def _judge(self, expression: ast.expr) -> _Verdict | None:
         verdict = _Verdict.NOTHING
-        for node in below(expression):
+        for node in descendants(expression):
             match node:
                 case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.Lambda():
                     return None
@@ -179,7 +174,7 @@ class Looks:
         if not self.strict or name.id in self.assigned:
             return False
         definitions = self.model.dataflow.definitions(name)
-        return len(definitions) > MOST_VALUES or any(self.binds(each.statement) for each in definitions)
+        return len(definitions) > MAX_DEFINITIONS or any(self.binds(each.statement) for each in definitions)
 
     def _is_callee(self, node: ast.Attribute) -> bool:
         parent = self.model.parent(node)

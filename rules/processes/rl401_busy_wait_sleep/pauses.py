@@ -5,11 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
+from rlint.rule import SemanticModel, descendants, frozen, numbers
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.numbers import number_of
-from rlint.syntax.walk import below
 
 SHORT = 0.1
 """A pause of so many seconds or more costs nothing."""
@@ -73,14 +70,14 @@ def _pause(statement: ast.Expr, call: ast.Call, model: SemanticModel, *, awaited
     match call:
         case ast.Call(args=[length], keywords=[]) | ast.Call(args=[], keywords=[ast.keyword(value=length)]):
             if not _keeps_a_pace(length):
-                number = number_of(length, model)
+                number = numbers.number_of(length, model)
     seconds, fixed = (number.value, number.fixed) if number is not None else (None, False)
     return Pause(statement, call, statement.value, awaited, seconds, fixed)
 
 
 def _keeps_a_pace(length: ast.expr) -> bool:
     """`sleep(1 / 60)`, `sleep(self.dt)`, `sleep(RETRY_DELAY)`: the length is what the sleep is for."""
-    for node in below(length):
+    for node in descendants(length):
         match node:
             case ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Div(), right=ast.Constant(value=rate)):
                 if isinstance(rate, (int, float)) and rate <= _HIGHEST_RATE:

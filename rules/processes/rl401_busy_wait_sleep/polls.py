@@ -6,11 +6,8 @@ import ast
 import enum
 from dataclasses import replace
 
-from rlint.frozen import frozen
-from rlint.models.kind import Type, TypeTag
+from rlint.rule import SemanticModel, Type, TypeTag, descendants, frozen
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 
 class PollKind(enum.Enum):
@@ -109,7 +106,7 @@ def asks_at_once(call: ast.Call) -> bool:
         )
     if name.startswith("recv"):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        return any(_AT_ONCE & words_of(node.attr) for flags in given for node in below(flags)
+        return any(_AT_ONCE & words_of(node.attr) for flags in given for node in descendants(flags)
                    if isinstance(node, ast.Attribute))  # fmt: skip
     first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "block"), None)
     return isinstance(first, ast.Constant) and first.value is False

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Edit, Fix
+from rlint.rule import Edit, Fix, SemanticModel, TypeTag
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
-from rlint.semantics.model import SemanticModel
 
 _EMPTY = frozenset({"queue.Empty", "multiprocessing.queues.Empty", "_queue.Empty"})
 _NO_TIMEOUT = frozenset({"multiprocessing.SimpleQueue"})

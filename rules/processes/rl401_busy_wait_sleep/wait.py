@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import mutable
+from rlint.rule import descendants, mutable
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.words import FETCHES, words_of
-from rlint.syntax.walk import below
 
 Loop = ast.While | ast.For
 
@@ -53,7 +52,7 @@ def asked_by(loop: Loop, poll: Poll) -> bool:
         and ast.unparse(owner)
         in {
             ast.unparse(node)
-            for node in below(loop.test)
+            for node in descendants(loop.test)
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
         }
     )
@@ -72,5 +71,5 @@ def drains(loop: Loop, asked: list[Poll]) -> bool:
         and bool(FETCHES & words_of(node.func.attr))
         and ast.unparse(node.func.value) in owners
         for statement in loop.body
-        for node in below(statement)
+        for node in descendants(statement)
     )

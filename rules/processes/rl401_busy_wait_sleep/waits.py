@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.rule import SemanticModel, is_in
 from rlint.rules.processes.rl401_busy_wait_sleep.branches import branch_wait, round_wait
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
@@ -12,8 +13,6 @@ from rlint.rules.processes.rl401_busy_wait_sleep.pauses import own_pauses
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by, drains
 from rlint.rules.processes.rl401_busy_wait_sleep.words import PLACES, calls_off, words_of
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import is_in
 
 
 def waits_in(loop: Loop, model: SemanticModel) -> Iterator[Wait]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from rlint.syntax.walk import below
+from rlint.rule import descendants
 
 _STOPS = frozenset(
     """stop stopped exit quit shutdown terminate terminated cancel kill abort closed finished
@@ -63,7 +63,7 @@ def words_of(identifier: str) -> frozenset[str]:
 def names_in(expression: ast.AST) -> set[str]:
     """The words of all names in an expression, those in strings included."""
     found: set[str] = set()
-    for node in below(expression):
+    for node in descendants(expression):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
                 found |= words_of(name)

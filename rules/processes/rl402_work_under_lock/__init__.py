@@ -98,10 +98,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
 from rlint.rules.processes.rl402_work_under_lock.locked_work import WorkKind, work_under
-from rlint.semantics.model import SemanticModel
 
 _ADVICE = {
     WorkKind.SAMPLE: "Take only what has to be consistent under the lock (the size, the indices), "

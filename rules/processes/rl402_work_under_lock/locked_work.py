@@ -6,14 +6,16 @@ import ast
 import enum
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.threads.locks import Section
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.rule import (
+    BindingKind,
+    EffectKind,
+    LockSection,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+    last_name,
+)
 
 _SAMPLES = frozenset({"sample", "sample_batch", "sample_transitions", "get_batch"})
 _STORES = frozenset({TypeTag.UNKNOWN, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER})
@@ -51,16 +53,16 @@ class WorkKind(enum.Enum):
 class LockedWork:
     """A call that works while the lock of `section` is held."""
 
-    section: Section
+    section: LockSection
     call: ast.Call
     sort: WorkKind
 
 
-def work_under(section: Section, model: SemanticModel) -> LockedWork | None:
+def work_under(section: LockSection, model: SemanticModel) -> LockedWork | None:
     """The first call of a section that works on nothing that the lock guards, or draws a batch."""
     guarded = model.threads.guarded_names(section)
     for statement in section.body:
-        for node in below(statement):
+        for node in descendants(statement):
             if isinstance(node, ast.Call) and section in model.threads.locks_held(node):
                 sort = _sort_of(node, guarded, section, model)
                 if sort is not None:
@@ -69,7 +71,7 @@ def work_under(section: Section, model: SemanticModel) -> LockedWork | None:
 
 
 def _sort_of(
-    call: ast.Call, guarded: frozenset[str], section: Section, model: SemanticModel
+    call: ast.Call, guarded: frozenset[str], section: LockSection, model: SemanticModel
 ) -> WorkKind | None:
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -91,7 +93,7 @@ def _sort_of(
 
 def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
     """The names of state that a call mentions; what the function has bound itself is its own."""
-    for node in below(call):
+    for node in descendants(call):
         if isinstance(node, ast.Attribute):
             yield node.attr
         elif isinstance(node, ast.Name) and not all(
@@ -102,17 +104,17 @@ def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
 
 def _keeps_pace(call: ast.Call, guarded: frozenset[str], model: SemanticModel) -> bool:
     """A rate limiter: is how long this sleeps worked out from what the lock guards?"""
-    names = (node for node in below(call) if isinstance(node, ast.Name))
+    names = (node for node in descendants(call) if isinstance(node, ast.Name))
     values = (binding.value for name in names for binding in model.dataflow.definitions(name))
     return any(
         isinstance(node, ast.Attribute) and node.attr in guarded
         for value in values
         if value is not None
-        for node in below(value)
+        for node in descendants(value)
     )
 
 
-def _lends_name(call: ast.Call, section: Section) -> bool:
+def _lends_name(call: ast.Call, section: LockSection) -> bool:
     """`with self.model_lock: self.model(states)`: is the lock named after what is worked with?"""
     words = set(section.name.lower().strip("_").split("_")) - {"lock", "mutex"}
     subject = call.func.value if isinstance(call.func, ast.Attribute) else call.func

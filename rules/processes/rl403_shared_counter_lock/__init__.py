@@ -69,14 +69,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
 from rlint.rules.processes.rl403_shared_counter_lock.counters import (
     inner_section,
     next_section,
     one_of_several,
 )
-from rlint.semantics.model import SemanticModel
 
 _TOGETHER = (
     "Guard both with one lock, and make the values with `lock=False`, so that they take none of their own"

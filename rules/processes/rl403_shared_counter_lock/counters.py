@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.threads.locks import Section
-from rlint.syntax.walk import below
+from rlint.rule import LockSection, SemanticModel, TypeTag, descendants, last_name
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
 _NUMBERS = frozenset(f"builtins.{name}" for name in ("min", "max", "int", "abs", "float", "bool", "len"))
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 
-def next_section(section: Section, model: SemanticModel) -> Section | None:
+def next_section(section: LockSection, model: SemanticModel) -> LockSection | None:
     """The section of another lock that directly follows, where both update shared values."""
     block, index = model.syntax.block(section.node)
     following = model.threads.sections_begun(block[index + 1]) if index + 1 < len(block) else []
@@ -25,7 +21,7 @@ def next_section(section: Section, model: SemanticModel) -> Section | None:
     return None
 
 
-def inner_section(section: Section, model: SemanticModel) -> Section | None:
+def inner_section(section: LockSection, model: SemanticModel) -> LockSection | None:
     """The section of another lock inside of a section, or taken by the same `with`, for the same update."""
     for other in (
         *model.threads.sections_begun(section.node),
@@ -40,14 +36,14 @@ def inner_section(section: Section, model: SemanticModel) -> Section | None:
     return None
 
 
-def updates_values(section: Section, model: SemanticModel) -> bool:
+def updates_values(section: LockSection, model: SemanticModel) -> bool:
     """Does a section update a shared value, and do nothing but compute with numbers?"""
     if not counts_only(section.body, model):
         return False
     written = [
         node.value
         for statement in section.body
-        for node in below(statement)
+        for node in descendants(statement)
         if isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.ctx, ast.Store)
     ]
     return any(model.types.type_of(owner).tag is TypeTag.SHARED_VALUE for owner in written)
@@ -58,7 +54,7 @@ def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:
     for statement in body:
         if not isinstance(statement, _SIMPLE):
             return False
-        for node in below(statement):
+        for node in descendants(statement):
             if isinstance(node, ast.Call) and model.names.qualified(node.func) not in _NUMBERS:
                 return False
             if isinstance(node, (ast.Subscript, ast.Await, ast.Yield, ast.Lambda)):
@@ -66,7 +62,7 @@ def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:
     return True
 
 
-def one_of_several(section: Section, model: SemanticModel) -> tuple[str, str] | None:
+def one_of_several(section: LockSection, model: SemanticModel) -> tuple[str, str] | None:
     """The counter that a section is for, and those of the other sections of the same lock, where each is for
     another counter alone; asked of the first section that counts something else than the first of all.
     """
@@ -80,7 +76,7 @@ def one_of_several(section: Section, model: SemanticModel) -> tuple[str, str] | 
     return found[1:]
 
 
-def _counted_apart(first: Section, model: SemanticModel) -> tuple[Section, str, str] | None:
+def _counted_apart(first: LockSection, model: SemanticModel) -> tuple[LockSection, str, str] | None:
     """The first section that counts something else than all before it, of those of a lock, with its counter
     and the others; None unless each section counts one thing. `first` is the first section of the lock.
     """
@@ -99,20 +95,20 @@ def _counted_apart(first: Section, model: SemanticModel) -> tuple[Section, str, 
     return sections[second], names[second], " and ".join(f"`{name}`" for name in others)
 
 
-def _is_maker(section: Section, model: SemanticModel) -> bool:
+def _is_maker(section: LockSection, model: SemanticModel) -> bool:
     function = model.function(section.node)
     return function is not None and function.name in _MAKERS
 
 
-def _writes(section: Section) -> bool:
+def _writes(section: LockSection) -> bool:
     return any(isinstance(statement, (ast.Assign, ast.AugAssign)) for statement in section.body)
 
 
-def counters_in(section: Section, model: SemanticModel) -> set[str]:
+def counters_in(section: LockSection, model: SemanticModel) -> set[str]:
     """The attributes of `self`, and the shared values, that a section reads or writes."""
     found: set[str] = set()
     for statement in section.body:
-        for node in below(statement):
+        for node in descendants(statement):
             match node:
                 case ast.Attribute(value=owner, attr=name) if model.names.is_self(owner):
                     found.add(name)

@@ -68,8 +68,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, descendants, last_name
 from rlint.rules.processes.rl405_racy_size_read.updates import (
     Update,
     has_own_lock,
@@ -78,9 +77,6 @@ from rlint.rules.processes.rl405_racy_size_read.updates import (
     update_of,
     written_in,
 )
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _SHOWN = (ast.Expr, ast.Raise, ast.Assert)
 
@@ -164,7 +160,7 @@ def reads_before(node: ast.Attribute, model: SemanticModel) -> list[ast.Attribut
     return [
         other
         for earlier in block[: index + 1]
-        for other in below(earlier)
+        for other in descendants(earlier)
         if isinstance(other, ast.Attribute)
         and other.attr == "value"
         and isinstance(other.ctx, ast.Load)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.threads.locks import Section
-from rlint.semantics.threads.queues import ChannelMaker
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
+from rlint.rule import (
+    BindingKind,
+    ChannelMaker,
+    LockSection,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+    last_name,
+)
 
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
@@ -40,11 +42,11 @@ def update_of(statement: ast.stmt, model: SemanticModel) -> Update | None:
         case ast.AugAssign(target=ast.Attribute(attr="value", value=shared)):
             return Update(shared, (statement,))
         case ast.Assign(targets=[ast.Attribute(attr="value", value=shared)], value=value):
-            if any(reads_value(node, shared) for node in below(value)):
+            if any(reads_value(node, shared) for node in descendants(value)):
                 return Update(shared, (statement,))
             return _split_update(statement, shared, value, model)
         case ast.If(test=test, body=body):
-            for node in below(test):
+            for node in descendants(test):
                 if isinstance(node, ast.Attribute) and node.attr == "value":
                     shared = node.value
                     if any(_sets_value(inner, shared) for inner in body):
@@ -64,7 +66,9 @@ def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
     """Is it set to something other than a constant? A flag that two set is set all the same."""
     match statement:
         case ast.Assign(targets=[ast.Attribute(attr="value", value=owner)], value=value):
-            if isinstance(value, ast.Constant) or any(reads_value(node, shared) for node in below(value)):
+            if isinstance(value, ast.Constant) or any(
+                reads_value(node, shared) for node in descendants(value)
+            ):
                 return False
             return ast.dump(owner) == ast.dump(shared)
     return False
@@ -75,7 +79,7 @@ def _split_update(
 ) -> Update | None:
     """`old = v.value`, further statements of the same block, `v.value = old + 1`."""
     block, end = model.syntax.block(statement)
-    for node in below(value):
+    for node in descendants(value):
         if not isinstance(node, ast.Name):
             continue
         for binding in model.dataflow.definitions(node):
@@ -117,7 +121,7 @@ def _has_several_writers(update: Update, model: SemanticModel) -> bool:
     return bool(starts) and len(starts) + any(each.elsewhere for each in runners) > 1
 
 
-def other_sections(shared: ast.expr, model: SemanticModel) -> list[Section]:
+def other_sections(shared: ast.expr, model: SemanticModel) -> list[LockSection]:
     """The sections of the file that write a value of this name under a lock."""
     name = last_name(shared)
     return [
@@ -130,7 +134,7 @@ def other_sections(shared: ast.expr, model: SemanticModel) -> list[Section]:
 
 def written_in(statement: ast.stmt) -> Iterator[ast.expr]:
     """The shared values that a statement writes, as far as it goes."""
-    for node in below(statement):
+    for node in descendants(statement):
         match node:
             case ast.Attribute(attr="value", value=owner, ctx=ast.Store()):
                 yield owner

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import SemanticModel, descendants
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Constant)
 
@@ -19,7 +18,7 @@ def is_same_behind(
     """
     if all(isinstance(part, _SIMPLE) for part in parts):
         return isinstance(value, _SIMPLE) or model.effects.effect_of(value).quiet
-    if any(isinstance(node, ast.NamedExpr) for part in parts for node in below(part)):
+    if any(isinstance(node, ast.NamedExpr) for part in parts for node in descendants(part)):
         return model.dataflow.unchanged_between(value, first, second)
     quiet = all(model.effects.effect_of(part).quiet for part in (*parts, value))
     return quiet or model.dataflow.unchanged_between(value, first, second)

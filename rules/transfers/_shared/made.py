@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import Device, TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
+from rlint.rule import Binding, BindingKind, Device, SemanticModel, TypeTag, frozen
 
 _FILL = frozenset(
     f"torch.{name}"

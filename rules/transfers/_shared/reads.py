@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
-from rlint.syntax.syntax_index import COMPREHENSIONS
-from rlint.syntax.walk import below
+from rlint.rule import COMPREHENSIONS, Binding, BindingKind, SemanticModel, TypeTag, descendants, frozen
 
 CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 FEWEST = 8
@@ -145,7 +140,7 @@ def all_reads(read: TensorRead, model: SemanticModel) -> list[ast.Call] | None:
     found: list[ast.Call] = []
     if read.is_indexed:
         wanted = ast.dump(read.tensor)
-        for node in below(read.loop):
+        for node in descendants(read.loop):
             if isinstance(node, ast.Call):
                 other = read_of(node, model)
                 if other is not None and other.binding is read.binding and ast.dump(other.tensor) == wanted:
@@ -171,7 +166,7 @@ def all_reads(read: TensorRead, model: SemanticModel) -> list[ast.Call] | None:
 def is_first(read: TensorRead, model: SemanticModel) -> bool:
     """Is this the first call of the loop that reads elements of the tensor? The others are named by it."""
     wanted = ast.dump(read.tensor)
-    for node in below(read.loop):
+    for node in descendants(read.loop):
         if (
             isinstance(node, ast.Call)
             and node is not read.call

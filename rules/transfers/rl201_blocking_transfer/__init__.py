@@ -71,15 +71,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, Type, TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, Type, TypeTag, batches
 from rlint.rules.transfers.rl201_blocking_transfer.sources import (
     is_made_here,
     is_never_written,
     is_used_as_mapping,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types import batches
 
 POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
 KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types import batches
-from rlint.syntax.scopes import Binding, BindingKind
+from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, batches
 
 CONSTRUCTORS = frozenset(
     f"torch.{name}"

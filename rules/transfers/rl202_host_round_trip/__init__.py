@@ -78,7 +78,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import COMPREHENSIONS, AnyLoop, Finding, Heat, Rule, SemanticModel
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
@@ -90,9 +90,6 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_below,
 )
 from rlint.rules.transfers.rl202_host_round_trip.read_together import element_loop, step_of
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import COMPREHENSIONS
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool", "if"})

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import Device, TypeTag
-from rlint.rule import Heat
-from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind, Scope
-from rlint.syntax.walk import below
+from rlint.rule import (
+    MAX_DEFINITIONS,
+    BindingKind,
+    Device,
+    Heat,
+    Scope,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    frozen,
+)
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
@@ -58,7 +62,9 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
 
 def reads_below(part: ast.AST, model: SemanticModel) -> list[HostRead]:
     """The reads in a part of the file, by their shape alone."""
-    return [read for node in below(part) if node.__class__ in _READING for read in reads_at(node, model)]
+    return [
+        read for node in descendants(part) if node.__class__ in _READING for read in reads_at(node, model)
+    ]
 
 
 def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel) -> list[HostRead]:
@@ -182,7 +188,7 @@ def _target(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -
 def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
     """Where the tensor lies that a name was given; what is differentiated is a tensor, too."""
     definitions = model.dataflow.definitions(name)
-    if len(definitions) > MOST_VALUES:
+    if len(definitions) > MAX_DEFINITIONS:
         return None
     joined = _joined(
         [

@@ -5,12 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.rule import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    AnyLoop,
+    BindingKind,
+    Function,
+    Loop,
+    SemanticModel,
+    descendants,
+    is_in,
+)
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_below
-from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, Function, Loop
-from rlint.syntax.walk import below, is_in
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _LOGS = frozenset({"append", "add_scalar", "log", "info", "debug", "extend", "add", "update", "log_metric"})
@@ -67,7 +73,9 @@ def _works(loop: Loop, model: SemanticModel) -> bool:
     """Does a loop run networks, environments or optimizers?"""
     if _drives(loop, model):
         return True
-    return any(isinstance(inner, ast.Call) and model.gradients.gives_gradient(inner) for inner in below(loop))
+    return any(
+        isinstance(inner, ast.Call) and model.gradients.gives_gradient(inner) for inner in descendants(loop)
+    )
 
 
 def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
@@ -106,7 +114,7 @@ def is_known_at(tensor: ast.expr, statement: ast.stmt, model: SemanticModel) -> 
     """Could an expression be evaluated as well before a statement: are all its names bound there to what
     they stand for later?
     """
-    for node in below(tensor):
+    for node in descendants(tensor):
         match node:
             case ast.Attribute(value=ast.Name(id="self")):
                 if not model.dataflow.unchanged_between(node, statement, tensor):
@@ -168,7 +176,7 @@ def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
         target, iterable = loop.generators[0].target, loop.generators[0].iter
     else:
         target, iterable = loop.target, loop.iter
-    variables = {node.id for node in below(target) if isinstance(node, ast.Name)}
+    variables = {node.id for node in descendants(target) if isinstance(node, ast.Name)}
     if not _is_made_of(read.tensor, variables, loop, model):
         return None
     counts = isinstance(iterable, ast.Call) and model.names.qualified(iterable.func) == "builtins.range"
@@ -186,7 +194,7 @@ def _is_made_of(
     if depth <= 0 or not _is_plain(tensor):
         return False
     uses_variable = False
-    for name in (node for node in below(tensor) if isinstance(node, ast.Name)):
+    for name in (node for node in descendants(tensor) if isinstance(node, ast.Name)):
         if name.id in variables:
             uses_variable = True
         elif _is_bound_in(name, loop, model):
@@ -202,7 +210,7 @@ def _is_plain(tensor: ast.expr) -> bool:
     """Is an expression made of accesses, of methods without much to compute, and of arithmetic?"""
     return not any(
         isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and node.func.attr in _CHEAP)
-        for node in below(tensor)
+        for node in descendants(tensor)
     )
 
 
@@ -213,9 +221,9 @@ def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:
     """`rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`."""
     match tensor:
         case ast.Subscript(value=value, slice=index):
-            used = {node.id for node in below(index) if isinstance(node, ast.Name)}
+            used = {node.id for node in descendants(index) if isinstance(node, ast.Name)}
             if used & variables:
-                return not {node.id for node in below(value) if isinstance(node, ast.Name)} & variables
+                return not {node.id for node in descendants(value) if isinstance(node, ast.Name)} & variables
     return False
 
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import Device
-from rlint.rule import Applicability, Fix, last_names
+from rlint.rule import Applicability, BindingKind, Device, Fix, SemanticModel, descendants, frozen, last_names
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_at, waits
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
-from rlint.syntax.walk import below
 
 _WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
 _COPIES = frozenset({"torch.tensor"})
@@ -78,7 +73,7 @@ def _stays(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
 
 def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, model: SemanticModel) -> bool:
     """Do the names of a tensor stand for the same when the numbers go back as when they were read?"""
-    for node in below(tensor):
+    for node in descendants(tensor):
         if isinstance(node, ast.Call):
             return False  # computing it once more is no gain
         if isinstance(node, ast.Name) and node.id != "self":
@@ -89,7 +84,7 @@ def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, model: Semantic
             if not model.dataflow.keeps(node, value, made):
                 return False
     return not any(
-        isinstance(node, ast.Attribute) for node in below(tensor)
+        isinstance(node, ast.Attribute) for node in descendants(tensor)
     ) or model.dataflow.unchanged_between(tensor, value, made)
 
 

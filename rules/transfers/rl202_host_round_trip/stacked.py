@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, TypeTag
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_known_at
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import BindingKind
 
 _FRACTIONS = frozenset({"float", "float16", "float32", "float64", "bfloat16"})
 # of floating-point tensors alone, or such that they give one

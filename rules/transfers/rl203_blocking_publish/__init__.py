@@ -64,13 +64,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    StateLoad,
+    TypeTag,
+    descendants,
+    made_networks,
+    weight_sync,
+)
 from rlint.rules.transfers.rl203_blocking_publish.published import Moved, filled_by_loop, move_in, moved_state
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.made_networks import loading_doubt
-from rlint.semantics.nn.weight_sync import Loaded, copied_state, loaded_state
-from rlint.syntax.walk import below
 
 
 class BlockingPublish(Rule):
@@ -92,8 +99,8 @@ class BlockingPublish(Rule):
 
     def check_load(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Look at what a network is loaded with."""
-        loaded = loaded_state(node, model)
-        if loaded is None or copied_state(loaded.given, model) is not None:
+        loaded = weight_sync.loaded_state(node, model)
+        if loaded is None or weight_sync.copied_state(loaded.given, model) is not None:
             return
         moved = moved_state(loaded.given, model)
         by_hand = moved is None
@@ -131,7 +138,7 @@ class BlockingPublish(Rule):
 
 def names_in(expression: ast.expr) -> set[str]:
     """The variables of an expression."""
-    return {node.id for node in below(expression) if isinstance(node, ast.Name) and node.id != "self"}
+    return {node.id for node in descendants(expression) if isinstance(node, ast.Name) and node.id != "self"}
 
 
 def build_fix(moved: Moved, reason: str | None, model: SemanticModel) -> Fix | None:
@@ -143,9 +150,9 @@ def build_fix(moved: Moved, reason: str | None, model: SemanticModel) -> Fix | N
     return Fix("Leave the move to the copy", safety, (edit,), reason)
 
 
-def doubt(loaded: Loaded, source: ast.expr, model: SemanticModel) -> str | None:
+def doubt(loaded: StateLoad, source: ast.expr, model: SemanticModel) -> str | None:
     """Find what a reader has to agree to; None where there is nothing."""
     if model.index.defines_method("get_extra_state"):
         return f"The extra state of a module in `{model.source.text(loaded.target)}` need not be a tensor"
-    reason: str | None = loading_doubt(loaded.target, source, model)
+    reason: str | None = made_networks.loading_doubt(loaded.target, source, model)
     return reason

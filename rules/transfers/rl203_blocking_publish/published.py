@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import Device
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.weight_sync import state_owner
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, Device, SemanticModel, frozen, weight_sync
 
 _MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _SAME_TENSOR = frozenset({"detach", "contiguous"})
@@ -96,7 +92,7 @@ def _moved_item(
                     same = False
         case _:
             return None
-    owner = state_owner(state, model) if same else None
+    owner = weight_sync.state_owner(state, model) if same else None
     return Moved(moved.node, moved.original, owner) if owner is not None else None
 
 

@@ -64,8 +64,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
 from rlint.rules.transfers._shared.made import (
     LEGACY,
     DeviceMove,
@@ -76,7 +75,6 @@ from rlint.rules.transfers._shared.made import (
     move_of,
 )
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
-from rlint.semantics.model import SemanticModel
 
 DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 

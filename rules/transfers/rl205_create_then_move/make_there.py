@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Device, TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, Device, Edit, Fix, SemanticModel, TypeTag, descendants
 from rlint.rules.transfers._shared.evaluated import is_same_behind
 from rlint.rules.transfers._shared.made import (
     LEGACY,
@@ -16,8 +15,6 @@ from rlint.rules.transfers._shared.made import (
     is_data,
     type_given,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
 
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
@@ -114,8 +111,8 @@ def is_early(move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, mo
 
 def _passed(move: DeviceMove, made: MadeTensor) -> list[ast.Call]:
     """The calls whose arguments are evaluated between the first constructor and the move."""
-    first = set(below(made.calls[0]))
-    return [node for node in below(move.source) if isinstance(node, ast.Call) and node not in first]
+    first = set(descendants(made.calls[0]))
+    return [node for node in descendants(move.source) if isinstance(node, ast.Call) and node not in first]
 
 
 def _value(keyword: ast.keyword) -> ast.expr:

@@ -62,11 +62,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Finding, Rule, last_names
+from rlint.rule import Finding, Rule, SemanticModel, TypeTag, last_names
 from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula, formula_of
 from rlint.rules.transfers.rl206_python_list_tensor.vectors import build_fix
-from rlint.semantics.model import SemanticModel
 
 _MAKERS = frozenset(
     """torch.tensor torch.as_tensor torch.Tensor torch.FloatTensor torch.DoubleTensor torch.LongTensor

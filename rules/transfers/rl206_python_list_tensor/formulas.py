@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.semantics.frequency.trip_count import whole_number
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.walk import below
+from rlint.rule import SemanticModel, TypeTag, descendants, frozen, trip_count
 
 _SHORT = 64
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -51,7 +47,7 @@ def formula_of(data: ast.expr, model: SemanticModel) -> Formula | None:
                 ast.comprehension(target=ast.Name(id=name), iter=ast.Call() as of, ifs=[], is_async=0)
             ],
         ) if _counts(of, model):
-            nodes = [*below(element)]
+            nodes = [*descendants(element)]
             uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
             if uses and _is_formula(element, name, model):
                 calls = any(isinstance(node, ast.Call) for node in nodes)
@@ -67,7 +63,7 @@ def _counts(call: ast.Call, model: SemanticModel) -> bool:
     """A range that is not known to be short."""
     if not _is(call.func, "range", model) or not call.args or call.keywords:
         return False
-    numbers = [whole_number(argument, model) for argument in call.args]
+    numbers = [trip_count.whole_number(argument, model) for argument in call.args]
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return not any(isinstance(argument, ast.Starred) for argument in call.args)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Fix
+from rlint.rule import Applicability, Fix, SemanticModel, TypeTag, descendants, integers
 from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.integers import is_integer
-from rlint.syntax.walk import below
 
 _OF_TYPE = {
     "torch.FloatTensor": "torch.float32",
@@ -101,7 +97,7 @@ def _is_whole(formula: Formula, model: SemanticModel) -> bool | None:
         return True
     names: list[ast.expr] = []
     powers = False
-    for node in below(formula.element):
+    for node in descendants(formula.element):
         match node:
             case ast.Constant(value=float()) | ast.BinOp(op=ast.Div()):
                 return False
@@ -113,6 +109,6 @@ def _is_whole(formula: Formula, model: SemanticModel) -> bool | None:
                 names.append(node)
     if any(model.types.type_of(name).tag is TypeTag.FLOAT for name in names):
         return False
-    if all(is_integer(name, model) is not None for name in names):
+    if all(integers.is_integer(name, model) is not None for name in names):
         return True
     return False if powers else None  # a power of what has no telling name: a discount

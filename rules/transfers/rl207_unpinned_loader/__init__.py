@@ -65,10 +65,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
+from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, last_names
 from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, lies_on_host
-from rlint.semantics.model import SemanticModel
 
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6

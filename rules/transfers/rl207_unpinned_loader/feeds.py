@@ -5,12 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, TypeTag
-from rlint.rule import Heat
-from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.syntax_index import Function
-from rlint.syntax.walk import below
+from rlint.rule import Device, Function, FunctionSummary, Heat, SemanticModel, TypeTag, descendants
 
 _WRAPPERS = frozenset(
     """builtins.enumerate builtins.iter builtins.zip itertools.chain itertools.cycle itertools.islice
@@ -114,8 +109,8 @@ class Feeds:
 
     def _batches(self, target: ast.AST, inside: ast.AST, depth: int) -> None:
         """Note what moves a batch, or a part of it, in a loop or function."""
-        names = {node.id for node in below(target) if isinstance(node, ast.Name)}
-        nodes = list(below(inside))
+        names = {node.id for node in descendants(target) if isinstance(node, ast.Name)}
+        nodes = list(descendants(inside))
         for _ in range(2):  # parts of parts: `for state, action in batch.items()`
             for node in nodes:
                 match node:
@@ -126,7 +121,7 @@ class Feeds:
                     case _:
                         continue
                 if _root(value) in names:
-                    names |= {name.id for name in below(part) if isinstance(name, ast.Name)}
+                    names |= {name.id for name in descendants(part) if isinstance(name, ast.Name)}
         for node in nodes:
             if not isinstance(node, ast.Call):
                 continue

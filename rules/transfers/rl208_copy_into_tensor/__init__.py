@@ -70,13 +70,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.edit import call_arguments
-from rlint.models.kind import Device, Type, TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, last_names
+from rlint.rule import (
+    Applicability,
+    Device,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Type,
+    TypeTag,
+    call_arguments,
+    last_names,
+    legacy_tensors,
+    observations,
+)
 from rlint.rules.transfers.rl208_copy_into_tensor.lent import is_left_alone, is_new
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
-from rlint.semantics.types.observations import is_observation
 
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
@@ -88,17 +97,21 @@ class CopyIntoTensor(Rule):
     claims = ("time", "alloc")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = last_names("tensor", *CLASSES)
+    callees = last_names("tensor", *legacy_tensors.CLASSES)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if len(node.args) != 1 or isinstance(node.args[0], (ast.Starred, ast.Constant, ast.List)):
             return
         maker = model.names.qualified(node.func) or ""
-        if maker != "torch.tensor" and maker not in CLASSES:
+        if maker != "torch.tensor" and maker not in legacy_tensors.CLASSES:
             return
         array = node.args[0]
-        found = of_class(node, array, maker, model) if maker in CLASSES else of_copy(node, array, model)
+        found = (
+            of_class(node, array, maker, model)
+            if maker in legacy_tensors.CLASSES
+            else of_copy(node, array, model)
+        )
         if found is None or is_moved(node, model) or model.frequency.heat_of(node).level < self.heat:
             return
         message, advice, fix = found
@@ -111,10 +124,11 @@ def of_class(
     """The finding for a legacy constructor, if it is given an array."""
     kind = model.types.type_of(array)
     if call.keywords or not (
-        (kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0) or is_observation(array, model)
+        (kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0)
+        or observations.is_observation(array, model)
     ):
         return None
-    dtype = class_dtype(maker)
+    dtype = legacy_tensors.class_dtype(maker)
     function = model.source.text(call.func)
     return (
         f"`{function}` takes longer than `torch.as_tensor` to make a tensor of {shown(array, model)}",
@@ -127,7 +141,10 @@ def fix_of_class(
     call: ast.Call, array: ast.expr, kind: Type, maker: str, dtype: str, model: SemanticModel
 ) -> Fix | None:
     """Call `torch.as_tensor` with the data type of the class."""
-    function, wanted = beside(call, "as_tensor", model), beside(call, dtype, model)
+    function, wanted = (
+        legacy_tensors.beside(call, "as_tensor", model),
+        legacy_tensors.beside(call, dtype, model),
+    )
     text, head = model.source.text(call), model.source.text(call.func)
     if (
         function is None
@@ -140,7 +157,7 @@ def fix_of_class(
     if rewritten is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         return None
     edit = model.edit.replace(call, function + rewritten[len(head) :])
-    reason = class_doubt(call, maker, model)
+    reason = legacy_tensors.class_doubt(call, maker, model)
     if kind.tag is not TypeTag.NDARRAY:
         reason = f"{shown(array, model)} must be an array: a whole number is a size to `{head}`"
     elif not kind.rank:
@@ -159,13 +176,13 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
         return None
     why = ", which was made just for it" if new else ""
     edit = None
-    function = beside(call, "as_tensor", model)
+    function = legacy_tensors.beside(call, "as_tensor", model)
     if function is not None and model.edit.is_relocatable(call.func):
         edit = model.edit.replace(call.func, function)
     if edit is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         fix = None
     else:
-        reason = sharing_doubt(model)
+        reason = legacy_tensors.sharing_doubt(model)
         if not new:
             reason = f"Nothing may write to {shown(array, model)} while the tensor is in use"
         safety = Applicability.UNSAFE if reason else Applicability.SAFE

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
+from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag
 
 _CHANGES = frozenset({"fill", "itemset", "partition", "put", "resize", "sort", "setfield", "setflags"})
 _KEEPS = frozenset({"append", "add", "put", "push", "store", "insert", "extend", "appendleft"})

@@ -60,8 +60,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
 from rlint.rules.transfers._shared.evaluated import is_same_behind
 from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
@@ -71,7 +70,6 @@ from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     slice_text,
     tensors_indexed_by,
 )
-from rlint.semantics.model import SemanticModel
 
 LONGEST_SHOWN = 40
 

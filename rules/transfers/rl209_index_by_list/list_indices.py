@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
-from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
+from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, frozen
 
 FEWEST = 8
 """Fewer numbers than that, by a literal, are made a tensor for little."""

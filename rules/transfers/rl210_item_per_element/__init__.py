@@ -59,8 +59,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, TypeTag
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule
+from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
 from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, is_first, read_of
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
@@ -69,7 +68,6 @@ from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     may_be_complex,
     may_warn,
 )
-from rlint.semantics.model import SemanticModel
 
 LONGEST_SHOWN = 40
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import Type, TypeTag
-from rlint.rule import Applicability, Edit, Fix
+from rlint.rule import Applicability, Autograd, Edit, Fix, SemanticModel, Type, TypeTag, descendants
 from rlint.rules.transfers._shared.reads import (
     CONVERSIONS,
     TensorRead,
@@ -14,9 +13,6 @@ from rlint.rules.transfers._shared.reads import (
     is_comprehension,
     is_whole,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.nn.autograd import Autograd
-from rlint.syntax.walk import below
 
 _SAME_BY = {
     "float": "float16 bfloat16 float32 float64 float",
@@ -103,7 +99,11 @@ def _calls_that_make(tensor: ast.expr, model: SemanticModel) -> list[ast.Call]:
         uses = [use for use in model.names.attribute_uses(tensor.attr) if isinstance(use.ctx, ast.Store)]
         values += [getattr(model.parent(use), "value", None) for use in uses]
     return [
-        part for value in values if value is not None for part in below(value) if isinstance(part, ast.Call)
+        part
+        for value in values
+        if value is not None
+        for part in descendants(value)
+        if isinstance(part, ast.Call)
     ]
 
 
@@ -141,8 +141,8 @@ def goes_on_beside(read: TensorRead, model: SemanticModel) -> bool:
     """
     value, beside = read.binding.value, []
     while isinstance(value, ast.Call) and value is not read.tensor:
-        beside += [argument for argument in value.args if read.tensor not in below(argument)]
-        value = next((argument for argument in value.args if read.tensor in below(argument)), None)
+        beside += [argument for argument in value.args if read.tensor not in descendants(argument)]
+        value = next((argument for argument in value.args if read.tensor in descendants(argument)), None)
     return any(
         model.types.type_of(argument).tag is TypeTag.ITERATOR
         or (not model.types.type_of(argument) and isinstance(argument, (ast.Call, ast.GeneratorExp)))
@@ -158,14 +158,14 @@ def may_reach(other: ast.expr, tensor: ast.expr, model: SemanticModel) -> bool:
     scope = model.names.scope(tensor).lookup(tensor.id)
     if scope is None or not scope.is_function or model.names.is_captured(tensor.id, scope):
         return True
-    names = {node.id for node in below(other) if isinstance(node, ast.Name)}
+    names = {node.id for node in descendants(other) if isinstance(node, ast.Name)}
     names |= {
         node.id
-        for name in below(other)
+        for name in descendants(other)
         if isinstance(name, ast.Name)
         for binding in model.dataflow.definitions(name)
         if binding.value is not None
-        for node in below(binding.value)
+        for node in descendants(binding.value)
         if isinstance(node, ast.Name)
     }
     return tensor.id in names

@@ -64,8 +64,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.models.kind import Device, Type, TypeTag
-from rlint.rule import Applicability, Edit, Finding, Fix, Heat, Rule, last_names
+from rlint.rule import (
+    Applicability,
+    Device,
+    Edit,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Type,
+    TypeTag,
+    dtypes,
+    last_names,
+)
 from rlint.rules.transfers._shared.made import made_by
 from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     CASTS,
@@ -76,8 +88,6 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     narrowness,
     widening_in,
 )
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.dtypes import FLOATS
 
 MAKERS = frozenset({"torch.tensor", "torch.as_tensor"})
 LONGEST_SHOWN = 40
@@ -121,7 +131,7 @@ def of_move(call: ast.Call, model: SemanticModel) -> Found | None:
         return None
     if move.dtype is not None:
         dtype = model.analysis.types.dtype_of(move.dtype)
-        kind = narrowness(move.source, call, model) if dtype in FLOATS else None
+        kind = narrowness(move.source, call, model) if dtype in dtypes.FLOATS else None
         if kind is None or kind.tag is not TypeTag.TENSOR or kind.device is not Device.HOST:
             return None
         if made_by(move.source, model) is not None:
@@ -142,7 +152,7 @@ def of_maker(call: ast.Call, model: SemanticModel) -> Found | None:
     if named.keys() != {"dtype", "device"} or len(call.args) != 1:
         return None
     dtype = model.analysis.types.dtype_of(named["dtype"])
-    if dtype not in FLOATS or model.types.device_of(named["device"]) is Device.HOST:
+    if dtype not in dtypes.FLOATS or model.types.device_of(named["device"]) is Device.HOST:
         return None
     kind = narrowness(call.args[0], call, model)
     if kind is None or (kind and kind.tag is not TypeTag.NDARRAY):

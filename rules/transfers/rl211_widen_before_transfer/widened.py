@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.frozen import frozen
-from rlint.models.kind import Device, Type, TypeTag
-from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import SemanticModel
-from rlint.semantics.types.dtypes import BITS, FLOATS
-from rlint.syntax.scopes import BindingKind
+from rlint.rule import BindingKind, Device, SemanticModel, Type, TypeTag, dtypes, frozen, last_name
 
 CASTS = {"float": "float32", "double": "float64"}
 NARROW = frozenset({"uint8", "int8", "int16", "uint16"})
@@ -82,7 +77,7 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
                 return Widening(current, data, CASTS[method])
             case ast.Call(func=ast.Attribute(value=data, attr="to"), args=[dtype], keywords=[]):
                 named = model.analysis.types.dtype_of(dtype)
-                return Widening(current, data, named) if named in FLOATS else None
+                return Widening(current, data, named) if named in dtypes.FLOATS else None
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
                 method in _VIEWS and model.names.qualified(current.func) is None
             ):
@@ -184,5 +179,5 @@ def _is_scale(value: ast.expr) -> bool:
 
 def factor(kind: Type, dtype: str) -> str:
     """How many times as many bytes there are, in words."""
-    times = BITS[dtype] // BITS[kind.dtype or "uint8"]
+    times = dtypes.BITS[dtype] // dtypes.BITS[kind.dtype or "uint8"]
     return {2: "twice", 4: "four times", 8: "eight times"}.get(times, "more than")

@@ -1,0 +1,86 @@
+"""The class that rules derive from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from rlint.findings import Finding, Fix, Heat
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import SemanticModel
+
+
+def last_names(*paths: str) -> frozenset[str]:
+    """The last parts of dotted names, as `Rule.callees` wants them."""
+    return frozenset(path.rpartition(".")[2] for path in paths)
+
+
+class Rule:
+    """One performance antipattern. A subclass is the only class in its file, and keeps no state.
+
+    The module docstring of that file is the rule's page (`rlint rule CODE` prints it).
+    """
+
+    code: ClassVar[str]
+    """"RL205": as in the file's name."""
+    name: ClassVar[str]
+    """"create-then-move": states the pattern, not the remedy; as in the file's name."""
+    seeds: ClassVar[tuple[str, ...]] = ()
+    """The seed documents' sections that describe the pattern."""
+    claims: ClassVar[tuple[str, ...]] = ()
+    """What the harness must show: "time", "cpu", "mem", "alloc", "sync:cuda", "exp"."""
+    heat: ClassVar[Heat] = Heat.HOT
+    """The coldest code worth a finding; the engine drops findings in colder code, and hands over no nodes of
+    functions that are cold all through unless it is COLD.
+    """
+    opt_in: ClassVar[bool] = False
+    """Off unless selected by code, name or ALL."""
+    visits: ClassVar[tuple[type[ast.AST], ...]] = ()
+    """The engine hands over nodes of exactly these types, in source order."""
+    callees: ClassVar[frozenset[str]] = frozenset()
+    """Of the calls that it visits, the rule looks only at those of these names: the last part of what is
+    called, as written or as qualified, `deepcopy` for `copy.deepcopy` (all calls, if empty).
+    """
+    attributes: ClassVar[frozenset[str]] = frozenset()
+    """Of the attributes (`x.T`) that it visits, the rule looks only at those of these names (all, if empty).
+    """
+    triggers: ClassVar[tuple[str, ...]] = ()
+    """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
+
+    def concerns(self, model: SemanticModel) -> bool:  # noqa: ARG002 - most concern every file
+        """Can the rule find anything in this file at all? It is asked once, before any node is looked at."""
+        return True
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Yield what is wrong with `node`."""
+        raise NotImplementedError
+
+    def finding(
+        self,
+        model: SemanticModel,
+        node: ast.AST,
+        message: str,
+        *,
+        fix: Fix | None = None,
+        advice: str | None = None,
+    ) -> Finding:
+        """Build the finding for `node`, with its place and heat filled in from `site`."""
+        start, end = model.span_of(node)
+        first, last = model.logical_lines(node)
+        heat = model.frequency.heat_of(node)
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message=message,
+            path=model.path,
+            start=start,
+            end=end,
+            first_line=first,
+            last_line=last,
+            heat=heat.level,
+            chain=heat.chain,
+            advice=advice,
+            fix=fix,
+        )
