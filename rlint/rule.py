@@ -7,7 +7,7 @@ from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
 from rlint.models import parameters
 from rlint.models.effect import Effect, EffectKind
-from rlint.models.kind import Device, Type, TypeTag
+from rlint.models.value_type import Device, Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.dataflow import array_growth, extract_variable, hoist_points, loop_carried, write_only
 from rlint.semantics.dataflow.array_growth import ArrayGrowth
@@ -48,7 +48,7 @@ from rlint.semantics.types import (
     observations,
     one_row_batches,
 )
-from rlint.semantics.types.constants import Constant, Value
+from rlint.semantics.types.constants import Constant, ConstantValue
 from rlint.semantics.types.numbers import Number
 from rlint.syntax.queries import arguments_by_name, is_classmethod, is_staticmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
@@ -77,6 +77,7 @@ __all__ = [
     "ChannelMaker",
     "ClassSummary",
     "Constant",
+    "ConstantValue",
     "Device",
     "Edit",
     "Effect",
@@ -111,7 +112,6 @@ __all__ = [
     "SyntaxIndex",
     "Type",
     "TypeTag",
-    "Value",
     "ValueUse",
     "WorkerStart",
     "algebra",

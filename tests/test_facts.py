@@ -25,7 +25,7 @@ from rlint.models import methods, objects, rl, stdlib
 from rlint.models import numpy as numpy_facts
 from rlint.models import torch as torch_facts
 from rlint.models.fact import table
-from rlint.models.kind import Device, TypeTag
+from rlint.models.value_type import Device, TypeTag
 
 needs_numpy = pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="numpy is not installed")
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")

@@ -196,6 +196,22 @@ def test_folders_can_be_held_in_the_head() -> None:
     assert siblings[ROOT / "rlint"] <= MOST_ROOT_MODULES
 
 
+def test_a_name_means_one_thing() -> None:
+    """No two modules have one name, and no two public classes (or types defined by assignment) either."""
+    modules, classes = Counter[str](), Counter[str]()
+    for module, path in SOURCES.items():
+        if path.name != "__init__.py":
+            modules[module.rpartition(".")[2]] += 1
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.ClassDef):
+                classes[node.name] += 1
+            elif isinstance(node, ast.Assign):
+                names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+                classes.update(name for name in names if name[0].isupper() and not name.isupper())
+    assert [name for name, count in modules.items() if count > 1] == []
+    assert [name for name, count in classes.items() if count > 1 and not name.startswith("_")] == []
+
+
 def test_every_package_says_what_it_answers() -> None:
     """The docstring of each package of the linter is short, and there."""
     silent = [

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from rlint.notebook import logical, words
+from rlint.notebook import logical, magic_words
 from rlint.regex import regex
 from rlint.registry import catalogue
 
@@ -47,9 +47,9 @@ def test_long_gaps_in_cells_are_read_once() -> None:
     these would take hours.
     """
     for line in ("a" + " " * 2_000_000, "a" + " " * 2_000_000 + ":" + "b" * 2_000_000):
-        assert words.bound(f"{line}!") == []
+        assert magic_words.bound(f"{line}!") == []
         assert logical.assigned(f"{line}!") is None
-    assert words.bound(f"a, b.c, *d{' ' * 50_000}: int @= 3") == ["a", "d"]
+    assert magic_words.bound(f"a, b.c, *d{' ' * 50_000}: int @= 3") == ["a", "d"]
     found = logical.assigned(f"a{' ' * 50_000}= %time f()")
     assert found is not None
     assert found["target"].strip() == "a"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _NAME = "measured"
 
-Stamps = list[list[int | str]]
+_Stamps = list[list[int | str]]
 
 
 def measured_lines(codes: Collection[str], cache: Cache | None) -> dict[str, str]:
@@ -53,7 +53,7 @@ def _line(entry: RuleEntry) -> str | None:
     return evidence_lines.line(recorded.of(entry))
 
 
-def _stamps(entry: RuleEntry) -> Stamps:
+def _stamps(entry: RuleEntry) -> _Stamps:
     """The state of the files that the line is told from."""
     from rlint.registry.recorded_gain import DEVICES, evidence_file
 

@@ -14,7 +14,7 @@ from rlint.semantics.imports.project_files import project_root
 
 _INSTALLED = "site-packages"
 
-Stamps = tuple[tuple[str, int, int], ...]
+_Stamps = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    stamps: Stamps
+    stamps: _Stamps
     applied: Settings
 
 
@@ -103,7 +103,7 @@ def _excluded(settings: Settings, path: Path, root: Path) -> bool:
     return any(settings.excludes_entry(str(each)) for each in between)
 
 
-def _stamps(files: Iterable[Path]) -> Stamps:
+def _stamps(files: Iterable[Path]) -> _Stamps:
     """Times and sizes of files, of those that are not there, too: they may come."""
     return tuple((str(path), *_stamp(path)) for path in dict.fromkeys(files))
 

@@ -29,7 +29,7 @@ _MOST_SUMMARIES = 10_000
 _MOST_LINKED = 3
 """Of so many groups of files, the knowledge is kept. It is the largest thing that is kept."""
 
-Stamp = str | tuple[int, int, int]
+_Stamp = str | tuple[int, int, int]
 """What a file's summary was made of: the text in the editor, or time, size and inode of the file."""
 
 
@@ -60,7 +60,7 @@ class _Planned:
     key: tuple[object, ...]
     group: tuple[FileTask, ...]
     paths: dict[str, Path]
-    stamps: dict[Path, Stamp | None]
+    stamps: dict[Path, _Stamp | None]
 
 
 class Live:
@@ -68,7 +68,7 @@ class Live:
 
     def __init__(self) -> None:
         self._plans: dict[Path, _Planned] = {}
-        self._summaries: dict[tuple[Path, str, str, str], tuple[Stamp | None, ModuleSummary | None]] = {}
+        self._summaries: dict[tuple[Path, str, str, str], tuple[_Stamp | None, ModuleSummary | None]] = {}
         self._linked: OrderedDict[tuple[int, ...], tuple[Mapping[str, ModuleSummary], WholeProgram]]
         self._linked = OrderedDict()
         self._generation = 0
@@ -157,7 +157,7 @@ class Live:
             return found
         return self._kept(job, stamp, found)[0]
 
-    def _kept(self, job: FileTask, stamp: Stamp | None, made: ModuleSummary) -> tuple[ModuleSummary, bool]:
+    def _kept(self, job: FileTask, stamp: _Stamp | None, made: ModuleSummary) -> tuple[ModuleSummary, bool]:
         """Keep a summary, and tell whether it differs from the one before. One that does not is not new: what
         follows from it need not be worked out again.
         """
@@ -197,12 +197,12 @@ def _key(job: FileTask) -> tuple[Path, str, str, str]:
     return job.path, job.name, job.module, job.package
 
 
-def _stamps(group: Iterable[FileTask], texts: Mapping[Path, str]) -> dict[Path, Stamp | None]:
+def _stamps(group: Iterable[FileTask], texts: Mapping[Path, str]) -> dict[Path, _Stamp | None]:
     """Of which state the files are, apart from those in the editor."""
     return {job.path: None if job.path in texts else _stamp(job.path) for job in group}
 
 
-def _is_unsaved(path: Path, stamp: Stamp | None) -> bool:
+def _is_unsaved(path: Path, stamp: _Stamp | None) -> bool:
     """Is this the text of an editor, and not that of the file?"""
     if not isinstance(stamp, str):
         return False
@@ -210,7 +210,7 @@ def _is_unsaved(path: Path, stamp: Stamp | None) -> bool:
     return not isinstance(source, Source) or source.text != stamp
 
 
-def _stamp(path: Path) -> Stamp | None:
+def _stamp(path: Path) -> _Stamp | None:
     try:
         status = path.stat()
     except (OSError, ValueError):

@@ -16,8 +16,8 @@ from rlint.models.attributes import ATTRIBUTES
 from rlint.models.canonical_names import canonical, public
 from rlint.models.cheap_calls import is_cheap, is_cheap_method
 from rlint.models.fact import MAY_WRITE, Fact, table
-from rlint.models.kind import UNKNOWN, Type, TypeTag
 from rlint.models.unknown_receivers import method_on_unknown
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 
 __all__ = [
     "FOLLOWS_ARGUMENT",

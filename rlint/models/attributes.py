@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.models.fact import ARRAY, BOOL, FLOAT, INT, SHAPE, STR, TENSOR
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 _TEXT_OR_NONE = Type(TypeTag.STR, optional=True)
 _INT_OR_NONE = Type(TypeTag.INT, optional=True)

@@ -27,7 +27,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 _EXCEPTIONS = " ".join(
     name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.models.fact import words
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 
 _CHEAP_PREFIXES = ("math.", "os.path.", "operator.", "typing.", "torch.distributed.", "itertools.")
 _CHEAP_BUT_READING_FILES = frozenset(

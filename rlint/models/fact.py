@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlint.frozen import frozen
 from rlint.models.effect import Effect, EffectKind
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 
 @frozen

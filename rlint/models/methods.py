@@ -34,7 +34,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Device, Type, TypeTag
+from rlint.models.value_type import Device, Type, TypeTag
 
 _CUDA_TENSOR = Type(TypeTag.TENSOR, device=Device.CUDA)
 _HOST_TENSOR = Type(TypeTag.TENSOR, device=Device.HOST)

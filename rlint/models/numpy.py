@@ -31,7 +31,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 _ARRAYS = Type(TypeTag.TUPLE, item=ARRAY, fresh=True)
 _NEW_ARRAYS = Type(TypeTag.TUPLE, item=NEW_ARRAY, fresh=True)

@@ -25,7 +25,7 @@ from rlint.models.fact import (
     methods,
     table,
 )
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 _WAITS = Effect(EffectKind.WAITS, "waits")
 _MATCH = Type(TypeTag.MATCH, optional=True)

@@ -30,7 +30,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")

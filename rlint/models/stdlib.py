@@ -33,7 +33,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 _MATCH = Type(TypeTag.MATCH, optional=True)
 _TEXT_OR_NONE = Type(TypeTag.STR, optional=True)

@@ -30,7 +30,7 @@ from rlint.models.fact import (
     table,
     words,
 )
-from rlint.models.kind import Device, Type, TypeTag
+from rlint.models.value_type import Device, Type, TypeTag
 
 _ON_HOST = Type(TypeTag.TENSOR, device=Device.HOST, fresh=True)
 _OF_HOST_MEMORY = Type(TypeTag.TENSOR, device=Device.HOST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlint.models.effect import PURE, READS
 from rlint.models.fact import ANYTHING, BOOL, DICT, INT, NEW, SHAPE, STR, STRINGS, TUPLE, Fact, words
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 _ANY_COUNT = 99
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rlint.findings import Problem
-from rlint.notebook import words
+from rlint.notebook import magic_words
 from rlint.notebook.logical import Logical, assigned, logical_lines
 from rlint.notebook.masks import Masks
 from rlint.regex import regex
@@ -78,7 +78,7 @@ def _cell_magics(cell: MagicCell, masks: Masks) -> int:
     for number, line in enumerate(cell.lines):
         stripped = line.strip()
         magic = _CELL.match(line)
-        if magic is not None and magic["name"] in words.CELL_WITH_PYTHON:
+        if magic is not None and magic["name"] in magic_words.CELL_WITH_PYTHON:
             targets = _options(magic["rest"]) if magic["name"] == "capture" else []
             cell.lines[number] = _stand_in(line, masks, targets=targets[:1])
             cell.pinned = number + 1
@@ -99,12 +99,14 @@ def _options(text: str) -> list[str]:
 
 def _hide_cell(cell: MagicCell, first: int, masks: Masks, *, foreign: bool) -> None:
     head = cell.lines[first]
-    names = [*words.interpolated(head), *_TAKES.findall(head)] if foreign else words.read(head)[1:]
+    names = (
+        [*magic_words.interpolated(head), *_TAKES.findall(head)] if foreign else magic_words.read(head)[1:]
+    )
     cell.lines[first] = _stand_in(head, masks, names, _GIVES.findall(head))
     for number in range(first + 1, len(cell.lines)):
         line = cell.lines[number]
         if line.strip():
-            cell.lines[number] = _stand_in(line, masks, () if foreign else words.read(line))
+            cell.lines[number] = _stand_in(line, masks, () if foreign else magic_words.read(line))
     cell.pinned = len(cell.lines)
 
 
@@ -119,7 +121,7 @@ def _replace(cell: MagicCell, logical: Logical, masks: Masks) -> None:
         match = assigned(line)
         assert match is not None
         rest = line[match.start("escape") + 1 :]
-        names = words.interpolated(rest) if match["escape"] == "!" else words.read(rest)[1:]
+        names = magic_words.interpolated(rest) if match["escape"] == "!" else magic_words.read(rest)[1:]
         cell.lines[logical.first] = indent + _stand_in(
             line[len(indent) :], masks, names, [match["target"].strip()]
         )
@@ -139,9 +141,9 @@ def _replace(cell: MagicCell, logical: Logical, masks: Masks) -> None:
 
 def _escape(line: str, masks: Masks) -> str:
     if line.startswith("!"):
-        return _stand_in(line, masks, words.interpolated(line))
+        return _stand_in(line, masks, magic_words.interpolated(line))
     if line.startswith(("/", ",", ";")):
-        return _stand_in(line, masks, words.read(line))
+        return _stand_in(line, masks, magic_words.read(line))
     magic = _LINE.match(line)
     if magic is None:  # help
         return _stand_in(line, masks)
@@ -153,7 +155,9 @@ def _escape(line: str, masks: Masks) -> str:
         if script is None:
             return masks.add(line, "if True: from ", " import *")  # names that nobody knows
         return _imported(line, f"from {script[1].replace('/', '.')} import *", masks)
-    return _stand_in(line, masks, words.interpolated(rest) if name in words.PLAIN else words.read(rest))
+    return _stand_in(
+        line, masks, magic_words.interpolated(rest) if name in magic_words.PLAIN else magic_words.read(rest)
+    )
 
 
 def _imported(line: str, statement: str, masks: Masks) -> str:
@@ -174,7 +178,7 @@ def _hide(cell: MagicCell, numbers: Iterable[int], masks: Masks, indent: str = "
 
 def _is_automagic(line: str, name: str) -> bool:
     first = re.match(r"(\w+)(?=[ \t]+[^=\s]|\s*$)", line)
-    return bool(first and first[1] in words.AUTOMAGIC and isinstance(parse(line, name), Problem))
+    return bool(first and first[1] in magic_words.AUTOMAGIC and isinstance(parse(line, name), Problem))
 
 
 def _parses(code: str) -> bool:
@@ -201,4 +205,4 @@ def _hide_broken(cell: MagicCell, lines: list[str], body: int, masks: Masks, nam
         elif _IMPORT.match(line) and not isinstance(parse(line.strip(), name), Problem):
             cell.lines[number] = _imported(line, line.partition("#")[0].strip(), masks)
         else:
-            cell.lines[number] = _stand_in(line, masks, words.read(line), words.bound(line))
+            cell.lines[number] = _stand_in(line, masks, magic_words.read(line), magic_words.bound(line))

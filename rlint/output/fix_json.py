@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rlint.output.json_ import absolute_name, finding_entries, problem_entry
+from rlint.output.findings_json import absolute_name, finding_entries, problem_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

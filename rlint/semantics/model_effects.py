@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 
 from rlint.models.effect import Effect
-from rlint.models.kind import Type
+from rlint.models.value_type import Type
 from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.effects import purity

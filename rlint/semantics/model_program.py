@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_symbols import FileSymbols
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rlint.models.kind import Device, TypeTag
+from rlint.models.value_type import Device, TypeTag
 from rlint.semantics.dataflow.immutability import Immutability
 from rlint.semantics.dataflow.item_origins import ItemOrigin, maker_of, place_of
 from rlint.semantics.file_analysis import FileAnalysis

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlint.engine.worker import Worker
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.run_data import FileTask
 from rlint.semantics.interprocedural.interning import Interner
 

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import build, expression, find, model_of
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.sum_tree import SumTreeDescents
 
 LOOP = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from project_builder import expression, model_of
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 
 DRAWS = [
     "np.random.randint(10)",

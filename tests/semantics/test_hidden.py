@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from project_builder import expression, model_of
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 
 _BOX = """
 class Box:

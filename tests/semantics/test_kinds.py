@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.models.kind import Device, TypeTag
+from rlint.models.value_type import Device, TypeTag
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from project_builder import expression, find, model_of
 from rlint.findings import Heat
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 
 RING = """
     import gymnasium as gym

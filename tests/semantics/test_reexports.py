@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from project_builder import build, expression
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 
 
 def test_packages_that_import_everything_from_one_another_are_read_in_no_time() -> None:

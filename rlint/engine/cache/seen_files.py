@@ -24,7 +24,7 @@ _MOST = 20_000
 _FINE, _COARSE = 100_000_000, 2_000_000_000
 """Nanoseconds that a file has to be old, where its times have parts of a millisecond and where not."""
 
-Stamp = list[int]
+_Stamp = list[int]
 
 
 class StatCache:
@@ -79,7 +79,7 @@ class StatCache:
         self._is_new, self._known_decisions = False, decisions
 
 
-def _stamp(path: str) -> Stamp | None:
+def _stamp(path: str) -> _Stamp | None:
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -87,7 +87,7 @@ def _stamp(path: str) -> Stamp | None:
     return [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
 
-def _is_settled(stamp: Stamp, now: int) -> bool:
+def _is_settled(stamp: _Stamp, now: int) -> bool:
     *_, modified, changed = stamp
     age = _FINE if changed % 1_000_000 else _COARSE
     return now - max(modified, changed) > age

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rlint.engine.incremental.query_recorder import PARTS, Query
 from rlint.enums import Enum
 from rlint.frozen import frozen
-from rlint.models.kind import Type
+from rlint.models.value_type import Type
 from rlint.semantics.interprocedural.call_graph import CallEdge
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary

@@ -8,7 +8,7 @@ from rlint import models
 from rlint.enums import IntEnum
 from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.queries import argument_count

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import called_back

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.aliasing import lenders
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, MESSAGE

@@ -10,7 +10,7 @@ from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, SyntaxIn
 from rlint.syntax.walk import descendants
 
 if TYPE_CHECKING:
-    from rlint.models.kind import Type
+    from rlint.models.value_type import Type
     from rlint.semantics.file_analysis import FileAnalysis
     from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.summary import FunctionSummary

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from rlint.models.effect import PURE, USES_UP, Effect
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.syntax_index import Function, SyntaxIndex

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from rlint import models
 from rlint.models.effect import PURE, READS, USES_UP, Effect, EffectKind
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
 from rlint.semantics.effects.implicit_calls import ImplicitCalls
 from rlint.semantics.interprocedural.call_targets import arguments_of, called_back

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rlint import models
 from rlint.models.effect import Effect
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import FunctionSummary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ANY_CLASS
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
 from rlint.semantics.frequency.roles import role_of, takes_gradient_step

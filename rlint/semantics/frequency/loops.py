@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 
 from rlint.findings import Heat
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import FrequencyBounds, last_name
 from rlint.semantics.frequency.pacing import Pacing

@@ -6,7 +6,7 @@ import re
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary

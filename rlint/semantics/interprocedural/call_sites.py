@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rlint import models
 from rlint.findings import Heat
-from rlint.models.kind import UNKNOWN, TypeTag
+from rlint.models.value_type import UNKNOWN, TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name

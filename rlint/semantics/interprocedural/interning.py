@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TypeVar, cast
 
-Value = TypeVar("Value", bound=Hashable)
+_Value = TypeVar("_Value", bound=Hashable)
 
 
 class Interner:
@@ -16,6 +16,6 @@ class Interner:
     def __init__(self) -> None:
         self._known: dict[Hashable, Hashable] = {}
 
-    def __call__(self, value: Value) -> Value:
+    def __call__(self, value: _Value) -> _Value:
         """The first value that was equal to this one."""
-        return cast(Value, self._known.setdefault(value, value))
+        return cast(_Value, self._known.setdefault(value, value))

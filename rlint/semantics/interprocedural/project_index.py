@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from rlint import models
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable

@@ -7,7 +7,7 @@ import builtins
 import functools
 
 from rlint import models
-from rlint.models.kind import Type
+from rlint.models.value_type import Type
 from rlint.semantics.effects.monkeypatching import names_set_by_text, replaced_paths
 from rlint.syntax.queries import is_staticmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope

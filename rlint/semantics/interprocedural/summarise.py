@@ -6,7 +6,7 @@ import ast
 
 from rlint.findings import digest_of
 from rlint.models import effect
-from rlint.models.kind import UNKNOWN, Device, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
 from rlint.notebook.layout import cell_lines
 from rlint.semantics.dataflow.external_writes import doubt_attributes
 from rlint.semantics.dataflow.immutability import sets

@@ -7,7 +7,7 @@ from dataclasses import field
 from rlint.findings import Heat
 from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
-from rlint.models.kind import Type
+from rlint.models.value_type import Type
 from rlint.semantics.frequency.path_conditions import Guard
 from rlint.semantics.interprocedural.reference import Reference
 from rlint.semantics.nn.architecture import NetworkPart

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.overriding import Overriding
 from rlint.syntax.import_statements import is_named

@@ -37,10 +37,10 @@ def parts_of_file(analysis: FileAnalysis, parts: NetworkParts) -> PartsByName:
     return {key: made for key, made in found.items() if made != (UNKNOWN,)}
 
 
-Found = Iterator[tuple[str, tuple[NetworkPart, ...]]]
+_FoundParts = Iterator[tuple[str, tuple[NetworkPart, ...]]]
 
 
-def _defaults(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+def _defaults(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     syntax = analysis.syntax
     for node in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
@@ -58,7 +58,7 @@ def _defaults(analysis: FileAnalysis, parts: NetworkParts) -> Found:
                 yield f"{syntax.qualname(node)}@{parameter.arg}", parts.of(default)
 
 
-def _returned(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+def _returned(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     syntax = analysis.syntax
     for statement in syntax.of_type(ast.Return):
         function = syntax.function(statement)
@@ -66,7 +66,7 @@ def _returned(analysis: FileAnalysis, parts: NetworkParts) -> Found:
             yield f"{syntax.qualname(function)}()", parts.of(statement.value)
 
 
-def _stored(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+def _stored(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     """`self.net = ...`, `self.net[0] = ...`, and attributes in the body of a class."""
     syntax = analysis.syntax
     for target, place in _places_of_attributes(syntax):
@@ -100,7 +100,7 @@ def _value_for(statement: ast.AST) -> ast.expr | None:
     return None
 
 
-def _added(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     """`self.layers.append(...)`, `self.add_module(name, ...)`, `setattr(self, name, ...)`."""
     for call in analysis.syntax.written.calls_of(_ADDS):
         match call.func:
@@ -121,7 +121,7 @@ def _added(analysis: FileAnalysis, parts: NetworkParts) -> Found:
                     yield _key(call, "super()", analysis), made
 
 
-def _constants(analysis: FileAnalysis, parts: NetworkParts) -> Found:
+def _constants(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     for name, bindings in analysis.syntax.scopes[analysis.syntax.module].bindings.items():
         for binding in bindings:
             plain = binding.kind is BindingKind.ASSIGN and not binding.path

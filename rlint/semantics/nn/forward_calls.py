@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.models.gradient_rules import WITHOUT_PARAMETERS
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.summary import FunctionSummary
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rlint import models
 from rlint.frozen import mutable
 from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.architecture import DROPOUT, NetworkParts
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function

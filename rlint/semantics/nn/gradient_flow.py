@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from rlint.models import gradient_rules as facts
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.def_use import DefUse
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary

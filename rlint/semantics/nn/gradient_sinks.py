@@ -10,7 +10,7 @@ from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
 from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.def_use import is_captured
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd

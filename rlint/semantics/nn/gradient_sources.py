@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.autograd import Autograd
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS

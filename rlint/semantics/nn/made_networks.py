@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint import models
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from rlint import models
 from rlint.frozen import frozen, mutable
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, is_layer

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import calls_like, last_name

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rlint import models
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ClassSummary

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import calls_like, last_name
 from rlint.syntax.scopes import BindingKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
 from rlint.semantics.threads.spawn import PROCESS, THREAD

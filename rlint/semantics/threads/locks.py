@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import RUN_LATER, descendants

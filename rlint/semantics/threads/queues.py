@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import calls_like, last_name
 from rlint.syntax.scopes import BindingKind

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.syntax.syntax_index import LOOPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from rlint.models.kind import UNKNOWN, Device, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, deferred
 from rlint.semantics.types import batches
 from rlint.semantics.types.dtypes import OBJECT
 

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.dtypes import library_dtype, tensor_class_dtype
 from rlint.syntax.walk import children

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Device, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
 
 COLLATED = "torch.utils.data.default_collate"
 """Stacked anew by the loader, in memory that is not pinned."""

@@ -11,7 +11,7 @@ from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
-Value = str | bytes | int
+ConstantValue = str | bytes | int
 _DEPTH = 8
 _NO_CONVERSION = -1
 
@@ -25,7 +25,7 @@ class Constant:
     bind the names left in it; `local` are the local bindings that it was read through.
     """
 
-    value: Value
+    value: ConstantValue
     text: str | None
     needs: tuple[ast.stmt, ...] = ()
     local: tuple[Binding, ...] = ()
@@ -98,7 +98,7 @@ class Constants:
     ) -> Constant | None:
         if left is None or right is None:
             return None
-        value: Value
+        value: ConstantValue
         match operator, left.value, right.value:
             case (ast.Add(), str(first), str(second)):
                 value = first + second

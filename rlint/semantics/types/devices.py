@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 

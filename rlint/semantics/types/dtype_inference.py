@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.kind import UNKNOWN, Type, TypeTag
 from rlint.models.parameters import PARAMETERS
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.types.devices import is_device
 from rlint.semantics.types.dtypes import (
     BITS,

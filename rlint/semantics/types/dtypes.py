@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
-from rlint.models.kind import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag
 
 DEFAULT = "float"
 """The default floating-point type of torch: float32, unless the program sets another."""

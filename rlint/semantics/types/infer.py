@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.semantics.frequency.intervals import last_name

@@ -6,7 +6,7 @@ import ast
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.kind import UNKNOWN, Device, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, deferred
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import device_named, each_of, item_of, library_value
 from rlint.semantics.types.dtype_inference import DtypeInference

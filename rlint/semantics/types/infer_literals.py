@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import ClassVar
 
-from rlint.models.kind import PLAIN, UNKNOWN, Device, Type, TypeTag
+from rlint.models.value_type import PLAIN, UNKNOWN, Device, Type, TypeTag
 from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, part_of
 from rlint.semantics.types.dtype_inference import DtypeInference, rank_of_two
 from rlint.semantics.types.infer_base import Handlers

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.syntax.queries import defaults_of
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.models.kind import TypeTag
+from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.scopes import Binding, BindingKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.models.kind import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
 
 _SIZE_AT = {
     **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), 0),

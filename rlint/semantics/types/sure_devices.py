@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from rlint.models.kind import Device, Type, TypeTag
+from rlint.models.value_type import Device, Type, TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.queries import defaults_of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
-from rlint.models.kind import PLAIN, UNKNOWN, Type, TypeTag
+from rlint.models.value_type import PLAIN, UNKNOWN, Type, TypeTag
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex

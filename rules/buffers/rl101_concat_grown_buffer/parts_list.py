@@ -20,7 +20,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
 )
-from rlint.rules.buffers.rl101_concat_grown_buffer import numpy_name, start, surely_fits, unseen
+from rlint.rules.buffers.rl101_concat_grown_buffer import empty_start, numpy_name, surely_fits, unseen
 
 TITLE = "Collect the parts in a list and join them once"
 AT_MODULE_LEVEL = (
@@ -78,8 +78,8 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
         return Fix(TITLE, Applicability.UNSAFE, made, OF_OWN_KIND)
     if growth.join.function.startswith("torch.") and model.once(_turns_autograd, loop):
         return Fix(TITLE, Applicability.UNSAFE, made, TURNS_AUTOGRAD)
-    if not all(start.is_own(binding, target.id, loop, scope, model) for binding in carried.starts):
-        return Fix(TITLE, Applicability.UNSAFE, made, start.REASON.format(name=target.id))
+    if not all(empty_start.is_own(binding, target.id, loop, scope, model) for binding in carried.starts):
+        return Fix(TITLE, Applicability.UNSAFE, made, empty_start.REASON.format(name=target.id))
     if not surely_fits.surely_fit(growth, list(carried.starts), model):
         return Fix(TITLE, Applicability.UNSAFE, made, surely_fits.REASON.format(name=target.id))
     return Fix(TITLE, Applicability.SAFE, made)

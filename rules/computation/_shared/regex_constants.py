@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import BindingKind, Edit, SemanticModel
-from rlint.rules.computation._shared import regex, regex_names
-from rlint.rules.computation._shared.regex import Compiled, PatternUse
+from rlint.rules.computation._shared import pattern_uses, regex_names
+from rlint.rules.computation._shared.pattern_uses import Compiled, PatternUse
 
 _WIDE = 100
 EditTuple = tuple[Edit, ...]
@@ -38,7 +38,7 @@ def define(
     alias, needs, edits = compiler
     key = f"{pattern.pattern.value!r} {pattern.flags.value}"
     name = model.importer.fresh_name(exported(wanted, model), key)
-    spelled = pattern.pattern.text, regex.flags_text(pattern.flags, alias)
+    spelled = pattern.pattern.text, pattern_uses.flags_text(pattern.flags, alias)
     text, flags = model.once(_spellings, model.syntax.module).setdefault(key, spelled)
     value = _laid_out(name, alias, text, flags) + comment
     needed = (*needs, *pattern.pattern.needs, *pattern.flags.needs)
@@ -76,10 +76,10 @@ def _existing(pattern: Compiled, use: PatternUse, model: SemanticModel) -> str |
             case [binding] if (
                 binding.kind is BindingKind.ASSIGN and binding.value is not None and not binding.path
             ):
-                other = regex.use_of(binding.value, model)
+                other = pattern_uses.use_of(binding.value, model)
                 if other is None or other.function != "compile" or other.call is use.call:
                     continue
-                known = regex.compiled(other.pattern, other.flags, model)
+                known = pattern_uses.compiled(other.pattern, other.flags, model)
                 same = (
                     known is not None
                     and known.pattern.value == pattern.pattern.value
@@ -96,7 +96,7 @@ def _wanted(pattern: Compiled, use: PatternUse, model: SemanticModel) -> str:
     variable = use.pattern.id if isinstance(use.pattern, ast.Name) else ""
     if variable and not pattern.pattern.local:
         return f"COMPILED_{variable.upper().lstrip('_')}"  # the module's own text of the pattern
-    function = regex.function_name(use, model)
+    function = pattern_uses.function_name(use, model)
     name: str = regex_names.constant_name(
         variable, _target(use, model), pattern.pattern.value, function, many=False
     )

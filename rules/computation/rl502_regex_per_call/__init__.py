@@ -49,7 +49,7 @@ depends on the moment of the call, are left alone.
 
 ## References
 - https://docs.python.org/3/library/re.html#re.compile
-- https://docs.python.org/3/howto/regex.html#module-level-functions
+- https://docs.python.org/3/howto/pattern_uses.html#module-level-functions
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, descendants
-from rlint.rules.computation._shared import regex
+from rlint.rules.computation._shared import pattern_uses
 from rlint.rules.computation.rl502_regex_per_call import regex_moves
 
 _CACHING = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
@@ -73,11 +73,11 @@ class RegexPerCall(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset(regex.FUNCTIONS)
+    callees = frozenset(pattern_uses.FUNCTIONS)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call of `re` whose pattern could have been compiled at import."""
-        use = regex.use_of(node, model)
+        use = pattern_uses.use_of(node, model)
         if use is None:
             return
         level = model.frequency.heat_of(use.call).level
@@ -95,7 +95,7 @@ class RegexPerCall(Rule):
         yield self.finding(model, use.call, _message(use, move, model), fix=fix, advice=_advice(use, move))
 
 
-def _is_done_once(use: regex.PatternUse, model: SemanticModel) -> bool:
+def _is_done_once(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
     """Is the compiled pattern kept for the next call by what surrounds it: a cache, a global name?"""
     if use.function != "compile":
         return False
@@ -116,7 +116,7 @@ def _is_done_once(use: regex.PatternUse, model: SemanticModel) -> bool:
     return False
 
 
-def _reads_an_error(use: regex.PatternUse, model: SemanticModel) -> bool:
+def _reads_an_error(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
     """Is the text that is searched the message of a caught exception? Errors are no hot path."""
     errors = {
         ancestor.name
@@ -126,7 +126,7 @@ def _reads_an_error(use: regex.PatternUse, model: SemanticModel) -> bool:
     return any(isinstance(node, ast.Name) and node.id in errors for node in descendants(use.call))
 
 
-def _message(use: regex.PatternUse, move: regex.PatternMove, model: SemanticModel) -> str:
+def _message(use: pattern_uses.PatternUse, move: pattern_uses.PatternMove, model: SemanticModel) -> str:
     loops, function = model.frequency.loops(use.call), model.function(use.call)
     if loops and not move.many:
         each = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
@@ -138,7 +138,7 @@ def _message(use: regex.PatternUse, move: regex.PatternMove, model: SemanticMode
     return f"`re.{use.function}` looks up the compiled form of {what} {each}"
 
 
-def _advice(use: regex.PatternUse, move: regex.PatternMove) -> str:
+def _advice(use: pattern_uses.PatternUse, move: pattern_uses.PatternMove) -> str:
     if move.many:
         compiled = f"`{move.name} = tuple(re.compile(p) for p in ...)`"
         return f"Compile the patterns at module level, {compiled}, and loop over those"

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Collection, Mapping
 
 from rlint.rule import SemanticModel, children
-from rlint.rules.computation._shared.regex import Compiled
+from rlint.rules.computation._shared.pattern_uses import Compiled
 
 _WIDE = 80
-Display = ast.List | ast.Tuple | ast.Dict
+_Display = ast.List | ast.Tuple | ast.Dict
 
 
 def compiled(
-    display: Display, elements: Mapping[ast.expr, Compiled], alias: str, flags: str, model: SemanticModel
+    display: _Display, elements: Mapping[ast.expr, Compiled], alias: str, flags: str, model: SemanticModel
 ) -> str | None:
     """The text of a display with the patterns among its elements compiled, for module level; a list
     becomes a tuple. None where the rest of it is not constant.
@@ -56,7 +56,7 @@ def _one_per_line(display: str, brackets: str) -> str:
     return "".join([brackets[0], "\n", *lines, brackets[1]]) if len(lines) == len(items) else display
 
 
-def _is_constant_but_for(places: Collection[ast.expr], display: Display) -> bool:
+def _is_constant_but_for(places: Collection[ast.expr], display: _Display) -> bool:
     """Is everything in the display but the patterns constant, too?"""
     stack: list[ast.AST] = [display]
     while stack:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Binding, BindingKind, Edit, SemanticModel, frozen
-from rlint.rules.computation._shared import regex, regex_names
-from rlint.rules.computation._shared.regex import Compiled, PatternMove, PatternUse
+from rlint.rules.computation._shared import pattern_uses, regex_names
+from rlint.rules.computation._shared.pattern_uses import Compiled, PatternMove, PatternUse
 from rlint.rules.computation._shared.regex_constants import compiler_for, exported
 from rlint.rules.computation.rl502_regex_per_call import regex_displays
 
-Display = ast.List | ast.Tuple | ast.Dict
+_Display = ast.List | ast.Tuple | ast.Dict
 _ONLY_READ_BY = frozenset(
     {"builtins.len", "builtins.enumerate", "builtins.tuple", "builtins.list", "builtins.zip"}
 )
@@ -27,7 +27,7 @@ class PatternList:
     variable: Binding
     iterable: ast.expr
     source: Binding | None
-    display: Display
+    display: _Display
     elements: tuple[ast.expr, ...]
     patterns: tuple[Compiled, ...]
     plain: bool
@@ -64,7 +64,9 @@ def list_of(use: PatternUse, model: SemanticModel) -> PatternList | None:
         return None
     items = display.values if isinstance(display, ast.Dict) else display.elts
     elements = [_along(item, path) for item in items]
-    patterns = [regex.compiled(element, use.flags, model) for element in elements if element is not None]
+    patterns = [
+        pattern_uses.compiled(element, use.flags, model) for element in elements if element is not None
+    ]
     known = [pattern for pattern in patterns if pattern is not None]
     if not items or len(known) != len(items):
         return None
@@ -80,15 +82,17 @@ def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> P
     wanted = (
         f"COMPILED_{patterns.name.upper().lstrip('_')}"
         if of_module
-        else regex_names.constant_name(patterns.name, "", "", regex.function_name(use, model), many=True)
+        else regex_names.constant_name(
+            patterns.name, "", "", pattern_uses.function_name(use, model), many=True
+        )
     )
     elements = dict(zip(patterns.elements, patterns.patterns, strict=True))
     compiler = compiler_for(use, model)
-    uses = regex.uses_of(patterns.variable, model)
+    uses = pattern_uses.uses_of(patterns.variable, model)
     if compiler is None or uses is None or any(each.flags.value != use.flags.value for each in uses):
         return PatternMove(wanted, None, many=True)
     alias, needs, imported = compiler
-    flags = regex.flags_text(use.flags, alias)
+    flags = pattern_uses.flags_text(use.flags, alias)
     value = (
         _over_module_list(patterns, alias, flags, model)
         if of_module
@@ -100,13 +104,13 @@ def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> P
     name = model.importer.fresh_name(exported(wanted, model), value)
     comment: list[str] = []
     if gone and source is not None and isinstance(source.statement, ast.stmt):
-        value += regex.comment_behind(source.statement, model)
+        value += pattern_uses.comment_behind(source.statement, model)
         comment = model.source.own_comment(source.statement)
     if of_module and source is not None and isinstance(source.statement, ast.stmt):
         needs = (*needs, source.statement)
     needs = (*needs, *use.flags.needs, *(need for each in patterns.patterns for need in each.pattern.needs))
     made = model.importer.module_constant(name, value, user=use.call, needs=needs, comment=comment)
-    calls = [regex.called_on(each, patterns.variable.name, model) for each in uses]
+    calls = [pattern_uses.called_on(each, patterns.variable.name, model) for each in uses]
     if made is None or any(call is None for call in calls):
         return PatternMove(name, None, many=True)
     edits = [*imported, *made, *gone, model.edit.replace(patterns.iterable, name)]

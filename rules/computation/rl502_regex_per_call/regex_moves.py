@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Binding, Edit, SemanticModel
-from rlint.rules.computation._shared import regex
-from rlint.rules.computation._shared.regex import PatternMove, PatternUse
+from rlint.rules.computation._shared import pattern_uses
+from rlint.rules.computation._shared.pattern_uses import PatternMove, PatternUse
 from rlint.rules.computation._shared.regex_constants import EditTuple, constant_for
 from rlint.rules.computation.rl502_regex_per_call.regex_lists import list_of, move_list
 
 
 def move_of(use: PatternUse, model: SemanticModel) -> PatternMove | None:
     """How the pattern of a call can be compiled at import; None where it is not constant."""
-    pattern = regex.compiled(use.pattern, use.flags, model)
+    pattern = pattern_uses.compiled(use.pattern, use.flags, model)
     if pattern is None:
         patterns = list_of(use, model)
         return move_list(patterns, use, model) if patterns is not None else None
     binding = _local_text(use, model)
     name, defined = _constant(pattern, use, binding, model)
-    uses = regex.uses_of(binding, model) if binding is not None else [use]
+    uses = pattern_uses.uses_of(binding, model) if binding is not None else [use]
     if uses is None:
         return PatternMove(name, None)
     edits: list[Edit | None] = []
@@ -52,28 +52,30 @@ def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -
         return None
     if model.names.is_captured(binding.name, model.names.scope(binding.node)):
         return None
-    if not goes_along and regex.comment_behind(statement, model):
+    if not goes_along and pattern_uses.comment_behind(statement, model):
         return None
     return model.edit.delete_statement(statement, comment=goes_along)
 
 
 def _moved(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[Edit | None]:
     """The edits for one call, None among them where one cannot be made."""
-    pattern = regex.compiled(use.pattern, use.flags, model)
+    pattern = pattern_uses.compiled(use.pattern, use.flags, model)
     if pattern is None:
         return [None]
     name, defined = _constant(pattern, use, text, model)
-    rewritten = _renamed(use, name, model, goes_along=bool(defined)) or regex.called_on(use, name, model)
+    rewritten = _renamed(use, name, model, goes_along=bool(defined)) or pattern_uses.called_on(
+        use, name, model
+    )
     if defined is None or rewritten is None:
         return [None]
     return [*defined, *rewritten]
 
 
 def _constant(
-    pattern: regex.Compiled, use: PatternUse, text: Binding | None, model: SemanticModel
+    pattern: pattern_uses.Compiled, use: PatternUse, text: Binding | None, model: SemanticModel
 ) -> tuple[str, EditTuple | None]:
     """The constant for a pattern, with the comments of the local text that it takes the place of."""
-    comment = regex.comment_behind(text.statement, model) if text is not None else ""
+    comment = pattern_uses.comment_behind(text.statement, model) if text is not None else ""
     found: tuple[str, EditTuple | None] = constant_for(
         pattern, use, model, comment, _comment_above(use, text, model)
     )
@@ -100,7 +102,11 @@ def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bo
             return None
     scope = model.names.scope(statement)
     start, end = model.source.span(statement)
-    if scope.parent is None or model.source.has_comment(start, end) or regex.comment_behind(statement, model):
+    if (
+        scope.parent is None
+        or model.source.has_comment(start, end)
+        or pattern_uses.comment_behind(statement, model)
+    ):
         return None
     reads = model.names.reads(target.id, scope)
     if len(model.names.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:
@@ -118,9 +124,9 @@ def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bo
         return None
     edits = [deleted]
     for read in reads:
-        again = regex.use_of(model.parent(read) or read, model)
+        again = pattern_uses.use_of(model.parent(read) or read, model)
         called = None
         if again is not None and again.pattern is read and again.flag_argument is None:
-            called = regex.called_on(again, name, model)  # `re.sub(compiled, ...)`
+            called = pattern_uses.called_on(again, name, model)  # `re.sub(compiled, ...)`
         edits += called or [model.edit.replace(read, name)]
     return edits

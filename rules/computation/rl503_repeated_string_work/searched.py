@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import Edit, SemanticModel, extract_variable, frozen, last_name
-from rlint.rules.computation._shared.regex import comment_behind
+from rlint.rules.computation._shared.pattern_uses import comment_behind
 from rlint.rules.computation._shared.regex_constants import exported
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})

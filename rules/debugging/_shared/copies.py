@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import BindingKind, SemanticModel, TypeTag, descendants, frozen, regex, weight_sync
-from rlint.rules.debugging._shared import errors
+from rlint.rules.debugging._shared import raised_errors
 
 _WEIGHT = regex(r"(weight|bias)(_\w+)?")
 _PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
@@ -187,7 +187,9 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
                 return f"reading `{name}` runs code that does more than that"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return "the expression does more than to copy"
-    failing = next((node for node in descendants(value) if errors.may_raise(node, are_weights, model)), None)
+    failing = next(
+        (node for node in descendants(value) if raised_errors.may_raise(node, are_weights, model)), None
+    )
     if failing is not None:
         failing = failing.iter if isinstance(failing, ast.comprehension) else failing
         return (

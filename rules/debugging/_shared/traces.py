@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Binding, BindingKind, SemanticModel, descendants
-from rlint.rules.debugging._shared import copies, logs, uses
+from rlint.rules.debugging._shared import copies, log_calls, uses
 
 _QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
 
@@ -103,13 +103,13 @@ class LoggedTrace:
                 before = len(self.logs)
                 fine = self._is_quiet(test) and all(self._take(child) for child in (*body, *orelse))
                 if self.is_dead(test):
-                    self.checked = self.checked or any(logs.complains(log) for log in self.logs[before:])
+                    self.checked = self.checked or any(log_calls.complains(log) for log in self.logs[before:])
                 return fine
             case ast.For(iter=iterable, body=body, orelse=orelse):
                 fine = self._is_quiet(iterable)
                 fine = fine and all(self._follow(target) for target in self._bound_by(statement))
                 return fine and all(self._take(child) for child in (*body, *orelse))
-        log = logs.log_of(statement, self.model)
+        log = log_calls.log_of(statement, self.model)
         if log is None:
             return False
         self.logs.append(log)
@@ -169,9 +169,9 @@ class LoggedTrace:
     def _set_apart(self) -> None:
         """Keep the logs that tell other things, too, but for their parts about the values that go."""
         for log in self.logs:
-            pieces = {piece: self.is_dead(piece) for piece in logs.pieces(log)}
+            pieces = {piece: self.is_dead(piece) for piece in log_calls.pieces(log)}
             if all(
-                dead or logs.tells_when(piece) or copies.is_of_copies(piece, self.model)
+                dead or log_calls.tells_when(piece) or copies.is_of_copies(piece, self.model)
                 for piece, dead in pieces.items()
             ):
                 continue

@@ -6,7 +6,7 @@ import ast
 import itertools
 
 from rlint.rule import Applicability, Binding, Fix, SemanticModel, descendants
-from rlint.rules.debugging._shared import copies, logs, removal, traces
+from rlint.rules.debugging._shared import copies, log_calls, removal, traces
 
 _COMPARING = frozenset("equal allclose isclose array_equal eq ne sub subtract dist assert_close".split())
 # what leaves weights weights, or makes one number of all of them
@@ -162,12 +162,12 @@ def _without(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
 
 def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel) -> tuple[bool, Fix | None]:
     """Does a statement only tell of a comparison or complain about it? With the fix that takes it out."""
-    log = logs.log_of(statement, model)
+    log = log_calls.log_of(statement, model)
     if log is not None:
-        pieces = logs.pieces(log)
+        pieces = log_calls.pieces(log)
         telling = [piece for piece in pieces if comparison_in(piece, model) is not None]
-        others = [piece for piece in pieces if piece not in telling and not logs.tells_when(piece)]
-        if logs.complains(log):
+        others = [piece for piece in pieces if piece not in telling and not log_calls.tells_when(piece)]
+        if log_calls.complains(log):
             return True, None
         edits = (
             removal.trimmed(dict.fromkeys(telling, log), model)
@@ -179,5 +179,5 @@ def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel
         return True, Fix(title, Applicability.UNSAFE, tuple(edits), reason) if edits else None
     match statement:
         case ast.If(test=test, body=body, orelse=[]) if comparison in descendants(test):
-            return all(logs.log_of(child, model) is not None for child in body), None
+            return all(log_calls.log_of(child, model) is not None for child in body), None
     return False, None

@@ -70,7 +70,7 @@ from collections.abc import Iterator
 from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, trip_count
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
-from rlint.rules.environments.rl604_log_every_step.logs import (
+from rlint.rules.environments.rl604_log_every_step.step_logs import (
     NAMES,
     log_write,
     writes_rare_values,

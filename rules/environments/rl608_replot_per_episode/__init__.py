@@ -77,9 +77,9 @@ from collections.abc import Iterator
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel
 from rlint.rules.environments._shared.every_nth import counter_at
 from rlint.rules.environments._shared.steps import trains_large_models
-from rlint.rules.environments.rl608_replot_per_episode import figures as figures
-from rlint.rules.environments.rl608_replot_per_episode.figures import Does
+from rlint.rules.environments.rl608_replot_per_episode import plot_figures
 from rlint.rules.environments.rl608_replot_per_episode.passes import PASS, pass_of
+from rlint.rules.environments.rl608_replot_per_episode.plot_figures import Does
 
 PERIOD = 100
 _HOLD_BACK = frozenset(GuardKind) - {GuardKind.RANK, GuardKind.ENDS}
@@ -99,9 +99,9 @@ class ReplotPerEpisode(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the first of the calls of a pass that is the worst."""
         assert isinstance(node, ast.Call)
-        if not figures.uses_matplotlib(model):
+        if not plot_figures.uses_matplotlib(model):
             return
-        what = figures.does(node, model)
+        what = plot_figures.does(node, model)
         if what in (None, Does.EMPTIES) or is_drawn_on_demand(node, model):
             return
         often = how_often(node, model)
@@ -170,7 +170,7 @@ def calls_by_pass(
     found: dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]] = {}
     for call in model.frequency.warm_nodes(ast.Call):
         assert isinstance(call, ast.Call)
-        what = figures.does(call, model)
+        what = plot_figures.does(call, model)
         if what is not None and how_often(call, model) is not None:
             beside = found.setdefault((model.function(call), model.frequency.driving_loop(call)), [])
             beside.append((call, what))
@@ -181,7 +181,7 @@ def is_cleared(model: SemanticModel, *, closes: bool) -> bool:
     """May anything in the file, or in one that calls it, close a figure (or else take away what it shows)?"""
     for node in model.syntax.of_type(ast.Call):
         assert isinstance(node, ast.Call)
-        what = figures.does(node, model)
+        what = plot_figures.does(node, model)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if what is Does.EMPTIES and (not closes or name in ("close", "")):
             return True
@@ -189,7 +189,7 @@ def is_cleared(model: SemanticModel, *, closes: bool) -> bool:
             return True
         if not closes and name == "remove" and not node.args:
             return True
-    elsewhere: bool = figures.may_close(model)
+    elsewhere: bool = plot_figures.may_close(model)
     return elsewhere
 
 
@@ -208,7 +208,7 @@ def shows_on(model: SemanticModel) -> bool:
 
 def first_leak(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
     """The first figure that is opened in each pass, if none is closed or given away."""
-    makes = [call for call, what in beside if what is Does.MAKES and figures.opens_anew(call)]
+    makes = [call for call, what in beside if what is Does.MAKES and plot_figures.opens_anew(call)]
     if not makes or is_given_away(makes[0], model) or is_cleared(model, closes=True):
         return None
     return makes[0]
@@ -224,7 +224,7 @@ def is_given_away(call: ast.Call, model: SemanticModel) -> bool:
             parts = [
                 part for part in ast.walk(node.value) if isinstance(part, (ast.Name, ast.Attribute, ast.Call))
             ]
-            if any(figures.is_figure(part, model) or part is call for part in parts):
+            if any(plot_figures.is_figure(part, model) or part is call for part in parts):
                 return True
     return False
 
@@ -232,7 +232,7 @@ def is_given_away(call: ast.Call, model: SemanticModel) -> bool:
 def first_of_pile(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
     """The first call that adds to a figure made before, if nothing is taken away again."""
     adds = [call for call, what in beside if what is Does.ADDS]
-    if not adds or any(what is Does.MAKES and figures.opens_anew(call) for call, what in beside):
+    if not adds or any(what is Does.MAKES and plot_figures.opens_anew(call) for call, what in beside):
         return None
     drawn = any(what is Does.DRAWS for _, what in beside)
     if not (drawn or any(adds_all_again(call, model) for call in adds)) or is_cleared(model, closes=False):
@@ -255,6 +255,6 @@ def adds_all_again(call: ast.Call, model: SemanticModel) -> bool:
 
 def first_drawing(beside: list[tuple[ast.Call, Does]], often: str, model: SemanticModel) -> ast.Call | None:
     """The first call that draws a figure whose curves are made anew."""
-    if often == PASS or figures.gives_new_data(model) or figures.makes_video(model):
+    if often == PASS or plot_figures.gives_new_data(model) or plot_figures.makes_video(model):
         return None
     return next((call for call, what in beside if what is Does.DRAWS), None)

@@ -12,7 +12,7 @@ SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
 MOVED = frozenset({"to", "cpu", "cuda", "float", "double", "half", "bfloat16", "type"})
 """Methods that give them in another place or precision."""
 
-Loop = ast.For | ast.ListComp | ast.DictComp
+_Loop = ast.For | ast.ListComp | ast.DictComp
 
 
 @frozen
@@ -67,7 +67,7 @@ class Blend:
     named: ast.Assign | None = None
 
 
-def blends_in(loop: Loop, model: SemanticModel) -> list[Blend]:
+def blends_in(loop: _Loop, model: SemanticModel) -> list[Blend]:
     """The blends in the body of a loop, those of loops inside it left out."""
     match loop:
         case ast.ListComp(elt=element):
@@ -90,7 +90,7 @@ def _statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(statement.body)
 
 
-def _blend_of(node: ast.stmt | ast.expr, loop: Loop, model: SemanticModel) -> Blend | None:
+def _blend_of(node: ast.stmt | ast.expr, loop: _Loop, model: SemanticModel) -> Blend | None:
     match node:
         case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
             match call:
@@ -105,7 +105,12 @@ def _blend_of(node: ast.stmt | ast.expr, loop: Loop, model: SemanticModel) -> Bl
 
 
 def _read(
-    node: ast.stmt | ast.expr, how: str, written: ast.expr, value: ast.expr, loop: Loop, model: SemanticModel
+    node: ast.stmt | ast.expr,
+    how: str,
+    written: ast.expr,
+    value: ast.expr,
+    loop: _Loop,
+    model: SemanticModel,
 ) -> Blend | None:
     named = _named_before(value, model) if isinstance(value, ast.Name) else None
     if named is not None:
@@ -129,7 +134,7 @@ def _may_mix(value: ast.expr) -> bool:
     return isinstance(value, ast.Call)
 
 
-def _mixture_of_two(value: ast.expr, loop: Loop, model: SemanticModel) -> Mixture | None:
+def _mixture_of_two(value: ast.expr, loop: _Loop, model: SemanticModel) -> Mixture | None:
     """A mixture of any two tensors of the loop."""
     match value:
         case ast.BinOp(left=left, op=ast.Add()):
@@ -153,7 +158,7 @@ def _named_before(name: ast.Name, model: SemanticModel) -> ast.Assign | None:
     return None
 
 
-def mixture_of(value: ast.expr, old: str, loop: Loop, model: SemanticModel) -> Mixture | None:
+def mixture_of(value: ast.expr, old: str, loop: _Loop, model: SemanticModel) -> Mixture | None:
     """Read a value as a mixture of the tensor `old` (told by its root) and another one of the same loop."""
     match value:
         case ast.Call(func=func, args=[first, second, weight], keywords=[]) if (
@@ -176,7 +181,7 @@ def mixture_of(value: ast.expr, old: str, loop: Loop, model: SemanticModel) -> M
 
 
 def _added(
-    kept: ast.expr, other: ast.expr, old: str, loop: Loop, model: SemanticModel
+    kept: ast.expr, other: ast.expr, old: str, loop: _Loop, model: SemanticModel
 ) -> Mix | BlendStep | None:
     if root_of(kept) == old:
         return _stepped(kept, other, "add", loop, model)
@@ -189,7 +194,9 @@ def _added(
     return Mix(other, weight, second, keep, first)
 
 
-def _stepped(kept: ast.expr, move: ast.expr, sign: str, loop: Loop, model: SemanticModel) -> BlendStep | None:
+def _stepped(
+    kept: ast.expr, move: ast.expr, sign: str, loop: _Loop, model: SemanticModel
+) -> BlendStep | None:
     old = root_of(kept)
     match _product(move, loop, model):
         case (weight, ast.BinOp(left=left, op=ast.Sub(), right=right)):
@@ -199,7 +206,7 @@ def _stepped(kept: ast.expr, move: ast.expr, sign: str, loop: Loop, model: Seman
     return None
 
 
-def _product(value: ast.expr, loop: Loop, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
+def _product(value: ast.expr, loop: _Loop, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
     """The factor and the tensor of a product."""
     match value:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
@@ -215,7 +222,7 @@ def _product(value: ast.expr, loop: Loop, model: SemanticModel) -> tuple[ast.exp
     return (right, left) if is_factor(right, loop, model) else None
 
 
-def is_factor(expression: ast.expr, loop: Loop, model: SemanticModel) -> bool:
+def is_factor(expression: ast.expr, loop: _Loop, model: SemanticModel) -> bool:
     """Does an expression read like a number that is the same in all passes of the loop?"""
     match expression:
         case ast.Constant(value=value):
@@ -229,7 +236,7 @@ def is_factor(expression: ast.expr, loop: Loop, model: SemanticModel) -> bool:
     return False
 
 
-def _is_other(tensor: ast.expr, old: str, loop: Loop, model: SemanticModel) -> bool:
+def _is_other(tensor: ast.expr, old: str, loop: _Loop, model: SemanticModel) -> bool:
     """Is the tensor another one than `old` in each pass?"""
     while isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute):
         if tensor.func.attr not in MOVED:
@@ -238,7 +245,7 @@ def _is_other(tensor: ast.expr, old: str, loop: Loop, model: SemanticModel) -> b
     return root_of(tensor) not in ("", old) and follows(tensor, loop, model)
 
 
-def follows(expression: ast.expr, loop: Loop, model: SemanticModel) -> bool:
+def follows(expression: ast.expr, loop: _Loop, model: SemanticModel) -> bool:
     """Is an expression made of names that each pass of the loop binds anew?"""
     return any(
         binding.statement is loop or loop in model.ancestors(binding.statement)

@@ -83,7 +83,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Fate, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
-from rlint.rules.networks.rl315_recomputed_constant.constant import Constant, constant_at
+from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, home_of
 from rlint.rules.networks.rl315_recomputed_constant.makers import MAKERS, is_maker
@@ -129,7 +129,7 @@ def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
     return False
 
 
-def message_for(call: ast.Call, found: Constant, home: Home, model: SemanticModel) -> str:
+def message_for(call: ast.Call, found: Hoisted, home: Home, model: SemanticModel) -> str:
     """Say what is built how often, and of what."""
     what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     function = model.function(found.node)
@@ -151,7 +151,7 @@ def _joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def advice_for(found: Constant, home: Home, model: SemanticModel) -> str:
+def advice_for(found: Hoisted, home: Home, model: SemanticModel) -> str:
     """Say where to build it; of a single number, that none need be built."""
     match found.node:
         case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if model.names.qualified(
@@ -167,7 +167,7 @@ def advice_for(found: Constant, home: Home, model: SemanticModel) -> str:
     return "Build it once in `__init__` and keep it as an attribute"
 
 
-def is_only_read(found: Constant, model: SemanticModel) -> bool:
+def is_only_read(found: Hoisted, model: SemanticModel) -> bool:
     """Does nobody keep the value, change it, or go on from it in a loop?"""
     parent = model.parent(found.node)
     match parent:
@@ -181,7 +181,7 @@ def is_only_read(found: Constant, model: SemanticModel) -> bool:
     return fate is Fate.READ
 
 
-def is_kept_by_hand(found: Constant, model: SemanticModel) -> bool:
+def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:
     """Does it stand where something is made because it is missing (`if key not in cache:`), or in a
     function whose results are kept?
     """

@@ -46,7 +46,7 @@ _MOST_AROUND = 400
 
 
 @mutable
-class Constant:
+class Hoisted:
     """An expression that gives the same tensor or array each time.
 
     It reads the attributes `settings` of `self`, the variables `globals` of the module, the variables `names`
@@ -62,7 +62,7 @@ class Constant:
     inlined: dict[ast.Name, ast.expr] = field(default_factory=dict)
     devices: list[ast.Attribute] = field(default_factory=list)
 
-    def take(self, other: Constant) -> None:
+    def take(self, other: Hoisted) -> None:
         """Note what a part reads."""
         self.settings += other.settings
         self.globals += other.globals
@@ -72,7 +72,7 @@ class Constant:
         self.devices += other.devices
 
 
-def constant_at(call: ast.Call, model: SemanticModel) -> Constant | None:
+def constant_at(call: ast.Call, model: SemanticModel) -> Hoisted | None:
     """The largest constant expression whose first constructor is `call`, if it takes time to build."""
     if not is_maker(call, model):
         return None
@@ -126,12 +126,12 @@ class _Reader:
     def __init__(self, model: SemanticModel) -> None:
         self.model = model
 
-    def read(self, expression: ast.expr) -> Constant | None:
+    def read(self, expression: ast.expr) -> Hoisted | None:
         """What a constant expression reads; None for one that is not."""
-        found = Constant(expression)
+        found = Hoisted(expression)
         return found if self._constant(expression, found) else None
 
-    def _constant(self, node: ast.expr, found: Constant, *, value: bool = False) -> bool:
+    def _constant(self, node: ast.expr, found: Hoisted, *, value: bool = False) -> bool:
         """Is it constant? `value`: it becomes an element, where an array or a tensor could stand, too."""
         match node:
             case ast.Constant():
@@ -155,7 +155,7 @@ class _Reader:
                 return self._call(node, found)
         return False
 
-    def _repeated(self, part: ast.comprehension, found: Constant) -> bool:
+    def _repeated(self, part: ast.comprehension, found: Hoisted) -> bool:
         """`for k in range(n)`"""
         if not isinstance(part.target, ast.Name):
             return False
@@ -167,7 +167,7 @@ class _Reader:
                 return all(isinstance(element, ast.Constant) for element in elements)
         return False
 
-    def _index(self, index: ast.expr, found: Constant) -> bool:
+    def _index(self, index: ast.expr, found: Hoisted) -> bool:
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         bounds: list[ast.expr | None] = []
         for part in parts:
@@ -176,7 +176,7 @@ class _Reader:
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def _call(self, call: ast.Call, found: Constant) -> bool:
+    def _call(self, call: ast.Call, found: Hoisted) -> bool:
         if any(keyword.arg in _NOT_WITH for keyword in call.keywords):
             return False
         qualified = self.model.names.qualified(call.func)
@@ -203,7 +203,7 @@ class _Reader:
             return False
         return qualified in _BUILTINS or qualified.startswith(_LIBRARIES)
 
-    def _method(self, call: ast.Call, func: ast.Attribute, found: Constant) -> bool:
+    def _method(self, call: ast.Call, func: ast.Attribute, found: Hoisted) -> bool:
         """`constant.to(device)`: a method that makes something else of the array."""
         makes = (
             self.model.types.type_of(func.value).tag in ARRAYS
@@ -211,7 +211,7 @@ class _Reader:
         )
         return makes and self.model.effects.call_effect(call).quiet and self._constant(func.value, found)
 
-    def _argument(self, argument: ast.expr, found: Constant, *, value: bool, device: bool) -> bool:
+    def _argument(self, argument: ast.expr, found: Hoisted, *, value: bool, device: bool) -> bool:
         match argument:
             case ast.Attribute(value=of, attr="device") if device:
                 if self.model.types.type_of(of).tag is TypeTag.TENSOR or not self.model.types.is_setting(
@@ -220,7 +220,7 @@ class _Reader:
                     return self._device(argument, of, found)
         return self._constant(argument, found, value=value)
 
-    def _device(self, device: ast.Attribute, of: ast.expr, found: Constant) -> bool:
+    def _device(self, device: ast.Attribute, of: ast.expr, found: Hoisted) -> bool:
         """The device of an input is that of the network; elsewhere it is what it is until a loop ends."""
         if self.model.types.type_of(of).tag is TypeTag.MODULE or self._of_network(device):
             found.devices.append(device)
@@ -246,7 +246,7 @@ class _Reader:
             not value or numbers.is_number(node, self.model) or integers.is_integer(node, self.model) is True
         )
 
-    def _attribute(self, node: ast.Attribute, found: Constant, *, value: bool) -> bool:
+    def _attribute(self, node: ast.Attribute, found: Hoisted, *, value: bool) -> bool:
         if self.model.names.qualified(node) is not None:
             return True
         if node.attr in ("T", "mT") and self.model.types.type_of(node.value).tag in ARRAYS:
@@ -285,7 +285,7 @@ class _Reader:
         setters = self.model.index.setters(attribute.attr)
         return all(s.module == self.model.module.module and s.qualname in ("", here) for _, s in setters)
 
-    def _name(self, name: ast.Name, found: Constant, *, value: bool) -> bool:
+    def _name(self, name: ast.Name, found: Hoisted, *, value: bool) -> bool:
         scope = self.model.names.scope(name).lookup(name.id)
         if scope is not None and scope.is_comprehension:
             return any(inner is scope.node for inner in descendants(found.node))
@@ -296,7 +296,7 @@ class _Reader:
             return False
         return self._stands_for_constant(name, scope, found, value=value) or self._holder(name, found)
 
-    def _stands_for_constant(self, name: ast.Name, scope: Scope, found: Constant, *, value: bool) -> bool:
+    def _stands_for_constant(self, name: ast.Name, scope: Scope, found: Hoisted, *, value: bool) -> bool:
         """`n = self.n_steps`, once in the function"""
         bindings = scope.bindings[name.id]
         if scope.parent is None or scope is not self.model.names.scope(name).function or len(bindings) != 1:
@@ -304,14 +304,14 @@ class _Reader:
         (binding,) = bindings
         if binding.kind is not BindingKind.ASSIGN or binding.path or binding.value is None:
             return False
-        inner = Constant(binding.value)
+        inner = Hoisted(binding.value)
         if not self._constant(binding.value, inner, value=value) or inner.names:
             return False
         found.take(inner)
         found.inlined[name] = binding.value
         return True
 
-    def _holder(self, name: ast.Name, found: Constant) -> bool:
+    def _holder(self, name: ast.Name, found: Hoisted) -> bool:
         """A variable of the module that is bound once, or one of the function."""
         scope = self.model.names.scope(name).lookup(name.id)
         if scope is None or scope.parent is not None or self.model.names.scope(name).function is scope:

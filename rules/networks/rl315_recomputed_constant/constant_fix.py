@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from rlint.rule import Applicability, Edit, Fix, Function, SemanticModel, TypeTag, descendants, regex
-from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
+from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home
 from rlint.rules.networks.rl315_recomputed_constant.constant_text import means_the_same, text_of
 
@@ -27,7 +27,7 @@ _READABLE = 1_000_000
 _SPACE = regex(r"\s")
 
 
-def build_fix(found: Constant, home: Home, model: SemanticModel) -> Fix | None:
+def build_fix(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
     """Build it in its new home and use it here; None where the text does not allow that."""
     if not model.edit.is_relocatable(found.node) or (found.loose and home.where != "loop"):
         return None
@@ -36,7 +36,7 @@ def build_fix(found: Constant, home: Home, model: SemanticModel) -> Fix | None:
     return _in_module(found, model) if home.where == "module" else _in_constructor(found, home, model)
 
 
-def name_for(found: Constant, model: SemanticModel) -> str:
+def name_for(found: Hoisted, model: SemanticModel) -> str:
     """What to call it: like the variable that holds it here, or by how it is made."""
     parent = model.parent(found.node)
     match model.parent(parent) if isinstance(parent, ast.IfExp) else parent:
@@ -77,7 +77,7 @@ def _of_number(func: ast.expr, model: SemanticModel) -> bool:
 # -- before a loop -----------------------------------------------------------------------------
 
 
-def _before_loop(found: Constant, home: Home, model: SemanticModel) -> Fix | None:
+def _before_loop(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
     assert home.loop is not None
     loop = home.loop if isinstance(home.loop, ast.stmt) else model.syntax.statement(home.loop)
     if isinstance(loop, ast.While) and home.loop is not loop:
@@ -130,7 +130,7 @@ def _comment_behind(statement: ast.stmt, model: SemanticModel) -> bool:
 # -- in the module -----------------------------------------------------------------------------
 
 
-def _in_module(found: Constant, model: SemanticModel) -> Fix | None:
+def _in_module(found: Hoisted, model: SemanticModel) -> Fix | None:
     if found.devices or _names_device(found):
         return None  # importing a module starts no device
     text = text_of(found.node, found, model, inlined=set(found.inlined))
@@ -156,7 +156,7 @@ def _in_module(found: Constant, model: SemanticModel) -> Fix | None:
     )
 
 
-def _names_device(found: Constant) -> bool:
+def _names_device(found: Hoisted) -> bool:
     for node in descendants(found.node):
         if isinstance(node, ast.keyword) and node.arg == "device":
             return True
@@ -172,7 +172,7 @@ def _names_device(found: Constant) -> bool:
 # -- in the constructor ------------------------------------------------------------------------
 
 
-def _in_constructor(found: Constant, home: Home, model: SemanticModel) -> Fix | None:
+def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
     cls = model.class_of(found.node)
     made = model.method(cls, "__init__") if cls is not None else None
     function = model.function(found.node)
@@ -214,7 +214,7 @@ def _in_constructor(found: Constant, home: Home, model: SemanticModel) -> Fix | 
     )
 
 
-def _reason(found: Constant, home: Home, model: SemanticModel) -> str:
+def _reason(found: Hoisted, home: Home, model: SemanticModel) -> str:
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     parts = [
         "all calls share one tensor, which nothing may write into"
@@ -228,9 +228,7 @@ def _reason(found: Constant, home: Home, model: SemanticModel) -> str:
     return "; ".join(parts)
 
 
-def _anchor(
-    found: Constant, home: Home, made: Function, model: SemanticModel
-) -> tuple[bool, ast.stmt] | None:
+def _anchor(found: Hoisted, home: Home, made: Function, model: SemanticModel) -> tuple[bool, ast.stmt] | None:
     """The last statement of the constructor that must run first; else the first, to stand before."""
     if any(isinstance(node, ast.Return) for node in descendants(made)):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import FUNCTIONS, AnyLoop, Heat, SemanticModel, TypeTag, descendants, frozen, trip_count
-from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
+from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
 
 _FEW_PASSES = 2
 
@@ -20,7 +20,7 @@ class Home:
     loop: AnyLoop | None = None
 
 
-def home_of(found: Constant, model: SemanticModel) -> Home | None:
+def home_of(found: Hoisted, model: SemanticModel) -> Home | None:
     """Where a constant can be built so that it is built less often; None where there is no such place."""
     loop = _outermost(found, model)
     if found.names:
@@ -40,7 +40,7 @@ def home_of(found: Constant, model: SemanticModel) -> Home | None:
     return Home("network" if network and tensor else "object")
 
 
-def _takes_no_self(found: Constant, model: SemanticModel) -> bool:
+def _takes_no_self(found: Hoisted, model: SemanticModel) -> bool:
     function = model.function(found.node)
     if function is None or not function.args.args:
         return True
@@ -55,7 +55,7 @@ def _is_made_per_step(cls: ast.ClassDef, model: SemanticModel) -> bool:
     return any(isinstance(base, str) and base.startswith("torch.distributions.") for base in bases)
 
 
-def _outermost(found: Constant, model: SemanticModel) -> AnyLoop | None:
+def _outermost(found: Hoisted, model: SemanticModel) -> AnyLoop | None:
     """The outermost loop of the function that can be left, where the expression runs in each pass."""
     outermost = None
     child: ast.AST = found.node
@@ -79,7 +79,7 @@ def _is_long(loop: AnyLoop, model: SemanticModel) -> bool:
     return not trip_count.over_components(loop, model) and (count is None or count > _FEW_PASSES)
 
 
-def _stays(found: Constant, loop: AnyLoop, model: SemanticModel) -> bool:
+def _stays(found: Hoisted, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is nothing that the expression reads bound or set in the loop?"""
     inside = set(descendants(loop))
     names = [*found.names, *(name for device in found.devices for name in _names_in(device))]

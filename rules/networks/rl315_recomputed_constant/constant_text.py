@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Edit, SemanticModel, descendants
-from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
+from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
 
 
 def text_of(
-    node: ast.expr, found: Constant, model: SemanticModel, *, inlined: set[ast.Name], devices: bool = False
+    node: ast.expr,
+    found: Hoisted,
+    model: SemanticModel,
+    *,
+    inlined: set[ast.Name],
+    devices: bool = False,
 ) -> str | None:
     """The text of an expression with the values of names put in, and without the devices of inputs, unless
     they stay.
@@ -49,7 +54,7 @@ def _without(call: ast.Call, dropped: list[ast.Attribute], model: SemanticModel)
     return model.edit.without_arguments(call, dropped)
 
 
-def means_the_same(place: ast.AST, found: Constant, model: SemanticModel) -> bool:
+def means_the_same(place: ast.AST, found: Hoisted, model: SemanticModel) -> bool:
     """Do the names of the module mean the same in a function, or at module level?"""
     scope = model.syntax.scopes[place]
     root = model.syntax.scopes[model.syntax.module]

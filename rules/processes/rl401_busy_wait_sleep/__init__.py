@@ -71,7 +71,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.direct import direct_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import shown
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import NEUTRAL
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
-from rlint.rules.processes.rl401_busy_wait_sleep.queues import queue_fix, timeout_fix
+from rlint.rules.processes.rl401_busy_wait_sleep.queue_polls import queue_fix, timeout_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.rules.processes.rl401_busy_wait_sleep.waits import waits_in
 

@@ -8,15 +8,15 @@ from rlint.rule import SemanticModel, descendants
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind, asks_at_once
-from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by
-from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
+from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, asked_by
 
 _WORK = frozenset("step backward render act learn train forward predict generate reset".split())
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})
 
 
-def branch_wait(loop: Loop, pause: Pause, model: SemanticModel) -> Wait | None:
+def branch_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | None:
     """The wait that a sleep in a branch of a loop makes, for the passes that find nothing to do."""
     if isinstance(loop, ast.For) and not any(
         isinstance(outer, ast.While) for outer in model.frequency.loops(loop)
@@ -66,7 +66,7 @@ def _pauses_either_way(
     return other.block(guard.orelse if block is guard.body else guard.body) and bool(other.pauses)
 
 
-def round_wait(loop: Loop, pause: Pause, model: SemanticModel) -> Wait | None:
+def round_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | None:
     """A loop that sleeps in each pass, and for the rest handles what has come, if anything has."""
     if not isinstance(loop, ast.While) or pause.statement not in loop.body:
         return None
@@ -132,7 +132,7 @@ def _is_taken(flag: ast.expr, block: list[ast.stmt]) -> bool:
     )
 
 
-def _guard(statement: ast.stmt, loop: Loop, model: SemanticModel) -> ast.If | ast.ExceptHandler | None:
+def _guard(statement: ast.stmt, loop: WaitLoop, model: SemanticModel) -> ast.If | ast.ExceptHandler | None:
     for parent in model.ancestors(statement):
         if parent is loop:
             return None
@@ -182,7 +182,7 @@ def _progress(test: ast.expr, looks: Looks) -> list[Poll]:
     return [Poll(PollKind.STATE, flag, flag, looks.model.types.type_of(flag))] if reset and done else []
 
 
-def _ends_the_pass(guard: ast.AST, loop: Loop, looks: Looks, model: SemanticModel) -> bool:
+def _ends_the_pass(guard: ast.AST, loop: WaitLoop, looks: Looks, model: SemanticModel) -> bool:
     """Does nothing but looking follow a branch before the loop's next pass?"""
     for child in (guard, *model.ancestors(guard)):
         if child is loop:
@@ -194,7 +194,9 @@ def _ends_the_pass(guard: ast.AST, loop: Loop, looks: Looks, model: SemanticMode
     return False
 
 
-def _works_before(guard: ast.AST, loop: Loop, looks: Looks, model: SemanticModel, *, all_work: bool) -> bool:
+def _works_before(
+    guard: ast.AST, loop: WaitLoop, looks: Looks, model: SemanticModel, *, all_work: bool
+) -> bool:
     """Does each pass work before it comes to the branch? All calls count as work, or those that step,
     learn or render.
     """

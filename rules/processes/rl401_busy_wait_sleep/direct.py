@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from rlint.rule import Fix, SemanticModel, TypeTag, descendants
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import calls_off
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
-from rlint.rules.processes.rl401_busy_wait_sleep.words import calls_off
 
 _ALONE, _BESIDES = "1.0", "0.1"  # so long a wait takes at most, alone or with something else to look at
 _WAITS = {PollKind.EVENT: "wait", PollKind.WORKER: "join", PollKind.RESULT: "wait", PollKind.MESSAGE: "poll"}

@@ -8,8 +8,8 @@ from dataclasses import field
 from rlint.rule import EffectKind, SemanticModel, TypeTag, descendants, mutable
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, pause_of
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll
-from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
 
 _LOCKS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE, TypeTag.SHARED_VALUE})
 _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})

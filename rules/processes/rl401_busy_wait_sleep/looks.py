@@ -7,8 +7,7 @@ import enum
 from collections.abc import Iterator
 
 from rlint.rule import MAX_DEFINITIONS, EffectKind, SemanticModel, TypeTag, descendants, is_in, models
-from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
-from rlint.rules.processes.rl401_busy_wait_sleep.words import (
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import (
     BLOCKING,
     FETCHES,
     FOREIGN,
@@ -17,6 +16,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.words import (
     OWN,
     words_of,
 )
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
 
 NEUTRAL = frozenset(
     f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()

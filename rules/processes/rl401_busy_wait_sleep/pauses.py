@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import SemanticModel, descendants, frozen, numbers
-from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 
 SHORT = 0.1
 """A pause of so many seconds or more costs nothing."""

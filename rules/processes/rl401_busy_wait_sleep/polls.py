@@ -7,7 +7,7 @@ import enum
 from dataclasses import replace
 
 from rlint.rule import SemanticModel, Type, TypeTag, descendants, frozen
-from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 
 
 class PollKind(enum.Enum):

@@ -6,10 +6,10 @@ import ast
 
 from rlint.rule import descendants, mutable
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import FETCHES, words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
-from rlint.rules.processes.rl401_busy_wait_sleep.words import FETCHES, words_of
 
-Loop = ast.While | ast.For
+WaitLoop = ast.While | ast.For
 
 
 @mutable
@@ -21,7 +21,7 @@ class Wait:
     pause was written.
     """
 
-    loop: Loop
+    loop: WaitLoop
     pauses: list[Pause]
     polls: list[Poll]
     guard: ast.If | ast.ExceptHandler | None = None
@@ -41,7 +41,7 @@ class Wait:
         return self.pauses[0].call if self.pauses else self.guard
 
 
-def asked_by(loop: Loop, poll: Poll) -> bool:
+def asked_by(loop: WaitLoop, poll: Poll) -> bool:
     """`while not queue.empty(): queue.get_nowait()`: does the loop end when there is nothing left to take?"""
     if not isinstance(loop, ast.While) or not isinstance(poll.node, ast.Call):
         return False
@@ -58,7 +58,7 @@ def asked_by(loop: Loop, poll: Poll) -> bool:
     )
 
 
-def drains(loop: Loop, asked: list[Poll]) -> bool:
+def drains(loop: WaitLoop, asked: list[Poll]) -> bool:
     """`while not queue.empty(): rest = queue.get_nowait()`: does each pass take from what the loop asks?"""
     owners = {
         ast.unparse(poll.node.func.value)

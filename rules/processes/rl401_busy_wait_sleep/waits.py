@@ -10,12 +10,12 @@ from rlint.rules.processes.rl401_busy_wait_sleep.branches import branch_wait, ro
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import own_pauses
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import PLACES, calls_off, words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
-from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by, drains
-from rlint.rules.processes.rl401_busy_wait_sleep.words import PLACES, calls_off, words_of
+from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, asked_by, drains
 
 
-def waits_in(loop: Loop, model: SemanticModel) -> Iterator[Wait]:
+def waits_in(loop: WaitLoop, model: SemanticModel) -> Iterator[Wait]:
     """The waits that a loop itself makes; those of loops inside it are their own."""
     sleeps = any(is_in(call, loop) for call in model.names.calls_by_name.get("sleep", ()))
     if isinstance(loop, ast.For) and not sleeps:
@@ -39,14 +39,14 @@ def waits_in(loop: Loop, model: SemanticModel) -> Iterator[Wait]:
                 yield found
 
 
-def _keeps_a_limit(loop: Loop, model: SemanticModel) -> bool:
+def _keeps_a_limit(loop: WaitLoop, model: SemanticModel) -> bool:
     """Does the loop stand in a rate limiter or the like?"""
     around = [place.name for place in (model.function(loop), model.class_of(loop)) if place is not None]
     around.append(model.module.module.rpartition(".")[2])
     return any(PLACES & words_of(name) for name in around)
 
 
-def _whole(loop: Loop, model: SemanticModel, *, strict: bool) -> Wait | None:
+def _whole(loop: WaitLoop, model: SemanticModel, *, strict: bool) -> Wait | None:
     """The wait that a loop is, if all its passes only wait."""
     looks = Looks(model, loop, strict=strict)
     idle = Idle(model, looks)
@@ -80,7 +80,7 @@ def _whole(loop: Loop, model: SemanticModel, *, strict: bool) -> Wait | None:
     return Wait(loop, idle.pauses, polls or fetched, None, exact, idle.counted)
 
 
-def _single(loop: Loop, poll: Poll, model: SemanticModel) -> bool:
+def _single(loop: WaitLoop, poll: Poll, model: SemanticModel) -> bool:
     """Is the condition of the loop (or of the `if` that leaves it) the poll, at most with a `not`?"""
     parent = model.parent(poll.node)
     if isinstance(parent, ast.UnaryOp):
@@ -88,7 +88,7 @@ def _single(loop: Loop, poll: Poll, model: SemanticModel) -> bool:
     return parent is loop or (isinstance(parent, ast.If) and model.parent(parent) is loop)
 
 
-def _fetches(loop: Loop, looks: Looks) -> list[Poll]:
+def _fetches(loop: WaitLoop, looks: Looks) -> list[Poll]:
     """What a loop tries to take: `while True: try: return self.slots[key] except KeyError: sleep(0.01)`."""
     found: list[Poll] = []
     for statement in loop.body:

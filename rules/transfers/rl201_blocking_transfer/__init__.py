@@ -72,7 +72,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, Type, TypeTag, batches
-from rlint.rules.transfers.rl201_blocking_transfer.sources import (
+from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     is_made_here,
     is_never_written,
     is_used_as_mapping,

@@ -121,10 +121,10 @@ class WidenBeforeTransfer(Rule):
         )
 
 
-Found = tuple[ast.expr, Type, str, Fix | None]
+_Widened = tuple[ast.expr, Type, str, Fix | None]
 
 
-def of_move(call: ast.Call, model: SemanticModel) -> Found | None:
+def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
     """The finding for `.to(device)` and `.cuda()`."""
     move = move_of(call, model)
     if move is None:
@@ -146,7 +146,7 @@ def of_move(call: ast.Call, model: SemanticModel) -> Found | None:
     return widening.data, kind, widening.dtype, fix_order(move, widening, kind, model)
 
 
-def of_maker(call: ast.Call, model: SemanticModel) -> Found | None:
+def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:
     """The finding for `torch.tensor(frames, dtype=torch.float32, device=device)`."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     if named.keys() != {"dtype", "device"} or len(call.args) != 1:

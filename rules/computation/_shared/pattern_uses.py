@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 
-from rlint.rule import Binding, Constant, Edit, SemanticModel, Value, frozen
+from rlint.rule import Binding, Constant, ConstantValue, Edit, SemanticModel, frozen
 
 FUNCTIONS = {
     "compile": ("pattern", "flags"),
@@ -89,7 +89,7 @@ def compiled(pattern: ast.expr, flags: Constant, model: SemanticModel) -> Compil
     return Compiled(written, flags)
 
 
-def compiles(pattern: Value, flags: Value) -> bool:
+def compiles(pattern: ConstantValue, flags: ConstantValue) -> bool:
     """Does a pattern compile in silence?"""
     if isinstance(pattern, int) or not isinstance(flags, int):
         return False
