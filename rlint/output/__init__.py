@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "full": "full",
     "concise": "concise",
-    "json": "json_",
+    "json": "findings_json",
     "sarif": "sarif",
     "github": "github",
     "gitlab": "gitlab",

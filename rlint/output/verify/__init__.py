@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rlint.evidence.results import Session
 
-_MODULES = {"table": "table", "json": "json_", "markdown": "markdown", "html": "page"}
+_MODULES = {"table": "table", "json": "verify_json", "markdown": "markdown", "html": "page"}
 
 FORMATS: tuple[str, ...] = tuple(_MODULES)
 """The names that `--output-format` takes, the default first."""
