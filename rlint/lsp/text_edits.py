@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from itertools import accumulate
 
 from lsprotocol import types
 
 from rlint.findings import Edit
 from rlint.lsp.documents import OpenDocument
+from rlint.source.line_diff import changes
 
 
 def text_edits(document: OpenDocument, edits: Iterable[Edit]) -> list[types.TextEdit]:
@@ -26,11 +26,13 @@ def differences(before: str, after: str) -> list[Edit]:
     """The edits, line by line, that make `after` of `before`."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, old))]
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
     return [
-        Edit(starts[first], starts[last], "".join(new[begin:end]))
-        for what, first, last, begin, end in matcher.get_opcodes()
-        if what != "equal"
+        Edit(
+            starts[change.old_start],
+            starts[change.old_end],
+            "".join(new[change.new_start : change.new_end]),
+        )
+        for change in changes(old, new)
     ]
 
 
