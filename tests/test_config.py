@@ -130,6 +130,8 @@ def test_extending_in_circles_is_an_error(write: Write) -> None:
         ("fix = yes", "pyproject.toml: is not valid TOML"),
         ('required-version = ">=99"', "`required-version` is '>=99', but this is rlint"),
         ('required-version = "new"', "`required-version` must be like"),
+        ('required-version = ""', "`required-version` must be like"),
+        ('required-version = "~=1"', "`required-version` must be like"),
     ],
 )
 def test_mistakes_in_a_configuration_are_explained(write: Write, text: str, message: str) -> None:
@@ -228,6 +230,8 @@ def test_every_setting_knows_where_it_comes_from(write: Write) -> None:
         (">0.1.0", False),
         ("!=0.1.0", False),
         ("<0.10, >0.0.9", True),
+        ("==0.1.*", True),
+        (">=0.1.0rc1", True),
     ],
 )
 def test_required_version(required: str, fits: bool) -> None:

@@ -45,7 +45,7 @@ ONLY_FOR_TYPES = {
 
 PACKAGES = {
     "rlint.frozen": ("typing_extensions",),  # for type checkers alone
-    "rlint.config": ("tomllib", "tomli"),
+    "rlint.config": ("packaging", "tomllib", "tomli"),
     "rlint.source": ("pathspec",),
     "rlint.edit": ("libcst",),
     "rlint.output": ("markdown_it",),  # which comes with rich
@@ -266,13 +266,13 @@ def test_the_command_line_loads_nothing_heavy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     loaded = done.stdout.split()
-    packages = {"torch", "numpy", "libcst", "rich", "pathspec", "multiprocessing", "concurrent"}
+    packages = {"torch", "numpy", "libcst", "packaging", "rich", "pathspec", "multiprocessing", "concurrent"}
     assert packages & {name.partition(".")[0] for name in loaded} == set()
     assert [name for name in loaded if unit_of(name) in HEAVY] == []
 
 
-def test_checking_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
-    """Linting a file that imports torch and numpy imports neither."""
+def test_checking_loads_no_package_that_it_does_not_need(tmp_path: Path) -> None:
+    """Linting a file that imports torch and numpy imports neither, nor what only some settings need."""
     program = tmp_path / "program.py"
     program.write_text("import numpy\nimport torch\n\nx = torch.from_numpy(numpy.zeros(3))\n")
     script = (
@@ -283,7 +283,7 @@ def test_checking_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
         "except SystemExit as end:\n"
         "    assert not end.code, end.code\n"
         "loaded = {name.partition('.')[0] for name in sys.modules}\n"
-        "assert not {'torch', 'numpy'} & loaded\n"
+        "assert not {'torch', 'numpy', 'packaging', 'jinja2'} & loaded, loaded\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT
