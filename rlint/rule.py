@@ -3,6 +3,7 @@
 from rlint import models
 from rlint.base_rule import Rule, last_names
 from rlint.edit import call_arguments
+from rlint.enums import Enum
 from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
 from rlint.models import parameters
@@ -83,6 +84,7 @@ __all__ = [
     "Effect",
     "EffectKind",
     "Elsewhere",
+    "Enum",
     "Fate",
     "Finding",
     "Fix",

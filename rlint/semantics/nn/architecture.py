@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rlint import models
+from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
@@ -47,18 +48,33 @@ _DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transfor
 _DROPS_BY_DEFAULT = frozenset({"Transformer", "TransformerDecoderLayer", "TransformerEncoderLayer"})
 
 
+class PartKind(Enum):
+    """What a part of a network is known as."""
+
+    LAYER = "layer"
+    """A class or function of torch."""
+    MADE = "made"
+    """What a function, class or constant of the project gives for `arguments`."""
+    PARAMETER = "parameter"
+    """What the function is handed for it."""
+    ATTRIBUTE = "attribute"
+    """Of `self`, or of what the argument "" is made of."""
+    METHOD = "method"
+    """What a method of `self` gives."""
+    INSTANCE = "instance"
+    """An instance of a class, made elsewhere."""
+    UNKNOWN = "unknown"
+
+
 @frozen
 class NetworkPart:
     """One thing that a network is built of.
 
-    `what` is "layer" (the class or function `name` of torch), "made" (what `name`, a function, class or
-    constant of the project, gives for `arguments`), "parameter" (what the function is handed for it),
-    "attribute" (of `self`, or of what the argument "" is made of), "method" (what a method of `self`
-    gives), "instance" (of the class `name`, made elsewhere) or "unknown". `sure` says that no condition
+    `name` is that of the layer, class, function, attribute or parameter. `sure` says that no condition
     decides whether it is there. `width` is the smaller side of a linear layer, 0 where it is not known.
     """
 
-    what: str
+    kind: PartKind
     name: str = ""
     sure: bool = True
     arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...] = ()
@@ -68,23 +84,23 @@ class NetworkPart:
 
     def __hash__(self) -> int:
         if self._hash is None:
-            own = (self.what, self.name, self.sure, self.arguments, self.width)
+            own = (self.kind, self.name, self.sure, self.arguments, self.width)
             object.__setattr__(self, "_hash", hash(own))
         return self._hash  # type: ignore[return-value]
 
     def __reduce__(self) -> tuple[Any, ...]:  # another process hashes text in another way
-        return NetworkPart, (self.what, self.name, self.sure, self.arguments, self.width)
+        return NetworkPart, (self.kind, self.name, self.sure, self.arguments, self.width)
 
     def given(self, arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...]) -> NetworkPart:
         """The same for other arguments."""
-        return NetworkPart(self.what, self.name, self.sure, arguments, self.width)
+        return NetworkPart(self.kind, self.name, self.sure, arguments, self.width)
 
     def unsure(self) -> NetworkPart:
         """The same, where something decides whether it is there."""
-        return NetworkPart(self.what, self.name, sure=False, arguments=self.arguments, width=self.width)
+        return NetworkPart(self.kind, self.name, sure=False, arguments=self.arguments, width=self.width)
 
 
-UNKNOWN = NetworkPart("unknown")
+UNKNOWN = NetworkPart(PartKind.UNKNOWN)
 DROPOUT = "torch.nn.Dropout"
 
 
@@ -157,11 +173,11 @@ class NetworkParts:
             return
         if isinstance(node, ast.Attribute):
             if self.is_self(node.value):
-                yield NetworkPart("attribute", node.attr)
+                yield NetworkPart(PartKind.ATTRIBUTE, node.attr)
             elif node.attr == "module":  # of a network that is wrapped for several devices
                 yield from self.of(node.value)
             else:
-                yield NetworkPart("attribute", node.attr, arguments=(("", self.of(node.value)),))
+                yield NetworkPart(PartKind.ATTRIBUTE, node.attr, arguments=(("", self.of(node.value)),))
             return
         bindings = self.analysis.definitions.reaching(node)
         if not bindings or len(bindings) > MAX_DEFINITIONS:
@@ -199,9 +215,9 @@ class NetworkParts:
         elif isinstance(binding.statement, ast.Lambda):
             return  # what the caller hands over is read where it is called
         elif kind.tag is TypeTag.MODULE and kind.of and not kind.of.startswith("torch."):
-            yield NetworkPart("instance", kind.of)
+            yield NetworkPart(PartKind.INSTANCE, kind.of)
         elif binding.kind is BindingKind.PARAMETER and binding.statement is self.syntax.function(node):
-            yield NetworkPart("parameter", binding.name)
+            yield NetworkPart(PartKind.PARAMETER, binding.name)
         else:
             yield UNKNOWN
 
@@ -262,14 +278,14 @@ class NetworkParts:
                 yield from self._looked_up(call)
             elif is_layer(qualified):
                 if not _is_off(call, qualified):
-                    yield NetworkPart("layer", qualified, width=self._width(call, qualified))
+                    yield NetworkPart(PartKind.LAYER, qualified, width=self._width(call, qualified))
                 yield from self._inner_dropout(call, qualified)
             elif qualified.startswith("builtins."):
                 return
             else:
                 fact = models.callable_fact(qualified)
                 if fact is None:
-                    yield NetworkPart("made", qualified, arguments=self.arguments(call))
+                    yield NetworkPart(PartKind.MADE, qualified, arguments=self.arguments(call))
                 elif fact.result.tag is TypeTag.MODULE:
                     yield UNKNOWN
             return
@@ -277,14 +293,14 @@ class NetworkParts:
             if call.func.attr in _SAME_NETWORK:
                 yield from self._each([call.func.value, *call.args[1:]])
             elif self.is_self(call.func.value):
-                yield NetworkPart("method", call.func.attr, arguments=self.arguments(call))
+                yield NetworkPart(PartKind.METHOD, call.func.attr, arguments=self.arguments(call))
             elif self.analysis.types.type_of(call).tag in _MAY_HOLD_NETWORKS:
                 yield UNKNOWN
             return
         made = self.of(call.func)
-        with_arguments = self.arguments(call) if any(part.what == "made" for part in made) else ()
+        with_arguments = self.arguments(call) if any(part.kind == PartKind.MADE for part in made) else ()
         for part in made:
-            yield part.given(with_arguments) if part.what == "made" else part
+            yield part.given(with_arguments) if part.kind == PartKind.MADE else part
         if not made or (isinstance(call.func, ast.Name) and self._is_local_lambda(call.func)):
             yield from self._each(given)
 
@@ -333,9 +349,9 @@ class NetworkParts:
             rate = call.args[place]
         if rate is None:
             if name in _DROPS_BY_DEFAULT:
-                yield NetworkPart("layer", DROPOUT)
+                yield NetworkPart(PartKind.LAYER, DROPOUT)
         elif not (isinstance(rate, ast.Constant) and rate.value == 0):
-            yield NetworkPart("layer", DROPOUT, sure=isinstance(rate, ast.Constant))
+            yield NetworkPart(PartKind.LAYER, DROPOUT, sure=isinstance(rate, ast.Constant))
 
     def arguments(self, call: ast.Call) -> tuple[tuple[str, tuple[NetworkPart, ...]], ...]:
         """The arguments of a call by position or name, as far as they may be networks or make them."""
@@ -397,12 +413,12 @@ _NO_LAYERS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential", "Par
 def _mentioned(qualified: str) -> Iterator[NetworkPart]:
     """What a thing is that is named and not called: `activation=nn.ReLU`, `F.relu`."""
     if is_layer(qualified):
-        yield NetworkPart("layer", qualified)
+        yield NetworkPart(PartKind.LAYER, qualified)
     elif qualified.startswith(("torch.", "builtins.", "numpy.", "math.")):
         if "dropout" in qualified:
-            yield NetworkPart("layer", DROPOUT)
+            yield NetworkPart(PartKind.LAYER, DROPOUT)
     elif models.callable_fact(qualified) is None:
-        yield NetworkPart("made", qualified)
+        yield NetworkPart(PartKind.MADE, qualified)
 
 
 def unsure(parts: Iterable[NetworkPart]) -> Iterator[NetworkPart]:

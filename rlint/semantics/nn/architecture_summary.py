@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.nn.architecture import GROWS, UNKNOWN, NetworkPart, NetworkParts, unsure
+from rlint.semantics.nn.architecture import GROWS, UNKNOWN, NetworkPart, NetworkParts, PartKind, unsure
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import place_in_order
@@ -117,7 +117,7 @@ def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
                 yield _key(call, "*", analysis), _as_attribute(call.args[2], call, parts)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
                 if analysis.syntax.class_of(call) is not None:
-                    made = (NetworkPart("made", arguments=parts.arguments(call)),)
+                    made = (NetworkPart(PartKind.MADE, arguments=parts.arguments(call)),)
                     yield _key(call, "super()", analysis), made
 
 
@@ -148,7 +148,7 @@ def _as_attribute(value: ast.expr, node: ast.AST, parts: NetworkParts) -> tuple[
 
 
 def _without_parameters(part: NetworkPart) -> NetworkPart:
-    if part.what == "parameter":
+    if part.kind == PartKind.PARAMETER:
         return UNKNOWN
     arguments = tuple((name, tuple(map(_without_parameters, given))) for name, given in part.arguments)
     return part.given(arguments) if arguments else part

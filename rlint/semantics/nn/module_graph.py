@@ -10,7 +10,7 @@ from rlint.frozen import frozen, mutable
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
-from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, is_layer
+from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, PartKind, is_layer
 from rlint.semantics.nn.forward_summary import ForwardSummary
 
 _DEPTH = 16
@@ -172,23 +172,23 @@ class _Reading:
             self._depth -= 1
 
     def _add(self, part: NetworkPart, place: _Place, method: str | None, *, sure: bool) -> None:
-        match part.what:
-            case "layer":
+        match part.kind:
+            case PartKind.LAYER:
                 self._add_layer(part.name, sure=sure)
                 self.found.width = max(self.found.width, part.width if sure else 0)
-            case "made":
+            case PartKind.MADE:
                 self._add_made(part, place, method, sure=sure)
-            case "parameter":
+            case PartKind.PARAMETER:
                 self._add_parameter(part.name, place, method, sure=sure)
-            case "method" if place.cls is not None:
+            case PartKind.METHOD if place.cls is not None:
                 target = self.index.method(place.cls, part.name)
                 if target is None:
                     self.unknown()
                 else:
                     self._add_returned(target, part, place, method, sure=sure)
-            case "attribute":
+            case PartKind.ATTRIBUTE:
                 self._add_attribute(part, place, method, sure=sure)
-            case "instance":
+            case PartKind.INSTANCE:
                 cls = self.index.class_of(Type(TypeTag.INSTANCE, part.name))
                 if cls is None:
                     self.unknown()
@@ -243,7 +243,7 @@ class _Reading:
             if not returned or returned.tag in (TypeTag.MODULE, TypeTag.INSTANCE):
                 self.unknown()
             return
-        cls = place.cls if target.is_method and part.what == "method" else None
+        cls = place.cls if target.is_method and part.kind == PartKind.METHOD else None
         inner = _Place(
             target.module, target.qualname, cls, place.inner if cls else None, part.arguments, place
         )
@@ -313,10 +313,10 @@ class _Reading:
             for owner in given:
                 symbol = None
                 inner = place
-                if owner.what == "made":
+                if owner.kind == PartKind.MADE:
                     symbol = self.index.symbol(owner.name, place.module)
                     inner = _Place("", given=owner.arguments, outer=place)
-                elif owner.what == "instance":
+                elif owner.kind == PartKind.INSTANCE:
                     symbol = self.index.class_of(Type(TypeTag.INSTANCE, owner.name))
                     inner = _Place("")
                 if isinstance(symbol, ClassSummary):
@@ -402,12 +402,12 @@ class _Reading:
             for key, parts in module.parts.items():
                 name = key.removeprefix(prefix)
                 if name != key and not any(mark in name for mark in ".@()"):
-                    held = [part for part in parts if part.what not in ("unknown", "parameter")]
+                    held = [part for part in parts if part.kind not in (PartKind.UNKNOWN, PartKind.PARAMETER)]
                     self._add_all(held, place, None, sure=sure)
                     for part in parts:
-                        if part.what == "parameter":
+                        if part.kind == PartKind.PARAMETER:
                             taken, _ = self._argument(part.name, place) or ((UNKNOWN,), False)
-                            plain = all(one.what in ("unknown", "parameter") for one in taken)
+                            plain = all(one.kind in (PartKind.UNKNOWN, PartKind.PARAMETER) for one in taken)
                             self.found.lent |= not plain
                             given |= {name} if taken else set()
             for method in owner.methods:

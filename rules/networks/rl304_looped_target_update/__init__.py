@@ -84,7 +84,14 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, weight_sync
 from rlint.rules.networks.rl304_looped_target_update.blend_fixes import fix_of, in_one_call, is_complement
-from rlint.rules.networks.rl304_looped_target_update.blends import Blend, BlendStep, Lerp, Mix, blends_in
+from rlint.rules.networks.rl304_looped_target_update.blends import (
+    Blend,
+    BlendResult,
+    BlendStep,
+    Lerp,
+    Mix,
+    blends_in,
+)
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
 
 MADE = {
@@ -93,10 +100,10 @@ MADE = {
     Lerp: "the mixture",
 }
 ENDS = {
-    "copy": "then copied",
-    "data": "in place of the old memory",
-    "item": "to be copied into the network later",
-    "made": "to be copied into the network later",
+    BlendResult.COPY: "then copied",
+    BlendResult.DATA: "in place of the old memory",
+    BlendResult.ITEM: "to be copied into the network later",
+    BlendResult.MADE: "to be copied into the network later",
 }
 IN_PLACE = "Loop over `parameters()` under `torch.no_grad()` and blend in place with `lerp_`"
 
@@ -116,7 +123,7 @@ class LoopedTargetUpdate(Rule):
         if not blends:
             return
         first = blends[0]
-        made = f"{MADE[type(first.mixture)]}, {ENDS[first.how]}"
+        made = f"{MADE[type(first.mixture)]}, {ENDS[first.result]}"
         yield self.finding(
             model,
             node,
@@ -132,7 +139,7 @@ def is_update(blend: Blend, model: SemanticModel) -> bool:
     if old is not None and new is not None:
         return ast.dump(old.network) != ast.dump(new.network)
     adds_up: bool = is_complement(blend.mixture, model)
-    return adds_up and blend.how == "copy"
+    return adds_up and blend.result == BlendResult.COPY
 
 
 def whose_tensors(blend: Blend, model: SemanticModel) -> str:
@@ -140,13 +147,15 @@ def whose_tensors(blend: Blend, model: SemanticModel) -> str:
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is None or new is None:
         return f"`{model.source.text(blend.mixture.old)}`"
-    if blend.how in ("item", "made") and weight_sync.is_follower(new.network, old.network, model):
+    if blend.result in (BlendResult.ITEM, BlendResult.MADE) and weight_sync.is_follower(
+        new.network, old.network, model
+    ):
         old = new  # the dict that is loaded tells which of the two it is, not the order of the terms
     return f"Each tensor of `{model.source.text(old.network)}`"
 
 
 def advice_of(blend: Blend, model: SemanticModel) -> str:
     """What to write instead."""
-    if blend.how in ("item", "made"):
+    if blend.result in (BlendResult.ITEM, BlendResult.MADE):
         return IN_PLACE
     return f"Blend in place: `{in_one_call(blend, model)}` makes no tensor at all, and rounds differently"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rlint.rule import Applicability, Autograd, BindingKind, Edit, Fix, SemanticModel, made_networks, numbers
 from rlint.rules.networks.rl304_looped_target_update.blends import (
     Blend,
+    BlendResult,
     BlendStep,
     Lerp,
     Mix,
@@ -56,11 +57,11 @@ def fix_of(blends: list[Blend], model: SemanticModel) -> Fix | None:
 
 def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
     """The edits that blend in place, and what speaks against them."""
-    if blend.how == "made":
+    if blend.result == BlendResult.MADE:
         return None
-    if blend.how == "item":
+    if blend.result == BlendResult.ITEM:
         return _in_state(blend, model)
-    if blend.how == "data":
+    if blend.result == BlendResult.DATA:
         call = in_one_call(blend, model)
         written = model.source.text(blend.written)
         replaced = _replaced(blend, call, model) if is_complement(blend.mixture, model) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, descendants, frozen
+from rlint.rule import Enum, SemanticModel, descendants, frozen
 
 SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
 """Methods that give the same numbers."""
@@ -51,17 +51,28 @@ class Lerp:
 Mixture = Mix | BlendStep | Lerp
 
 
+class BlendResult(Enum):
+    """What becomes of a mixture."""
+
+    COPY = "copy"
+    """It is copied into the tensor that is written, with `copy_` or by `[...] =`."""
+    DATA = "data"
+    """It is assigned to a `.data`."""
+    ITEM = "item"
+    """It becomes the item of a dict that held the old tensor."""
+    MADE = "made"
+    """It becomes an item of another dict."""
+
+
 @frozen
 class Blend:
     """A place in a loop that makes a mixture of two tensors.
 
-    `how` tells what becomes of it: "copy" puts it into `written` with `copy_` (or by `[...] =`), "data"
-    assigns it to the `.data` that is `written`, "item" to the item of a dict, which held the old tensor,
-    and "made" makes an item of another dict. `named` is the statement before that gives the mixture a name.
+    `named` is the statement before that gives the mixture a name.
     """
 
     node: ast.expr | ast.stmt
-    how: str
+    result: BlendResult
     written: ast.expr
     mixture: Mixture
     named: ast.Assign | None = None
@@ -74,7 +85,7 @@ def blends_in(loop: _Loop, model: SemanticModel) -> list[Blend]:
             found = [_blend_of(element, loop, model)]
         case ast.DictComp(value=value):
             mixture = _mixture_of_two(value, loop, model)
-            found = [Blend(value, "made", value, mixture)] if mixture is not None else []
+            found = [Blend(value, BlendResult.MADE, value, mixture)] if mixture is not None else []
         case ast.For(body=body):
             found = [_blend_of(statement, loop, model) for statement in _statements(body)]
     return [blend for blend in found if blend is not None]
@@ -95,18 +106,18 @@ def _blend_of(node: ast.stmt | ast.expr, loop: _Loop, model: SemanticModel) -> B
         case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
             match call:
                 case ast.Call(func=ast.Attribute(value=written, attr="copy_"), args=[value], keywords=[]):
-                    return _read(node, "copy", written, value, loop, model)
+                    return _read(node, BlendResult.COPY, written, value, loop, model)
         case ast.Assign(targets=[ast.Attribute(attr="data") as written], value=value):
-            return _read(node, "data", written, value, loop, model)
+            return _read(node, BlendResult.DATA, written, value, loop, model)
         case ast.Assign(targets=[ast.Subscript(value=owner, slice=index) as written], value=value):
-            how = "copy" if _is_everything(index) else "item"
-            return _read(node, how, owner if how == "copy" else written, value, loop, model)
+            result = BlendResult.COPY if _is_everything(index) else BlendResult.ITEM
+            return _read(node, result, owner if result == BlendResult.COPY else written, value, loop, model)
     return None
 
 
 def _read(
     node: ast.stmt | ast.expr,
-    how: str,
+    result: BlendResult,
     written: ast.expr,
     value: ast.expr,
     loop: _Loop,
@@ -119,9 +130,9 @@ def _read(
     if not old or not follows(written, loop, model):
         return None
     mixture = mixture_of(value, old, loop, model)
-    if mixture is None and how == "item":
-        how, mixture = "made", _mixture_of_two(value, loop, model)
-    return Blend(node, how, written, mixture, named) if mixture is not None else None
+    if mixture is None and result == BlendResult.ITEM:
+        result, mixture = BlendResult.MADE, _mixture_of_two(value, loop, model)
+    return Blend(node, result, written, mixture, named) if mixture is not None else None
 
 
 def _may_mix(value: ast.expr) -> bool:

@@ -85,7 +85,7 @@ from collections.abc import Iterator
 from rlint.rule import Fate, Finding, Rule, SemanticModel, TypeTag, descendants, last_names
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
-from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, home_of
+from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind, home_of
 from rlint.rules.networks.rl315_recomputed_constant.makers import MAKERS, is_maker
 
 _KEEPS_RESULTS = frozenset(
@@ -142,7 +142,7 @@ def message_for(call: ast.Call, found: Hoisted, home: Home, model: SemanticModel
         often = f"on each call of `{function.name}`" if function is not None else "each time"
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     of = _joined(["constants", *read]) if len(read) < _MANY else "constants and settings"
-    if home.where == "loop" and (found.names or found.loose):
+    if home.kind == HomeKind.LOOP and (found.names or found.loose):
         of = "what the loop does not change"
     return f"`{model.source.text(call.func)}` builds the same {what} {often}: it is made of {of} alone"
 
@@ -158,11 +158,11 @@ def advice_for(found: Hoisted, home: Home, model: SemanticModel) -> str:
             found.node.func
         ) in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor"):
             return f"Write the number {number} itself where that will do, or build the tensor once"
-    if home.where == "loop":
+    if home.kind == HomeKind.LOOP:
         return "Build it once, before the loop"
-    if home.where == "module":
+    if home.kind == HomeKind.MODULE:
         return "Build it once, at module level, or keep it where the function's settings are kept"
-    if home.where == "network":
+    if home.kind == HomeKind.NETWORK:
         return "Build it once in `__init__`, with `register_buffer(..., persistent=False)`"
     return "Build it once in `__init__` and keep it as an attribute"
 

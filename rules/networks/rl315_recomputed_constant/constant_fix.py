@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rlint.rule import Applicability, Edit, Fix, Function, SemanticModel, TypeTag, descendants, regex
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
-from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home
+from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind
 from rlint.rules.networks.rl315_recomputed_constant.constant_text import means_the_same, text_of
 
 _NAMES = {
@@ -29,11 +29,11 @@ _SPACE = regex(r"\s")
 
 def build_fix(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
     """Build it in its new home and use it here; None where the text does not allow that."""
-    if not model.edit.is_relocatable(found.node) or (found.loose and home.where != "loop"):
+    if not model.edit.is_relocatable(found.node) or (found.loose and home.kind != HomeKind.LOOP):
         return None
-    if home.where == "loop":
+    if home.kind == HomeKind.LOOP:
         return _before_loop(found, home, model)
-    return _in_module(found, model) if home.where == "module" else _in_constructor(found, home, model)
+    return _in_module(found, model) if home.kind == HomeKind.MODULE else _in_constructor(found, home, model)
 
 
 def name_for(found: Hoisted, model: SemanticModel) -> str:
@@ -186,7 +186,7 @@ def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | N
     ):
         return None
     own = made.args.args[0].arg
-    if own != function.args.args[0].arg or (found.devices and home.where != "network"):
+    if own != function.args.args[0].arg or (found.devices and home.kind != HomeKind.NETWORK):
         return None
     text = text_of(found.node, found, model, inlined=set(found.inlined))
     anchor = _anchor(found, home, made, model)
@@ -196,7 +196,7 @@ def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | N
         f"_{name_for(found, model)}", f"once {model.syntax.qualname(cls)} {_SPACE.sub('', text)}"
     )
     value = f"{own}.{name} = {text}"
-    if home.where == "network":
+    if home.kind == HomeKind.NETWORK:
         value = f'{own}.register_buffer("{name}", {text}, persistent=False)'
     behind, statement = anchor
     code = model.edit.reindented(value, model.syntax.statement(found.node), statement)
@@ -223,7 +223,7 @@ def _reason(found: Hoisted, home: Home, model: SemanticModel) -> str:
     ]
     if read:
         parts.append(f"{' and '.join(read)} may not change once the object is made")
-    if home.where == "network":
+    if home.kind == HomeKind.NETWORK:
         parts.append("as a buffer it follows the device and the precision of the network")
     return "; ".join(parts)
 
@@ -234,7 +234,7 @@ def _anchor(found: Hoisted, home: Home, made: Function, model: SemanticModel) ->
         return None
     roots = {_root(setting) for setting in found.settings}
     last = -1
-    inherits = home.where == "network"
+    inherits = home.kind == HomeKind.NETWORK
     cls = model.class_of(made)
     for attribute in roots:
         stores = [_place(node, made, model) for node in _stores(attribute, made, model)]

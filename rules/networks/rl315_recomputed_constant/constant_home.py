@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, AnyLoop, Heat, SemanticModel, TypeTag, descendants, frozen, trip_count
+from rlint.rule import FUNCTIONS, AnyLoop, Enum, Heat, SemanticModel, TypeTag, descendants, frozen, trip_count
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
 
 _FEW_PASSES = 2
 
 
+class HomeKind(Enum):
+    """The places where a constant can be built."""
+
+    LOOP = "before a loop"
+    OBJECT = "in the constructor"
+    NETWORK = "as a buffer of a network"
+    MODULE = "at module level"
+
+
 @frozen
 class Home:
-    """Where a constant is built: "loop" (before `loop`), "object" (in `__init__`), "network" (as a buffer)
-    or "module".
-    """
+    """Where a constant is built; `loop` is the one before which it is."""
 
-    where: str
+    kind: HomeKind
     loop: AnyLoop | None = None
 
 
@@ -24,20 +31,20 @@ def home_of(found: Hoisted, model: SemanticModel) -> Home | None:
     """Where a constant can be built so that it is built less often; None where there is no such place."""
     loop = _outermost(found, model)
     if found.names:
-        return Home("loop", loop) if loop is not None else None
+        return Home(HomeKind.LOOP, loop) if loop is not None else None
     function = model.function(found.node)
     often = function is not None and model.frequency.heat_of(function.body[0]).level is Heat.HOT
     if not often:
-        return Home("loop", loop) if loop is not None else None
+        return Home(HomeKind.LOOP, loop) if loop is not None else None
     cls = model.class_of(found.node)
     if cls is not None and _is_made_per_step(cls, model):
         return None
     if cls is None or (not found.settings and not found.devices and _takes_no_self(found, model)):
-        return Home("module")
+        return Home(HomeKind.MODULE)
     tensor = model.types.type_of(found.node).tag is TypeTag.TENSOR
     summary = model.module.classes.get(model.syntax.qualname(cls))
     network = summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
-    return Home("network" if network and tensor else "object")
+    return Home(HomeKind.NETWORK if network and tensor else HomeKind.OBJECT)
 
 
 def _takes_no_self(found: Hoisted, model: SemanticModel) -> bool:
