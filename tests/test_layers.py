@@ -58,6 +58,8 @@ PACKAGES = {
 MOST_SIBLINGS = 25
 """Modules in one folder, `__init__` not counted. Families of rules may have more."""
 MOST_ROOT_MODULES = 12
+MOST_QUESTIONS = 16
+"""Public methods of a part of the semantic model."""
 
 RULE_STDLIB = {
     "__future__", "ast", "collections", "dataclasses", "enum", "functools", "itertools", "typing",
@@ -213,13 +215,27 @@ def test_a_name_means_one_thing() -> None:
 
 
 def test_every_package_says_what_it_answers() -> None:
-    """The docstring of each package of the linter is short, and there."""
-    silent = [
-        str(path.relative_to(ROOT))
-        for path in (ROOT / "rlint").rglob("__init__.py")
-        if not (ast.get_docstring(ast.parse(path.read_bytes())) or "")
-    ]
+    """The docstring of each package says what it does and, in a paragraph of its own, what it answers."""
+    silent = []
+    for path in (ROOT / "rlint").rglob("*/__init__.py"):
+        first, _, rest = (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition("\n\n")
+        if not (first and rest):
+            silent.append(str(path.relative_to(ROOT)))
     assert silent == []
+
+
+def test_a_part_of_the_model_can_be_held_in_the_head() -> None:
+    """No part of the semantic model has many public methods, and each says what it answers."""
+    for path in (ROOT / "rlint" / "semantics").glob("model*.py"):
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.ClassDef):
+                public = [
+                    each
+                    for each in node.body
+                    if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")
+                ]
+                assert len(public) <= MOST_QUESTIONS, f"{node.name} has {len(public)} public methods"
+                assert [each.name for each in public if not ast.get_docstring(each)] == []
 
 
 @every_module

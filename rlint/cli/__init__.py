@@ -1,4 +1,7 @@
-"""The command line. Each command lives in a module of its own, imported when it is used."""
+"""Parse the command line. Each command lives in a module of its own, imported when it is used.
+
+Answers which command runs with which options. Knows neither rules nor what the engine does inside.
+"""
 
 from __future__ import annotations
 

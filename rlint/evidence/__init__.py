@@ -1,1 +1,4 @@
-"""What was measured of the rules: the files in `fixtures/<rule>/evidence/`, and what they say together."""
+"""Read what was measured of the rules: the files in `fixtures/<rule>/evidence/`.
+
+Answers what a fix gained, where, and whether that still holds. Runs and measures nothing.
+"""

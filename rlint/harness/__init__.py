@@ -1,6 +1,7 @@
-"""Runs programs before and after their fixes: the same behaviour? faster? by how much, how surely?
+"""Run programs before and after their fixes: the same behaviour? faster? by how much, how surely?
 
-This package gives what a workload file needs. It is the only part of rlint that runs the code it is given.
+Answers with verdicts and intervals; what a workload file needs is imported from here. It is the only part
+of rlint that runs the code it is given, and knows rules as fixtures alone.
 """
 
 from rlint.harness.workload import Case, Estimate, Tolerance, Workload

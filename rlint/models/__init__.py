@@ -1,10 +1,10 @@
-"""What the standard library, numpy, torch and RL libraries do: data that the knowledge looks up.
+"""What the standard library, numpy, torch and RL libraries do: data that `semantics` looks up.
 
 A fact is about a call with plain arguments. Four things depend on the arguments and are left to
 who asks: keywords that make a function write to an argument (`MUTATING_KEYWORDS`), an iterator
 that is used up (`consumes_iterators`), a function that is called (`calls_back`), and where a
 tensor's method puts its result (`RELOCATING_METHODS`; of all others the result lies where the
-tensor lies, if its kind names no device).
+tensor lies, if its type names no device).
 """
 
 from __future__ import annotations

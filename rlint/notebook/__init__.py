@@ -1,1 +1,4 @@
-"""Notebooks: their code as one Python text, and changes of that text back into their JSON."""
+"""Read notebooks as one Python text, and write changes of that text back into their JSON.
+
+Answers which cell a line stands in. Knows no rule, and reads no output of cells.
+"""

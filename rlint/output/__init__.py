@@ -1,4 +1,7 @@
-"""What rlint prints: one module per format, loaded when it is asked for."""
+"""Print reports: one module per format, loaded when it is asked for.
+
+Answers how findings and fixes look to people and programs. Finds and decides nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""The source as a tree: parsed once with the standard library, walked once, rewritten with LibCST."""
+"""Read source as a tree that is parsed once and walked once.
+
+Answers where things stand: parents, scopes, positions. Knows neither what names mean nor rules.
+"""

@@ -1,4 +1,7 @@
-"""A static site of all rules: an index and a page for each, without scripts and without anything to load."""
+"""Build a static site of all rules: an index and a page for each, without scripts.
+
+Answers how rules and their evidence look to readers. Loads nothing from elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What `rlint verify` prints: one module per format, loaded when it is asked for."""
+"""Print what `rlint verify` measured: one module per format, loaded when it is asked for.
+
+Answers how measurements look to people and programs. Measures and judges nothing.
+"""
 
 from __future__ import annotations
 
