@@ -49,6 +49,8 @@ class FileTask:
     """About how many there are in it."""
     digest: str = ""
     """Of the content, as it was when the run began; "" where that is not known."""
+    content: bytes | None = field(default=None, repr=False)
+    """As it was when the run began, so that the file is not read again; None where it is too much to hold."""
 
 
 @frozen

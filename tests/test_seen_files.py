@@ -24,7 +24,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that are read."""
     read: list[Path] = []
 
-    def look(path: Path) -> ImportScan:
+    def look(path: Path, *_: object) -> ImportScan:
         read.append(path)
         return glance_at_file(path)
 

@@ -14,7 +14,7 @@ from rlint.engine.plan import Plan
 from rlint.findings import Applicability, Finding
 from rlint.fixing.source_map import SourceMap, taken_along
 from rlint.run_data import CheckOptions, FileResult, FixId, FixReport, HiddenFindings, Report, Target, Wanted
-from rlint.source.files import NOTEBOOK, Source, read_source
+from rlint.source.files import NOTEBOOK, Source
 
 if TYPE_CHECKING:
     from rlint.engine.cache.result_cache import ResultCache
@@ -151,8 +151,8 @@ class _Run:
     def source(self, name: str) -> Source | None:
         """The source of a target, read once in this process."""
         if name not in self._sources:
-            source = read_source(self._targets[name].path, name)
-            if isinstance(source, Source):
+            source = self._plan.read(name)
+            if source is not None:
                 self._sources[name] = source
         return self._sources.get(name)
 
@@ -311,6 +311,9 @@ class _Run:
         met = dict.fromkeys(p for r in results.values() for p in r.problems)  # some are about the whole run
         problems = sorted(met, key=lambda p: (p.path, p.cell.index if p.cell else 0, p.line or 0, p.message))
         checked = sum(1 for result in results.values() if result.checked)
+        for result in results.values():
+            if result.findings and self._plan.holds_content(result.name):
+                self.source(result.name)
         sources = dict(self._sources)
         for name, text in (texts or {}).items():
             if name in sources:

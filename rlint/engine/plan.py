@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_groups import grouped
-from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text
+from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
 from rlint.semantics.imports.project_files import module_names, project_files
 from rlint.semantics.imports.relevance import is_judged
 from rlint.semantics.imports.test_files import is_test_file
@@ -17,6 +17,9 @@ from rlint.source.files import Source, read_source, source_from_text
 
 if TYPE_CHECKING:
     from rlint.engine.cache.seen_files import StatCache
+
+_MOST_HELD = 4_000_000
+"""Bytes of files to check that are held for a run, so that each is opened once."""
 
 
 class Plan:
@@ -35,7 +38,7 @@ class Plan:
     ) -> None:
         texts = dict(texts or {})
         texts.update((target.path, target.source.text) for target in targets if target.source)
-        look = _Look(texts, seen)
+        look = _Look(texts, seen, {target.path for target in targets})
         context = project_files([target.path for target in targets], look)
         modules = module_names([*(target.path for target in targets), *(path for path, _ in context)])
         self._look_again = look.again
@@ -59,6 +62,7 @@ class Plan:
                 hot,
                 calls=glance.calls,
                 digest=glance.digest,
+                content=look.contents.get(path),
             )
             imports[name] = glance.imported_paths(package)
             if glance.digest:
@@ -93,13 +97,20 @@ class Plan:
     def read(self, name: str) -> Source | None:
         """The source of a file that the run reads; None where it cannot be read."""
         job = self._jobs[name]
-        raw = None if job.text is None else job.text.encode("utf-8", "surrogatepass")
+        raw = job.content if job.text is None else job.text.encode("utf-8", "surrogatepass")
         source = read_source(job.path, name) if raw is None else source_from_text(raw, name, job.path)
         return source if isinstance(source, Source) else None
 
+    def holds_content(self, name: str) -> bool:
+        """Whether the content of a file is at hand, as it was when the run began."""
+        return self._jobs[name].content is not None
+
     def holds(self, group: Iterable[FileTask]) -> bool:
-        """Are the files of a group still what they were when the run began?"""
-        return all(self._look_again(job.path).digest == self._digests.get(job.name) for job in group)
+        """Are the files of a group still what they were when the run began, or was that what was checked?"""
+        return all(
+            job.content is not None or self._look_again(job.path).digest == self._digests.get(job.name)
+            for job in group
+        )
 
     def key_of(self, group: Iterable[FileTask], *, ignore_suppressions: bool) -> str | None:
         """What the results of a group are kept under; None where one of its files cannot be read."""
@@ -111,23 +122,36 @@ class Plan:
 
 
 class _Look:
-    """Looks at each file once."""
+    """Looks at each file once. `contents` are those of the files to check, as far as they were read."""
 
-    def __init__(self, texts: Mapping[Path, str], seen: StatCache | None) -> None:
+    def __init__(self, texts: Mapping[Path, str], seen: StatCache | None, checked: Collection[Path]) -> None:
         self._texts = texts
         self._at_file = glance_at_file if seen is None else seen.glance
         self._known: dict[Path, ImportScan] = {}
+        self._checked = checked
+        self._room = _MOST_HELD
+        self.contents: dict[Path, bytes] = {}
 
     def __call__(self, path: Path) -> ImportScan:
         known = self._known.get(path)
         if known is None:
-            known = self._known[path] = self.again(path)
+            known = self._known[path] = self._look(path, self._read)
         return known
 
     def again(self, path: Path) -> ImportScan:
         """Look at a file as it is now."""
+        return self._look(path, read_file)
+
+    def _look(self, path: Path, read: Callable[[Path], bytes | None]) -> ImportScan:
         text = self._texts.get(path)
-        return self._at_file(path) if text is None else glance_at_text(path, text)
+        return self._at_file(path, read) if text is None else glance_at_text(path, text)
+
+    def _read(self, path: Path) -> bytes | None:
+        content = read_file(path)
+        if content is not None and path in self._checked and len(content) <= self._room:
+            self._room -= len(content)
+            self.contents[path] = content
+        return content
 
 
 def _are_tests(jobs: Iterable[FileTask]) -> bool:

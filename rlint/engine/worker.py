@@ -23,7 +23,7 @@ from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model import SemanticModel
-from rlint.source.files import Source, read_source
+from rlint.source.files import Source, read_source, source_from_text
 from rlint.suppression import suppressions
 from rlint.syntax.parse import parse, problem_in
 
@@ -199,12 +199,17 @@ def _sorted_out(
 def _text(job: FileTask) -> str | Problem:
     if job.text is not None:
         return job.text
-    source = read_source(job.path, job.name)
+    if job.content is not None:
+        source = source_from_text(job.content, job.name, job.path)
+    else:
+        source = read_source(job.path, job.name)
     return source.text if isinstance(source, Source) else source
 
 
 def _is_of(job: FileTask, text: str) -> bool:
     """Has the file still the content that the job tells of, and is a text what that holds?"""
+    if job.content is not None:
+        return True
     source = read_source(job.path, job.name)
     return (
         isinstance(source, Source)

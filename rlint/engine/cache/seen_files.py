@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlint.semantics.imports.import_scan import ImportScan, glance_at_file
+from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, read_file
 
 if TYPE_CHECKING:
     from rlint.engine.cache.store import Cache
@@ -46,10 +47,10 @@ class StatCache:
         self._used: dict[str, list[Any]] = {}
         self._is_new = False
 
-    def glance(self, path: Path) -> ImportScan:
-        """What a glance at a file tells."""
+    def glance(self, path: Path, read: Callable[[Path], bytes | None] = read_file) -> ImportScan:
+        """What a glance at a file tells. `read` reads it where that is needed."""
         if not self._of:
-            return glance_at_file(path)
+            return glance_at_file(path, read)
         name = str(path)
         now = time.time_ns()
         stamp = _stamp(name)
@@ -57,7 +58,7 @@ class StatCache:
         if known is not None and known[0] == stamp:
             self._used[name] = known
             return _glance(known[1])
-        seen = glance_at_file(path)
+        seen = glance_at_file(path, read)
         if stamp is not None and _is_settled(stamp, now) and _stamp(name) == stamp:
             self._used[name] = [stamp, list(seen)]
             self._is_new = True

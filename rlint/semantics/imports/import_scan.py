@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,9 +87,14 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
     )
 
 
-def glance_at_file(path: Path) -> ImportScan:
+def read_file(path: Path) -> bytes | None:
+    """Return the content of a file with Python; None for one that cannot be read."""
+    return read_regular(path, most_bytes(path))
+
+
+def glance_at_file(path: Path, read: Callable[[Path], bytes | None] = read_file) -> ImportScan:
     """Read a file and look at it."""
-    return glance_at(path, read_regular(path, most_bytes(path)))
+    return glance_at(path, read(path))
 
 
 def glance_at_text(path: Path, text: str) -> ImportScan:
