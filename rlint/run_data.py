@@ -93,8 +93,8 @@ class Report:
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     checked: int
-    _sources: dict[str, Source] = field(default_factory=dict, repr=False)
-    _paths: dict[str, Path] = field(default_factory=dict, repr=False)
+    _sources: dict[str, Source] = field(default_factory=dict, compare=False, repr=False)
+    _paths: dict[str, Path] = field(default_factory=dict, compare=False, repr=False)
     hidden: tuple[HiddenFindings, ...] = ()
     """What comments hide is listed only for formats that show it; what a baseline hides, always."""
     are_tests: bool = False

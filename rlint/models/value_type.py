@@ -83,8 +83,9 @@ class Type(NamedTuple):
 
     `of` is the qualified name of the class or constructor where it is known: the class of an
     INSTANCE or MODULE, the constructor of a LOCK ("threading.Lock"), the referred function or
-    class of a FUNCTION or CLASS. `item` is the kind of the elements, where they are all alike.
-    `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was
+    class of a FUNCTION or CLASS. Of a value that is of one of several classes, it is all of their names
+    ("{agents.DQN|agents.SAC}", see `alternatives`). `item` is the kind of the elements, where they are all
+    alike. `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was
     just made by the expression and nothing else can hold it or its memory. `optional` says it may
     be None. `parts` are the kinds of a tuple's elements one by one, where the length is known.
     `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …; "float"
@@ -124,10 +125,14 @@ class Type(NamedTuple):
         if other.tag is TypeTag.NONE:
             return self._replace(optional=True) if self or self.of else UNKNOWN
         if self.tag is not other.tag:
-            return UNKNOWN
+            path = either(access_path(self), access_path(other))
+            if not path:
+                return UNKNOWN
+            doubtful = self.doubtful or other.doubtful
+            return Type(of=path, optional=self.optional or other.optional, doubtful=doubtful)
         return Type(
             self.tag,
-            self.of if self.of == other.of else "",
+            self.of if self.of == other.of else either(self.of, other.of) if self.tag in _JOINED else "",
             self.item.joined(other.item) if self.item and other.item else None,
             self.device if self.device is other.device else Device.UNKNOWN,
             self.fresh and other.fresh,
@@ -137,6 +142,75 @@ class Type(NamedTuple):
             tuple(map(Type.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
             self.doubtful or other.doubtful,
         )
+
+
+_INSTANCES = frozenset(
+    TypeTag[name]
+    for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
+)
+"""Values that may be instances of classes of the project."""
+_JOINED = _INSTANCES | {TypeTag.UNKNOWN, TypeTag.CLASS, TypeTag.FUNCTION}
+"""Values whose `of` leads to a definition, or to one of several."""
+_MOST_ALTERNATIVES = 6
+_LONGEST_PATH = 400
+
+
+def access_path(kind: Type) -> str:
+    """Return the access path of a value that is of a kind: `agents.DQN()` of an instance; "" for none."""
+    if not kind.of or kind.tag not in _JOINED:
+        return ""
+    if kind.tag not in _INSTANCES:
+        return kind.of
+    return either(*(f"{each}()" for each in alternatives(kind.of)))
+
+
+def either(*paths: str) -> str:
+    """Return the one access path that stands for several, `{a.X()|b.Y()}`; "" where one of them is not known,
+    or where they are too many.
+    """
+    found = sorted({each for path in paths for each in (_members(path) or (path,))})
+    if not all(found) or len(found) > _MOST_ALTERNATIVES:
+        return ""
+    if len(found) == 1:
+        return found[0]
+    joined = "|".join(found)
+    return f"{{{joined}}}" if len(joined) <= _LONGEST_PATH else ""
+
+
+@lru_cache(maxsize=16384)
+def alternatives(path: str) -> tuple[str, ...]:
+    """Return the plain access paths that a path stands for, itself where it is one; none of too many."""
+    if "{" not in path:
+        return (path,)
+    start = path.index("{")
+    end = _closing(path, start)
+    inside = _members(path[start : end + 1])
+    found = [plain for each in inside for plain in alternatives(f"{path[:start]}{each}{path[end + 1 :]}")]
+    return tuple(dict.fromkeys(found)) if len(found) <= 2 * _MOST_ALTERNATIVES else ()
+
+
+def _members(path: str) -> tuple[str, ...]:
+    """The paths between the braces of a path that is nothing but a choice."""
+    if not path.startswith("{") or _closing(path, 0) != len(path) - 1:
+        return ()
+    members, depth = [""], 0
+    for sign in path[1:-1]:
+        depth += (sign == "{") - (sign == "}")
+        if sign == "|" and depth == 0:
+            members.append("")
+        else:
+            members[-1] += sign
+    return tuple(members)
+
+
+def _closing(path: str, start: int) -> int:
+    """Where the brace is closed that opens at `start`."""
+    depth = 0
+    for place in range(start, len(path)):
+        depth += (path[place] == "{") - (path[place] == "}")
+        if depth == 0:
+            return place
+    return len(path) - 1
 
 
 UNKNOWN = Type()

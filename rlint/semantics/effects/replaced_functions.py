@@ -38,6 +38,8 @@ def _class_of(owner: ast.expr, analysis: FileAnalysis) -> str:
     if cls is not None:
         return f"{analysis.name}.{analysis.syntax.qualname(cls)}"
     kind = analysis.types.type_of(owner)
+    if "{" in kind.of:
+        return ANY_CLASS  # one of several
     if kind.tag is TypeTag.UNKNOWN and kind.of.endswith("()"):
         return kind.of.removesuffix("()")  # of a class that other files may define
     return kind.of if kind.of and kind.tag in (TypeTag.INSTANCE, TypeTag.MODULE) else ANY_CLASS

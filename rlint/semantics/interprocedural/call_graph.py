@@ -132,7 +132,7 @@ class CallGraph:
         for _ in range(2):
             found: list[_Passed] = []
             for function, site in passing:
-                for target in self.index.callables(site.path, function.module):
+                for target in self.index.possible_callables(site.path, function.module):
                     passed = self._arguments(site, target, function.module)
                     # what a function passes on to itself is part of what it was given
                     recursive = target is function
@@ -160,7 +160,7 @@ class CallGraph:
     def _targets(self, site: CallSite, module: str) -> tuple[list[FunctionSummary], bool]:
         """The functions that a call may run, and whether that is only guessed."""
         if site.path:
-            found = self.index.callables(site.path, module)
+            found = self.index.possible_callables(site.path, module)
             if found:
                 return found, False
         if not site.method or site.receiver in ("super", "np", "torch"):

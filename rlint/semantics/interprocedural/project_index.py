@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from rlint import models
+from rlint.frozen import frozen
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Type, TypeTag, access_path, alternatives
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
@@ -17,6 +18,13 @@ from rlint.semantics.types.algebra import indexed, is_immutable, refines
 
 _STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
+
+
+@frozen
+class _OneOf:
+    """What stands at one of several access paths."""
+
+    paths: tuple[str, ...]
 
 
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
@@ -97,7 +105,11 @@ class ProjectIndex(SymbolTable):
             return False  # a tensor, a module of a library
         if function.path.rpartition(".")[0] in family:
             return False  # a method, whose stores the class knows
+        if "{" in path:
+            return any(self._may_set(each, function, cls, family) for each in alternatives(path))
         kind = self.resolve(path, function.module) if path else UNKNOWN
+        if "{" in kind.of:
+            return self._may_set(access_path(kind), function, cls, family)
         owner = self.class_of(kind)
         if owner is not None:
             # what the same file stores in an object of a known class is joined with what the class says
@@ -117,6 +129,8 @@ class ProjectIndex(SymbolTable):
 
     def resolve(self, path: str, module: str) -> Type:
         """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
+        if "{" in path:
+            return self._resolve_each(alternatives(path), module)
         key = (path, module)
         known = self._settled.get(key)
         if known is not None:
@@ -134,9 +148,11 @@ class ProjectIndex(SymbolTable):
         self._depth += 1
         try:
             value, _ = self._follow(path, module)
+            kind = (
+                self._resolve_each(value.paths, module) if isinstance(value, _OneOf) else self._as_kind(value)
+            )
         finally:
             self._depth -= 1
-        kind = self._as_kind(value)
         if self._doubted and not kind.doubtful:
             kind = kind._replace(doubtful=True)
         self._paths[key] = kind
@@ -146,8 +162,39 @@ class ProjectIndex(SymbolTable):
         self._doubted = doubted or kind.doubtful
         return kind
 
+    def _resolve_each(self, paths: Sequence[str], module: str) -> Type:
+        """The kind of what lies at the end of one of several paths."""
+        found: Type | None = None
+        for path in paths:
+            kind = self.resolve(path, module)
+            if not kind and not kind.of:
+                return UNKNOWN
+            found = kind if found is None else found.joined(kind)
+        return found or UNKNOWN
+
+    def possible_callables(self, path: str, module: str) -> list[FunctionSummary]:
+        """The functions that calling what stands at an access path may run, as far as they are known: for a
+        value of one of several classes, those of the classes that are known.
+        """
+        found: dict[str, FunctionSummary] = {}
+        for each in alternatives(path):
+            found.update((target.path, target) for target in self.callables(each, module))
+        return list(found.values())
+
+    def _callables_of_each(self, paths: Sequence[str], module: str) -> list[FunctionSummary]:
+        """The functions at several paths; none where those at one of them are not known."""
+        found: dict[str, FunctionSummary] = {}
+        for path in paths:
+            targets = self.callables(path, module)
+            if not targets:
+                return []
+            found.update((target.path, target) for target in targets)
+        return list(found.values())
+
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
-        """The functions that calling what stands at an access path may run."""
+        """The functions that calling what stands at an access path may run; none where not all are known."""
+        if "{" in path:
+            return self._callables_of_each(alternatives(path), module)
         key = (path, module)
         known = self._settled_callables.get(key)
         if known is not None:
@@ -160,10 +207,14 @@ class ProjectIndex(SymbolTable):
         self._depth += 1
         try:
             value, owner = self._follow(path, module)
+            found = (
+                self._callables_of_each(value.paths, module)
+                if isinstance(value, _OneOf)
+                else self._called_by(value, owner, module)
+            )
         finally:
             self._depth -= 1
             self._doubted = doubted
-        found = self._called_by(value, owner, module)
         if not self._unsettled:
             self._settled_callables[key] = found
         self._unsettled |= around
@@ -201,7 +252,7 @@ class ProjectIndex(SymbolTable):
             found = kind if found is None else found.joined(kind)
         return found or UNKNOWN
 
-    def _follow(self, path: str, module: str) -> tuple[Symbol | None, ClassSummary | None]:
+    def _follow(self, path: str, module: str) -> tuple[Symbol | _OneOf | None, ClassSummary | None]:
         """What a path leads to, and for a method the class it was looked up on."""
         root, steps = _parts(path)
         value = self.symbol(root, module)
@@ -216,6 +267,9 @@ class ProjectIndex(SymbolTable):
                 return None, None
             if isinstance(value, Type) and value.of and value.tag is TypeTag.UNKNOWN:
                 value = self.resolve(value.of, module)
+            if isinstance(value, Type) and "{" in value.of:
+                rest = "".join(steps[position:])
+                return _OneOf(tuple(f"{each}{rest}" for each in alternatives(access_path(value)))), None
             if step == "()":
                 value, owner = self._called(value, owner), None
             elif step[0] == "[":
@@ -334,6 +388,14 @@ class ProjectIndex(SymbolTable):
         return run(self._effect_of(function))
 
     def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
+        if "{" in path:
+            joined = PURE
+            for each in alternatives(path):
+                effect_there = yield self._effect_at(each, module)
+                if effect_there is None:
+                    return None
+                joined = joined.joined(effect_there)
+            return joined if joined is not PURE or alternatives(path) else None
         targets = self.callables(path, module)
         if not targets:
             owner, _, method = path.rpartition(".")

@@ -141,6 +141,6 @@ def _path_of(node: ast.Attribute, analysis: FileAnalysis) -> str:
         base = analysis.names.qualified(owner.bases[0]) if owner is not None and owner.bases else None
         return f"{base}.{node.attr}" if base else ""
     kind = analysis.types.type_of(node.value)
-    if not kind.of:
+    if not kind.of or "{" in kind.of:
         return ""
     return f"{kind.of}().{node.attr}" if kind else f"{kind.of}.{node.attr}"

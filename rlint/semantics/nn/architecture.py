@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rlint import models
 from rlint.enums import Enum
 from rlint.frozen import frozen
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import TypeTag, alternatives
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, TRIES
@@ -215,7 +215,9 @@ class NetworkParts:
         elif isinstance(binding.statement, ast.Lambda):
             return  # what the caller hands over is read where it is called
         elif kind.tag is TypeTag.MODULE and kind.of and not kind.of.startswith("torch."):
-            yield NetworkPart(PartKind.INSTANCE, kind.of)
+            each_of = alternatives(kind.of)
+            for each in each_of:
+                yield NetworkPart(PartKind.INSTANCE, each, sure=len(each_of) == 1)
         elif binding.kind is BindingKind.PARAMETER and binding.statement is self.syntax.function(node):
             yield NetworkPart(PartKind.PARAMETER, binding.name)
         else:

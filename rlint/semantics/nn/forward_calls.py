@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.models.gradient_rules import WITHOUT_PARAMETERS
-from rlint.models.value_type import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag, alternatives
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
@@ -23,6 +23,8 @@ class ForwardCalls:
         """Does calling a value of this kind run a network with weights, with autograd left as it is?"""
         if called.tag is not TypeTag.MODULE or called.of in WITHOUT_PARAMETERS:
             return False
+        if "{" in called.of:
+            return any(self.runs_network(called._replace(of=each)) for each in alternatives(called.of))
         cls = self.index.class_of(called)
         if cls is None:
             return called.of.startswith("torch.nn.") or not called.of

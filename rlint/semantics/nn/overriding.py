@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rlint import models
-from rlint.models.value_type import Type, TypeTag
+from rlint.models.value_type import Type, TypeTag, alternatives
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ClassSummary
@@ -36,6 +36,8 @@ class Overriding:
         return known
 
     def _find(self, kind: Type, methods: frozenset[str]) -> bool:
+        if "{" in kind.of:
+            return any(self._find(kind._replace(of=each), methods) for each in alternatives(kind.of))
         cls = self._definitions.class_of(kind)
         if cls is not None:
             concerned = [cls, *self._definitions.subclasses(cls)]

@@ -222,7 +222,8 @@ def copy_fix(
     start, end = model.source.span(statement)
     if model.source.has_comment(start, end) or not (is_access(target) and is_access(source)):
         return None
-    classes = {model.types.type_of(network).of for network in (target, source)} - {""}
+    names = {model.types.type_of(network).of for network in (target, source)}
+    classes = {name for name in names if name and "{" not in name}
     if not assigned and len(classes) == 2:
         return None  # built otherwise: the tensors may not pair up
     stale, fresh = model.importer.fresh_name("stale"), model.importer.fresh_name("fresh")

@@ -1,0 +1,121 @@
+"""Values that are of one of several classes: what is known of all of them is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression
+from rlint.findings import Heat
+from rlint.models.value_type import TypeTag, alternatives, either
+
+AGENTS = """
+    import torch.nn as nn
+
+    class Actor(nn.Module):
+        def forward(self, x):
+            return x
+
+        def act(self, x):
+            return self(x)
+
+    class Critic(nn.Module):
+        def forward(self, x):
+            return x
+
+        def act(self, x):
+            return self(x)
+"""
+TRAIN = """
+    from agents import Actor, Critic
+
+    def main(args, env, steps):
+        if args.actor:
+            policy = Actor()
+        else:
+            policy = Critic()
+        for step in range(steps):
+            env.step(policy.act(step))
+"""
+
+
+def test_the_functions_of_all_classes_may_run() -> None:
+    """A method of an object that one of two classes of another file makes is that of either."""
+    model = build({"agents.py": AGENTS, "train.py": TRAIN})["train.py"]
+    call = expression(model, "policy.act(step)")
+    assert model.types.type_of(expression(model, "policy", last=True)).tag is TypeTag.MODULE
+    assert {target.path for target in model.types.call_targets(call)} == {  # type: ignore[arg-type]
+        "agents.Actor.act",
+        "agents.Critic.act",
+    }
+
+
+def test_what_one_of_several_runs_is_hot() -> None:
+    """The loop that calls a method makes it hot in each class that the object may be of."""
+    model = build({"agents.py": AGENTS, "train.py": TRAIN})["agents.py"]
+    for last in (False, True):
+        assert model.frequency.heat_of(expression(model, "self(x)", last=last)).level is Heat.HOT
+
+
+def test_an_attribute_may_be_of_several_classes() -> None:
+    """An attribute that branches of the constructor set is followed to all classes."""
+    agent = """
+        from agents import Actor, Critic
+
+        class Agent:
+            def __init__(self, kind, device):
+                if kind == "actor":
+                    self.net = Actor().to(device)
+                else:
+                    self.net = Critic().to(device)
+
+            def act(self, x):
+                return self.net.act(x)
+    """
+    model = build({"agents.py": AGENTS, "agent.py": agent})["agent.py"]
+    call = expression(model, "self.net.act(x)")
+    assert len(model.types.call_targets(call)) == 2  # type: ignore[arg-type]
+
+
+def test_one_unknown_class_makes_all_unknown() -> None:
+    """Where one branch gives what nobody knows, the functions that run are not all known."""
+    train = TRAIN.replace("policy = Critic()", "policy = args.make()")
+    model = build({"agents.py": AGENTS, "train.py": train})["train.py"]
+    assert model.types.call_targets(expression(model, "policy.act(step)")) == []  # type: ignore[arg-type]
+
+
+def test_effects_are_those_of_all_classes() -> None:
+    """A call does what any of the methods does that it may run."""
+    agents = AGENTS.replace("return self(x)", "print(x)\n            return self(x)", 1)
+    model = build({"agents.py": agents, "train.py": TRAIN})["train.py"]
+    assert not model.effects.effect_of(expression(model, "policy.act(step)")).quiet
+
+
+@pytest.mark.parametrize(
+    ("paths", "joined"),
+    [
+        (("a.X()", "b.Y()"), "{a.X()|b.Y()}"),
+        (("b.Y()", "a.X()", "b.Y()"), "{a.X()|b.Y()}"),
+        (("{a.X()|b.Y()}", "c.Z()"), "{a.X()|b.Y()|c.Z()}"),
+        (("{a|b}.x", "c"), "{c|{a|b}.x}"),
+        (("a", ""), ""),
+        (tuple("abcdefgh"), ""),
+        (("a", "a"), "a"),
+    ],
+)
+def test_paths_are_joined(paths: tuple[str, ...], joined: str) -> None:
+    """One path stands for several, in one order; too many, and one that is not known, are none."""
+    assert either(*paths) == joined
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [
+        ("a.X().net", ("a.X().net",)),
+        ("{a.X()|b.Y()}.net", ("a.X().net", "b.Y().net")),
+        ("{c|{a|b}.x}()", ("c()", "a.x()", "b.x()")),
+        ("{a|b}.{c|d}", ("a.c", "a.d", "b.c", "b.d")),
+    ],
+)
+def test_a_path_is_taken_apart(path: str, plain: tuple[str, ...]) -> None:
+    """A path that stands for several gives each of them."""
+    assert alternatives(path) == plain
