@@ -51,7 +51,15 @@ from rlint.semantics.types import (
 )
 from rlint.semantics.types.constants import Constant, ConstantValue
 from rlint.semantics.types.numbers import Number
-from rlint.syntax.queries import arguments_by_name, is_classmethod, is_staticmethod
+from rlint.syntax.queries import (
+    arguments_by_name,
+    is_classmethod,
+    is_constant,
+    is_dotted_name,
+    is_staticmethod,
+    root_of,
+    same_code,
+)
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
 from rlint.syntax.walk import children, descendants, is_in, is_in_block, names_bound, size_of
@@ -132,6 +140,8 @@ __all__ = [
     "hoist_points",
     "integers",
     "is_classmethod",
+    "is_constant",
+    "is_dotted_name",
     "is_in",
     "is_in_block",
     "is_staticmethod",
@@ -152,6 +162,8 @@ __all__ = [
     "reference",
     "regex",
     "roles",
+    "root_of",
+    "same_code",
     "size_of",
     "spawn",
     "torch_settings",

@@ -5,7 +5,6 @@ Reading all that was measured takes longer than a check of files that have not c
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,10 +12,9 @@ if TYPE_CHECKING:
 
     from rlint.engine.cache.store import Cache
     from rlint.registry.catalogue import RuleEntry
+    from rlint.source.files import FileStamp
 
 _NAME = "measured"
-
-_Stamps = list[list[int | str]]
 
 
 def measured_lines(codes: Collection[str], cache: Cache | None) -> dict[str, str]:
@@ -53,20 +51,13 @@ def _line(entry: RuleEntry) -> str | None:
     return evidence_lines.line(recorded.of(entry))
 
 
-def _stamps(entry: RuleEntry) -> _Stamps:
+def _stamps(entry: RuleEntry) -> list[list[str] | FileStamp | None]:
     """The state of the files that the line is told from."""
     from rlint.registry.recorded_gain import DEVICES, evidence_file
+    from rlint.source.files import stamp_of
 
     place = entry.fixtures
     if place is None:
         return []
     files = (evidence_file(place, entry.name, device) for device in DEVICES)
-    return [[str(place)], *map(_stamp, (str(entry.path), *map(str, files)))]
-
-
-def _stamp(path: str) -> list[int | str]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return []
-    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    return [[str(place)], *map(stamp_of, (str(entry.path), *map(str, files)))]

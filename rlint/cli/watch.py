@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rlint.cli.request import Request
+    from rlint.source.files import FileStamp
 
 _EVERY = 0.2  # seconds between looks
 _SETTLED = 0.05  # an editor may write several files, or one in several steps
 _MOST_LOOKS = 20
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 _REFUSED = ("diff", "add_noqa", "write_baseline", "show_files", "show_settings", "verify_with", "output_file")
-
-_Stamp = tuple[int, int, int, int] | None
-"""What changes when a file is written or replaced; None where there is none."""
 
 
 def watch(request: Request) -> int:
@@ -67,21 +65,21 @@ def _check(request: Request) -> None:
         click.echo(f"[{now:%H:%M:%S}] Watching for changes; Ctrl-C ends.", err=True)
 
 
-def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path, _Stamp]) -> None:
+def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path, FileStamp | None]) -> None:
     """Return once a file has changed, come or gone, and things are quiet again.
 
     Files that appear are looked for when a folder has changed, which an editor's swap files do, too, and at
     the first look: one may have come while the check ran.
     """
     folders = _folders(request, files)
-    known: dict[Path, _Stamp] | None = None
+    known: dict[Path, FileStamp | None] | None = None
     while True:
         time.sleep(_EVERY)
         now = _stamps(folders)
         if _stamps(files) != before or (now != known and _watched(request) != files):
             break
         known = now
-    last: dict[Path, _Stamp] | None = None
+    last: dict[Path, FileStamp | None] | None = None
     for _ in range(_MOST_LOOKS):
         now = _stamps(files)
         if now == last:
@@ -129,13 +127,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _stamps(paths: Iterable[Path]) -> dict[Path, _Stamp]:
-    return {path: _stamp(path) for path in paths}
+def _stamps(paths: Iterable[Path]) -> dict[Path, FileStamp | None]:
+    from rlint.source.files import stamp_of
 
-
-def _stamp(path: Path) -> _Stamp:
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return {path: stamp_of(path) for path in paths}

@@ -19,7 +19,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from rlint.evidence.results import RuleOutcome, Session
+from rlint.evidence.results import Session
 
 SCHEMA = 1
 
@@ -43,16 +43,6 @@ def from_json(data: Mapping[str, Any]) -> Session:
     if data.get("schema") != SCHEMA:
         raise FormatError(f"`schema` is {data.get('schema')!r}; this version reads {SCHEMA}")
     return _read_object({key: value for key, value in data.items() if key != "schema"}, Session)
-
-
-def outcome_to_json(outcome: RuleOutcome) -> dict[str, Any]:
-    """Return one outcome as what `json.dumps` takes."""
-    return _object(outcome)
-
-
-def outcome_from_json(data: Mapping[str, Any]) -> RuleOutcome:
-    """Read an outcome as `outcome_to_json` wrote it. Raises FormatError."""
-    return _read_object(data, RuleOutcome)
 
 
 # --- writing ---

@@ -11,10 +11,11 @@ from rlint.config.settings import Settings, SettingsResolver
 from rlint.errors import RlintError
 from rlint.lsp.editor_settings import EditorSettings
 from rlint.semantics.imports.project_files import project_root
+from rlint.source.files import FileStamp, stamp_of
 
 _INSTALLED = "site-packages"
 
-_Stamps = tuple[tuple[str, int, int], ...]
+_Stamps = dict[Path, FileStamp | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Folders:
             [named] if named else [above / name for above in (folder, *folder.parents) for name in FILE_NAMES]
         )
         known = self._read.get((root, folder))
-        if known is not None and known.stamps == _stamps([Path(name) for name, _, _ in known.stamps]):
+        if known is not None and known.stamps == _stamps(known.stamps):
             return known.applied
         try:
             resolver = SettingsResolver(root, config=named, overrides=[options.layer(root)])
@@ -104,13 +105,5 @@ def _excluded(settings: Settings, path: Path, root: Path) -> bool:
 
 
 def _stamps(files: Iterable[Path]) -> _Stamps:
-    """Times and sizes of files, of those that are not there, too: they may come."""
-    return tuple((str(path), *_stamp(path)) for path in dict.fromkeys(files))
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
+    """The state of files, of those that are not there, too: they may come."""
+    return {path: stamp_of(path) for path in files}

@@ -20,7 +20,7 @@ from rlint.lsp.chains import ChainPlace, places_of
 from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_graph import import_statements
 from rlint.semantics.interprocedural.whole_program import WholeProgram
-from rlint.source.files import Source, read_source
+from rlint.source.files import FileStamp, Source, read_source, stamp_of
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -29,7 +29,7 @@ _MOST_SUMMARIES = 10_000
 _MOST_LINKED = 3
 """Of so many groups of files, the knowledge is kept. It is the largest thing that is kept."""
 
-_Stamp = str | tuple[int, int, int]
+_Stamp = str | FileStamp
 """What a file's summary was made of: the text in the editor, or time, size and inode of the file."""
 
 
@@ -145,7 +145,7 @@ class Live:
 
     def _summary(self, job: FileTask, texts: Mapping[Path, str]) -> ModuleSummary | None:
         """What another file tells, if it can be read."""
-        stamp = texts.get(job.path) or _stamp(job.path)
+        stamp = texts.get(job.path) or stamp_of(job.path)
         known = self._summaries.get(_key(job))
         if known is not None and known[0] == stamp:
             return known[1]
@@ -199,7 +199,7 @@ def _key(job: FileTask) -> tuple[Path, str, str, str]:
 
 def _stamps(group: Iterable[FileTask], texts: Mapping[Path, str]) -> dict[Path, _Stamp | None]:
     """Of which state the files are, apart from those in the editor."""
-    return {job.path: None if job.path in texts else _stamp(job.path) for job in group}
+    return {job.path: None if job.path in texts else stamp_of(job.path) for job in group}
 
 
 def _is_unsaved(path: Path, stamp: _Stamp | None) -> bool:
@@ -208,11 +208,3 @@ def _is_unsaved(path: Path, stamp: _Stamp | None) -> bool:
         return False
     source = read_source(path, str(path))
     return not isinstance(source, Source) or source.text != stamp
-
-
-def _stamp(path: Path) -> _Stamp | None:
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino

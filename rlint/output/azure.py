@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.output.parts import absolute_name
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _problem(problem: Problem) -> str:
 def _command(level: str, path: str, line: int | None, column: int | None, code: str, message: str) -> str:
     properties: dict[str, str | int | None] = {
         "type": level,
-        "sourcepath": path if path == "-" else str(Path(path).absolute()),
+        "sourcepath": absolute_name(path),
         "linenumber": line,
         "columnnumber": column,
         "code": code,

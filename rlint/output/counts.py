@@ -1,4 +1,4 @@
-"""What the formats for people share: the mark of fixable findings, and the last lines."""
+"""What the formats for people share: numbers with nouns, the mark of fixable findings, the last lines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from rlint.findings import Finding
     from rlint.output import ReportOptions
     from rlint.run_data import Report
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 file", "2 files"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def is_fixable(finding: Finding, options: ReportOptions) -> bool:
@@ -24,11 +29,11 @@ def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> 
     if options.fixed:
         lines += _after_fixing(remaining, options)
     elif remaining:
-        lines.append(f"Found {_count(remaining, 'finding')}.")
+        lines.append(f"Found {count(remaining, 'finding')}.")
     elif not report.problems:
         lines.append(_nothing_found(report))
     if report.problems:
-        lines.append(f"Met {_count(len(report.problems), 'error')}.")
+        lines.append(f"Met {count(len(report.problems), 'error')}.")
     if fixable:
         lines += _fixable(report, options)
     return "".join(line + "\n" for line in lines)
@@ -38,10 +43,10 @@ def _after_fixing(remaining: int, options: ReportOptions) -> list[str]:
     """What became of the findings that there were at first, as many as checking finds; and of new ones."""
     fixed, left = options.fixed - options.new_fixed, remaining - options.new_left
     gone = f", {options.gone} gone with them" if options.gone else ""
-    found = _count(fixed + options.gone + left, "finding")
+    found = count(fixed + options.gone + left, "finding")
     lines = [f"Found {found} ({fixed} fixed{gone}, {left} remaining)."]
     if new := options.new_fixed + options.new_left:
-        brought = _count(new, "new finding")
+        brought = count(new, "new finding")
         lines.append(f"The fixes led to {brought} ({options.new_fixed} fixed, {options.new_left} remaining).")
     return lines
 
@@ -62,7 +67,3 @@ def _fixable(report: Report, options: ReportOptions) -> list[str]:
         more = f" ({unsafe} more with `--unsafe-fixes`)" if unsafe else ""
         return [f"[*] {fixable} fixable with `{command}`{more}."]
     return [f"{unsafe} fixable with `rlint fix --unsafe-fixes`."] if unsafe else []
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.findings import Position, Problem
-from rlint.output.parts import ReportPart, ReportParts
+from rlint.output.parts import ReportPart, ReportParts, absolute_name
 from rlint.suppression.fingerprints import fingerprints, of_problem
 
 if TYPE_CHECKING:
@@ -124,8 +123,3 @@ def problem_entry(problem: Problem) -> dict[str, Any]:
 
 def _place(position: Position) -> dict[str, int]:
     return {"row": position.line, "column": position.column}
-
-
-def absolute_name(path: str) -> str:
-    """Return the name of a file as machines take it."""
-    return path if path == "-" else str(Path(path).absolute())

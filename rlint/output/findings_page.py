@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlint import __version__
 from rlint.findings import Applicability, Heat
+from rlint.output.counts import count
 from rlint.output.findings_style import CSS
 from rlint.output.markup import Markup, join, page, prose, tag
 from rlint.output.parts import ReportParts
@@ -29,7 +30,7 @@ _COLUMNS = ("Rule", "Findings", "Fixable", "Measured")
 
 def render(report: Report, options: ReportOptions) -> str:
     """Return the whole file."""
-    title = f"rlint: {_count(len(report.findings), 'finding')}"
+    title = f"rlint: {count(len(report.findings), 'finding')}"
     return page(title, CSS, tag("body", _top(report), tag("main", *_sections(report, options))))
 
 
@@ -70,7 +71,7 @@ def _top(report: Report) -> Markup:
     tiles = [
         tag("li", tag("b", str(number)), word, class_=None if number else "none") for number, word in counts
     ]
-    said = f"{_count(report.checked, 'file')} checked by rlint {__version__}"
+    said = f"{count(report.checked, 'file')} checked by rlint {__version__}"
     clean = tag("p", "All checks passed!", class_="clean")
     nothing = not report.findings and not report.problems
     return tag(
@@ -129,7 +130,7 @@ def _page(page: RulePage) -> Markup:
 
 def _file(report: Report, path: str, findings: Sequence[Finding], options: ReportOptions) -> Markup:
     parts = ReportParts(report)
-    number = tag("span", _count(len(findings), "finding"), class_="soft")
+    number = tag("span", count(len(findings), "finding"), class_="soft")
     return tag(
         "details",
         tag("summary", tag("code", path), " ", number),
@@ -213,7 +214,3 @@ def _block(rows: Sequence[Markup]) -> Markup:
 
 def _shown(text: str) -> str:
     return text.replace("\t", "    ")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rlint.output.findings_json import absolute_name, finding_entries, problem_entry
+from rlint.output.findings_json import finding_entries, problem_entry
+from rlint.output.parts import absolute_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

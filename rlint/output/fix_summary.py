@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rlint.fixing.fix_outcome import SAID, Why
+from rlint.output.counts import count
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def render(outcome: FixOutcome) -> str:
         reasons = Counter(each.why for each in outcome.left if each.is_hidden is is_hidden)
         if reasons:
             parts = [f"{reasons[why]} {SAID[why]}" for why in Why if reasons[why]]
-            lines.append(f"{verb} {_count(reasons.total(), 'finding')}: {', '.join(parts)}.")
+            lines.append(f"{verb} {count(reasons.total(), 'finding')}: {', '.join(parts)}.")
     return "".join(line + "\n" for line in lines)
 
 
@@ -35,7 +36,7 @@ def _files(outcome: FixOutcome) -> list[str]:
         return []
     named = [f"{printable(file.name)} ({file.fixes})" for file in written[:_FILES]]
     more = f" and {len(written) - _FILES} more" if len(written) > _FILES else ""
-    return [f"Fixed {_count(len(outcome.fixed), 'finding')} in {', '.join(named)}{more}."]
+    return [f"Fixed {count(len(outcome.fixed), 'finding')} in {', '.join(named)}{more}."]
 
 
 def _trial(tried: Tried) -> list[str]:
@@ -64,7 +65,3 @@ def _left_out(guilty: LeftOut) -> list[str]:
         return [*lines, f"  {guilty.speed}"]
     shown = guilty.ran.tail(_LINES)
     return [*lines, f"  {guilty.ran.ending}", *(f"  | {printable(line)}" for line in shown)]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.output.parts import absolute_name
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - eve
 def _finding(finding: Finding) -> str:
     properties: dict[str, str | int] = {
         "title": f"rlint ({finding.code})",
-        "file": _absolute(finding.path),
+        "file": absolute_name(finding.path),
         **_where(finding),
     }
     place = f"{finding.path}:{finding.place}"
@@ -46,7 +46,7 @@ def _where(finding: Finding) -> dict[str, str | int]:
 
 
 def _problem(problem: Problem) -> str:
-    properties: dict[str, str | int] = {"title": "rlint", "file": _absolute(problem.path)}
+    properties: dict[str, str | int] = {"title": "rlint", "file": absolute_name(problem.path)}
     if problem.cell is not None:
         properties["line"] = problem.cell.file_line
     elif problem.line is not None:
@@ -69,7 +69,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _absolute(path: str) -> str:
-    return path if path == "-" else str(Path(path).absolute())

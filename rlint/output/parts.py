@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.frozen import mutable
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from rlint.findings import Cell, Edit, Fix
     from rlint.notebook.view import CellView
     from rlint.run_data import Changed, Report
+
+
+def absolute_name(path: str) -> str:
+    """Return the name of a file as machines take it; "-" is standard input."""
+    return path if path == "-" else str(Path(path).absolute())
 
 
 @mutable

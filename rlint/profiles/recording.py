@@ -21,7 +21,6 @@ from rlint.profiles.launch import Program, program_of
 from rlint.source.atomic_write import replace_file
 
 CPROFILE, PYSPY = "cprofile", "py-spy"
-PROFILERS = (CPROFILE, PYSPY)
 DEFAULT_FILES = {CPROFILE: "rlint.pstats", PYSPY: "rlint.speedscope.json"}
 
 

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_DEFS, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_COMPREHENSIONS = {
-    ast.ListComp: "<listcomp>",
-    ast.SetComp: "<setcomp>",
-    ast.DictComp: "<dictcomp>",
-    ast.GeneratorExp: "<genexpr>",
-    ast.Lambda: "<lambda>",
-}
 _OPERATORS: tuple[tuple[tuple[type[ast.AST], ...], frozenset[str]], ...] = (
     ((ast.Subscript,), frozenset({"__getitem__", "__setitem__"})),
     ((ast.With, ast.AsyncWith), frozenset({"__enter__", "__exit__"})),
@@ -102,15 +95,6 @@ class ProfiledSource:
     def definitions(self) -> tuple[ProfiledDefinition, ...]:
         """All functions, and the module's own code."""
         return tuple(definition for definition, _ in self._nodes)
-
-    @cached_property
-    def comprehensions(self) -> tuple[tuple[str, int, int], ...]:
-        """What older Pythons run as functions of their own: name, first and last line."""
-        return tuple(
-            (_COMPREHENSIONS[type(node)], node.lineno, node.end_lineno or node.lineno)  # type: ignore[attr-defined]
-            for node in ast.walk(self._tree)
-            if type(node) in _COMPREHENSIONS
-        )
 
     def holders(self, line: int) -> list[ProfiledDefinition]:
         """The functions that a line belongs to, the innermost first, the module last."""

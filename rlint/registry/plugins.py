@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 GROUP = "rlint.rules"
 """The group of entry points under which a distribution names its packages of rules."""
-_OWN_PREFIX = "RL"
 _FIXTURES = "fixtures"
 
 

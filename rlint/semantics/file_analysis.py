@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
 from rlint.semantics.frequency.loops import LoopIndex
@@ -53,6 +54,16 @@ class FileAnalysis:
         linked.loops = self.loops.linked(linked.types)
         linked.locks = Locks(linked)
         return linked
+
+    def is_library_call(self, call: ast.Call) -> bool:
+        """Whether the tables know the effect of a call: it can only change what it is passed."""
+        qualified = self.names.qualified(call.func)
+        if qualified is not None:
+            return self.index is None or not self.index.callables(qualified, self.name)
+        if isinstance(call.func, ast.Attribute):
+            kind = self.types.type_of(call.func.value)
+            return bool(kind) and kind.tag not in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT)
+        return False
 
     def release(self) -> None:
         """Take everything apart once nothing more is asked of the file. The layers know of one another, and

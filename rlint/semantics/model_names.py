@@ -106,4 +106,4 @@ class NameQueries:
 
     def is_self(self, expression: ast.expr) -> bool:
         """Is this the first parameter of the method around it?"""
-        return isinstance(expression, ast.Name) and self._analysis.names.class_of_self(expression) is not None
+        return self._analysis.names.is_self(expression)

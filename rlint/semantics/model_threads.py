@@ -93,10 +93,6 @@ class ThreadQueries:
         """What the program puts into a queue: METRICS, DATA or UNSURE of `rlint.semantics.threads.queues`."""
         return self._program.channels.carries(self._shared_names(queue), self._symbols.module.module)
 
-    def event_users(self, does: str, event: ast.expr) -> list[FunctionSummary]:
-        """The functions of the program that do something with an event: "set", "clear", "wait" or "look"."""
-        return self._program.channels.signals(self._shared_names(event), self._symbols.module.module, does)
-
     def _shared_names(self, shared: ast.expr) -> set[str]:
         name = last_name(shared)
         if name is None:

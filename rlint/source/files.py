@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rlint.config.patterns import absolute
 from rlint.findings import Problem
@@ -27,6 +27,19 @@ MOST_BYTES = 4_000_000
 """Larger files are no programs that somebody wrote, and would take gigabytes of memory to look into."""
 MOST_NOTEBOOK_BYTES = 200_000_000
 """Outputs make notebooks large, which cost little; their code is held to MOST_BYTES."""
+
+
+FileStamp: TypeAlias = list[int]
+"""Size, inode, and the times of the last change of the text and of anything, as JSON gives them back."""
+
+
+def stamp_of(path: str | Path) -> FileStamp | None:
+    """Return what changes with a file; None where there is none, or nobody may look."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
 
 @frozen

@@ -72,6 +72,28 @@ def _decorated(function: ast.AST, name: str) -> bool:
     return False
 
 
+def is_constant(expression: ast.AST | None, value: bool | None) -> bool:  # noqa: FBT001 - the value looked for
+    """Whether an expression is this constant: `True`, `False` or `None`."""
+    return isinstance(expression, ast.Constant) and expression.value is value
+
+
+def same_code(first: ast.AST | None, second: ast.AST) -> bool:
+    """Whether two expressions are written alike, blanks and brackets aside."""
+    return first is not None and ast.dump(first) == ast.dump(second)
+
+
+def root_of(expression: ast.expr) -> ast.expr:
+    """Return `agent` for `agent.net.weight`; the expression itself where it is no attribute."""
+    while isinstance(expression, ast.Attribute):
+        expression = expression.value
+    return expression
+
+
+def is_dotted_name(expression: ast.expr) -> bool:
+    """Whether it is a name or an attribute of one: `self.agent.net`."""
+    return isinstance(root_of(expression), ast.Name)
+
+
 def branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
     """The blocks of an `if` with all its `elif`, and that of `else`, which is empty where there is none."""
     while True:

@@ -84,7 +84,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import LOOPS, AnyLoop, Finding, Heat, Rule, SemanticModel, TypeTag, descendants
+from rlint.rule import LOOPS, AnyLoop, Finding, Heat, Rule, SemanticModel, TypeTag, descendants, same_code
 
 _STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor"}
 """Where reading one sum makes an object that is dear."""
@@ -146,7 +146,7 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool
             case ast.Call(func=ast.Attribute(value=receiver)):
                 if (
                     owner is not None
-                    and _alike(receiver, owner)
+                    and same_code(receiver, owner)
                     and not model.effects.call_effect(node).quiet
                 ):
                     return True
@@ -163,7 +163,3 @@ def _owner(walk: ast.AST) -> ast.expr | None:
         case ast.For() | ast.While():
             return ast.Name("self", ast.Load())
     return None
-
-
-def _alike(first: ast.expr, second: ast.expr) -> bool:
-    return ast.dump(first) == ast.dump(second)

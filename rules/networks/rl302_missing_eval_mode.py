@@ -76,6 +76,7 @@ from rlint.rule import (
     SemanticModel,
     TypeTag,
     descendants,
+    is_dotted_name,
     regex,
 )
 
@@ -243,7 +244,7 @@ def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: S
             return None
         if isinstance(node, ast.Name) and node.id in names and not isinstance(node.ctx, ast.Load):
             return None
-    if isinstance(statement, (ast.If, ast.With)) or not all(map(is_plain, networks)):
+    if isinstance(statement, (ast.If, ast.With)) or not all(map(is_dotted_name, networks)):
         return None
     enter, leave = [], []
     for network in networks:
@@ -263,10 +264,3 @@ def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: S
 def words_joined(text: str) -> str:
     """`agent_net` of `self.agent.net`."""
     return text.removeprefix("self.").replace(".", "_")
-
-
-def is_plain(network: ast.expr) -> bool:
-    """`self.agent.net`: a name with attributes."""
-    while isinstance(network, ast.Attribute):
-        network = network.value
-    return isinstance(network, ast.Name)

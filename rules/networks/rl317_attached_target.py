@@ -88,7 +88,13 @@ from rlint.rule import (
     descendants,
     weight_sync,
 )
-from rlint.rules.networks._shared.no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
+from rlint.rules.networks._shared.no_grad import (
+    joined,
+    loses_gradient,
+    outermost_calls,
+    under_no_grad,
+    value_of,
+)
 
 ADVICE = "Run the forward of the target under `torch.no_grad()`"
 
@@ -113,13 +119,13 @@ class AttachedTarget(Rule):
                 return
         else:
             block, index = model.syntax.block(statement)
-            if attached_forwards(statement, model)[0] is not node:
+            if outermost_calls(statement, is_attached, model)[0] is not node:
                 return
-            if index and attached_forwards(block[index - 1], model):
+            if index and outermost_calls(block[index - 1], is_attached, model):
                 return  # told of with the one before
             statements, run = [], []
             for following in block[index:]:
-                forwards = attached_forwards(following, model)
+                forwards = outermost_calls(following, is_attached, model)
                 if not forwards:
                     break
                 statements.append(following)
@@ -197,21 +203,11 @@ def _asks_for_gradient(node: ast.AST) -> bool:
     )
 
 
-def attached_forwards(statement: ast.stmt, model: SemanticModel) -> list[ast.Call]:
-    """The forwards of target networks in a simple statement that reach the loss, outermost first."""
-    found: list[ast.Call] = []
-    for call in calls_in(statement):
-        within = any(ancestor in found for ancestor in model.ancestors(call))
-        if not within and is_attached(call, model):
-            found.append(call)
-    return found
-
-
 def build_fix(run: Sequence[ast.stmt], names: Sequence[str], model: SemanticModel) -> Fix | None:
     """Put the statements under `no_grad`."""
     others: dict[str, None] = {}
     for statement in run:
-        lost = loses_gradient(statement, attached_forwards(statement, model), model)
+        lost = loses_gradient(statement, outermost_calls(statement, is_attached, model), model)
         if lost is None:
             return None
         others.update(dict.fromkeys(lost))

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlint.harness.measure.estimates import choose_processes, growth, ratio_of_medians, resample, slope
+from rlint.evidence.results import Ratio
+from rlint.harness.measure.estimates import RESAMPLES, choose_processes, growth, resample, slope
 from simulated_rounds import seeded
 
 costs = st.floats(1e-6, 1e3)
 processes = st.lists(st.lists(st.tuples(costs, costs), min_size=1, max_size=5), min_size=1, max_size=3)
+
+
+def ratio_of_medians(
+    processes: Sequence[Sequence[tuple[float, float]]], *, resamples: int = RESAMPLES, seed: int = 0
+) -> Ratio:
+    """The ratio of the first cost of each round to the second, for the rounds of each process."""
+    rng = random.Random(seed)  # noqa: S311 - statistics
+    choices = choose_processes(len(processes), rng, resamples)
+    return resample(processes, choices=choices, rng=rng).ratio(0, 1)
 
 
 def test_costs_without_noise_have_a_ratio_without_doubt() -> None:

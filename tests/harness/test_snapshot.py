@@ -19,7 +19,13 @@ from hypothesis import strategies as st
 from rlint.harness.compare.differences import Comparison, FoundDifference, Snapshot
 from rlint.harness.compare.excuses import matches
 from rlint.harness.compare.shared_memory import Extent, overlap, pairs
-from rlint.harness.compare.snapshot import walk_all
+from rlint.harness.compare.snapshot import Root, Walker
+
+
+def walk_all(values: dict[str, Any]) -> dict[str, Root]:
+    """A snapshot of named values."""
+    walker = Walker()
+    return {name: Root(walker.walk(value)) for name, value in values.items()}
 
 
 def compared(before: Any, after: Any) -> list[FoundDifference]:

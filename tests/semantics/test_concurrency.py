@@ -255,29 +255,6 @@ def test_what_queues_carry(put: str, cargo: str) -> None:
     assert model.threads.queue_content(expression(model, "q", last=True)) == cargo
 
 
-def test_who_sets_and_who_waits() -> None:
-    """Both sides of an event, by name and through arguments."""
-    model = model_of(
-        """
-        import threading
-
-        class Learner:
-            def __init__(self):
-                self.ready = threading.Event()
-                threading.Thread(target=run, args=(self.ready,)).start()
-
-            def publish(self):
-                self.ready.set()
-
-        def run(fresh):
-            fresh.wait()
-        """
-    )
-    event = expression(model, "fresh")
-    assert [function.qualname for function in model.threads.event_users("set", event)] == ["Learner.publish"]
-    assert [function.qualname for function in model.threads.event_users("wait", event)] == ["run"]
-
-
 @pytest.mark.parametrize(
     "source",
     [

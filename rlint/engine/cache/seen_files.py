@@ -7,7 +7,6 @@ does not show.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from itertools import islice
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, read_file
+from rlint.source.files import FileStamp, stamp_of
 
 if TYPE_CHECKING:
     from rlint.engine.cache.store import Cache
@@ -24,8 +24,6 @@ _MOST = 20_000
 """So many files are remembered."""
 _FINE, _COARSE = 100_000_000, 2_000_000_000
 """Nanoseconds that a file has to be old, where its times have parts of a millisecond and where not."""
-
-_Stamp = list[int]
 
 
 class StatCache:
@@ -53,13 +51,13 @@ class StatCache:
             return glance_at_file(path, read)
         name = str(path)
         now = time.time_ns()
-        stamp = _stamp(name)
+        stamp = stamp_of(name)
         known = self._kept.get(name)
         if known is not None and known[0] == stamp:
             self._used[name] = known
             return _glance(known[1])
         seen = glance_at_file(path, read)
-        if stamp is not None and _is_settled(stamp, now) and _stamp(name) == stamp:
+        if stamp is not None and _is_settled(stamp, now) and stamp_of(name) == stamp:
             self._used[name] = [stamp, list(seen)]
             self._is_new = True
         return seen
@@ -80,15 +78,7 @@ class StatCache:
         self._is_new, self._known_decisions = False, decisions
 
 
-def _stamp(path: str) -> _Stamp | None:
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
-
-
-def _is_settled(stamp: _Stamp, now: int) -> bool:
+def _is_settled(stamp: FileStamp, now: int) -> bool:
     *_, modified, changed = stamp
     age = _FINE if changed % 1_000_000 else _COARSE
     return now - max(modified, changed) > age

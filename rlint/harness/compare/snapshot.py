@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -115,12 +115,6 @@ class Walker:
                 f"what is to be compared holds more than {self._limit:,} objects; "
                 "override `outcome` to return only what must be equal"
             )
-
-
-def walk_all(values: Mapping[str, Any], walker: Walker | None = None) -> dict[str, Root]:
-    """A snapshot of named values."""
-    walker = walker or Walker()
-    return {name: Root(walker.walk(value)) for name, value in values.items()}
 
 
 Filler: TypeAlias = Callable[[Node, Any, Walker], bool]

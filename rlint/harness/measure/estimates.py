@@ -78,15 +78,6 @@ def bounds(center: float, draws: Sequence[float]) -> Ratio:
     return Ratio(center, min(center, low), max(center, high))
 
 
-def ratio_of_medians(
-    processes: Sequence[Sequence[tuple[float, float]]], *, resamples: int = RESAMPLES, seed: int = 0
-) -> Ratio:
-    """The ratio of the first cost of each round to the second, for the rounds of each process."""
-    rng = random.Random(seed)  # noqa: S311 - statistics
-    choices = choose_processes(len(processes), rng, resamples)
-    return resample(processes, choices=choices, rng=rng).ratio(0, 1)
-
-
 @dataclass(frozen=True, slots=True)
 class GrowthEstimate:
     """Exponents: a cost that doubles with the size has 1, one that quadruples has 2."""

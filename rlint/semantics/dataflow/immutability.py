@@ -29,7 +29,7 @@ def sets(analysis: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
         function = analysis.syntax.function(node)
         name = analysis.syntax.qualname(function) if function is not None else ""
         path = _path_of(owner, analysis)
-        own = name.rpartition(".")[2] in _MAKERS and _is_receiver(owner, analysis)
+        own = name.rpartition(".")[2] in _MAKERS and analysis.names.is_self(owner)
         if not own:
             found.setdefault(name, {})[path, attribute] = None
     return {name: tuple(every) for name, every in found.items()}
@@ -53,10 +53,6 @@ def _path_of(owner: ast.expr, analysis: FileAnalysis) -> str:
     if kind.of:
         return f"{kind.of}()" if kind else kind.of
     return f"={kind.tag.value}" if kind else ""
-
-
-def _is_receiver(owner: ast.expr, analysis: FileAnalysis) -> bool:
-    return isinstance(owner, ast.Name) and analysis.names.class_of_self(owner) is not None
 
 
 class Immutability:

@@ -10,7 +10,7 @@ from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
-from rlint.syntax.walk import descendants, names_bound
+from rlint.syntax.walk import descendants, is_in, names_bound
 
 _SIZES = frozenset(
     {"shape", "size", "ndim", "dtype", "device", "nbytes", "itemsize", "numel", "dim", "__len__"}
@@ -71,13 +71,11 @@ def _carried_name(
     starts = [binding for binding in known if not _is_growth_of(binding, target, model)]
     loops: list[AnyLoop] = []
     for loop in around:
-        inside = [
-            binding for binding in starts if _within(binding.statement, loop, model) or binding.node is loop
-        ]
+        inside = [binding for binding in starts if is_in(binding.statement, loop) or binding.node is loop]
         if any(model.parent(binding.statement) is loop or binding.statement is loop for binding in inside):
             break
         loops.append(loop)
-    restarts = [b for b in starts if loops and _within(b.statement, loops[-1], model)]
+    restarts = [b for b in starts if loops and is_in(b.statement, loops[-1])]
     return LoopCarried(tuple(loops), tuple(starts), tuple(restarts))
 
 
@@ -87,7 +85,7 @@ def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> Carr
     rare: list[ast.AST] = []
     part: list[ast.AST] = []
     for node in _same_places(growth, region, model):
-        if _within(node, growth.itself, model):
+        if is_in(node, growth.itself):
             continue
         if _only_sized(node, model) or _is_own_update(node, growth, model):
             part.append(node)
@@ -197,7 +195,7 @@ def _same_places(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> 
     if isinstance(target, ast.Name):
         scope = model.names.scope(target).lookup(target.id)
         nodes: list[ast.AST] = list(model.names.reads(target.id, scope)) if scope is not None else []
-        return [node for node in nodes if _within(node, region, model)]
+        return [node for node in nodes if is_in(node, region)]
     kind = type(target)
     return [
         node
@@ -243,11 +241,7 @@ def _is_rare(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
     for parent in model.ancestors(node):
         if isinstance(parent, (*LOOPS, *FUNCTIONS)):
             break
-        if (
-            isinstance(parent, ast.If)
-            and child is not parent.test
-            and not _within(growth.statement, parent, model)
-        ):
+        if isinstance(parent, ast.If) and child is not parent.test and not is_in(growth.statement, parent):
             block = parent.body if child in parent.body else parent.orelse
             if any(_rebinds(statement, growth.target) for statement in block):
                 return True  # drained: used, then begun anew
@@ -260,7 +254,3 @@ def _root(expression: ast.AST) -> ast.Name | None:
     while isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
     return expression if isinstance(expression, ast.Name) else None
-
-
-def _within(node: ast.AST, ancestor: ast.AST, model: SemanticModel) -> bool:
-    return node is ancestor or any(parent is ancestor for parent in model.ancestors(node))

@@ -155,7 +155,7 @@ class _Watched:
             for name in analysis.syntax.scopes[node].bindings
         }
         for node in descendants(expression):
-            if isinstance(node, ast.Call) and not self._is_library(node):
+            if isinstance(node, ast.Call) and not self.analysis.is_library_call(node):
                 pure = analysis.effects.call_effect(node).pure
                 self.reads_state = self.reads_state or not pure
                 if pure:
@@ -216,7 +216,11 @@ class _Watched:
             return not self.reads_state
         if not isinstance(node, ast.Call):
             return False
-        if (self.reads_state or self.globals) and not self._is_library(node) and self._is_ours(node):
+        if (
+            (self.reads_state or self.globals)
+            and not self.analysis.is_library_call(node)
+            and self._is_ours(node)
+        ):
             return False
         if any(isinstance(child, ast.Name) and child.id in self.mutable for child in self._handed(node)):
             return False
@@ -236,7 +240,7 @@ class _Watched:
             if node is not call and isinstance(node, ast.Call):
                 kind = self.analysis.types.type_of(node)
                 effect = self.analysis.effects.call_effect(node)
-                if kind.fresh or is_immutable(kind) or (effect.quiet and self._is_library(node)):
+                if kind.fresh or is_immutable(kind) or (effect.quiet and self.analysis.is_library_call(node)):
                     continue
             stack.extend(children(node))
 
@@ -322,7 +326,7 @@ class _Watched:
             return False
         if effect.does_only(_HARMLESS):
             return False
-        if effect.acts and not effect.kind & EffectKind.INDIRECT and self._is_library(call):
+        if effect.acts and not effect.kind & EffectKind.INDIRECT and self.analysis.is_library_call(call):
             touched = {_root(argument) for argument in (*call.args, *(k.value for k in call.keywords))}
             attributes: set[str] = set()
             if isinstance(call.func, ast.Attribute):
@@ -331,17 +335,6 @@ class _Watched:
             generates = effect.kind & EffectKind.CONSUMES and bool(self.attributes)
             return bool(touched & self.mutable) or bool(attributes & self.attributes) or bool(generates)
         return True
-
-    def _is_library(self, call: ast.Call) -> bool:
-        """A call whose effect comes from the tables: it can only change what it is handed."""
-        if self.analysis.names.qualified(call.func) is not None:
-            index = self.analysis.index
-            path = self.analysis.names.qualified(call.func) or ""
-            return index is None or not index.callables(path, self.analysis.name)
-        if isinstance(call.func, ast.Attribute):
-            kind = self.analysis.types.type_of(call.func.value)
-            return bool(kind) and kind.tag not in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT)
-        return False
 
 
 def _does_something(node: ast.AST) -> bool:

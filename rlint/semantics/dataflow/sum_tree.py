@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.syntax.queries import same_code
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
 from rlint.syntax.walk import descendants
 
@@ -131,7 +132,7 @@ def _writes(function: Function, lower: ast.expr) -> bool:
     return isinstance(lower, ast.Subscript) and any(
         isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Store)
-        and _alike(node.value, lower.value)
+        and same_code(node.value, lower.value)
         for node in descendants(function)
     )
 
@@ -149,7 +150,7 @@ def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
     for node in descendants(loop):
         match node:
             case ast.AugAssign(target=ast.Name(id=name), op=ast.Sub(), value=value) if name == wanted:
-                takes_off = takes_off or _alike(value, lower)
+                takes_off = takes_off or same_code(value, lower)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == wanted:
                 takes_off = takes_off or _is_rest(value, wanted, lower)
             case ast.AugAssign(target=ast.Name(), op=ast.Mult(), value=ast.Constant(value=2)):
@@ -181,9 +182,5 @@ def _is_rest(value: ast.expr, wanted: str, lower: ast.expr) -> bool:
     """`wanted - sums[left]`."""
     match value:
         case ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=right):
-            return name == wanted and _alike(right, lower)
+            return name == wanted and same_code(right, lower)
     return False
-
-
-def _alike(first: ast.expr, second: ast.expr) -> bool:
-    return ast.dump(first) == ast.dump(second)

@@ -15,7 +15,7 @@ from rlint.semantics.interprocedural.call_targets import arguments_of, called_ba
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.algebra import is_immutable
 from rlint.semantics.types.infer import TypeInference
-from rlint.syntax.queries import argument_count
+from rlint.syntax.queries import argument_count, is_constant
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import RUN_LATER, children, descendants, end_in_order, running, size_of
@@ -229,7 +229,7 @@ class EffectInference:
     def _looked_at(self, call: ast.Call, *, by_caller: bool) -> tuple[Effect, str | None]:
         for keyword in call.keywords:
             if keyword.arg in models.MUTATING_KEYWORDS or (
-                keyword.arg == "copy" and _is_false(keyword.value)
+                keyword.arg == "copy" and is_constant(keyword.value, value=False)
             ):
                 return _WRITES, None
         for value in arguments_of(call):
@@ -390,10 +390,6 @@ class EffectInference:
 
 def _is_read(node: ast.AST) -> bool:
     return isinstance(node.ctx, ast.Load)  # type: ignore[attr-defined]
-
-
-def _is_false(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is False
 
 
 def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:

@@ -112,6 +112,10 @@ class QualifiedNames:
             ]
         return scope, found
 
+    def is_self(self, expression: ast.expr) -> bool:
+        """Whether this is the first parameter of the method around it."""
+        return isinstance(expression, ast.Name) and self.class_of_self(expression) is not None
+
     def class_of_self(self, name: ast.Name) -> ast.ClassDef | None:
         """The class whose instance (or self) a name stands for, as the first parameter of a method."""
         _, bindings = self.bindings(name)

@@ -31,7 +31,7 @@ from rlint.semantics.nn.checkpoints import functions_that_save
 from rlint.semantics.nn.forward_summary import doings
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.nn.torch_settings import speedups_of
-from rlint.semantics.threads.queues import carried_in, made_in, signals_in
+from rlint.semantics.threads.queues import carried_in, made_in
 from rlint.semantics.types.algebra import each_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import put_in
@@ -90,7 +90,6 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     summary.frozen = gradients.frozen()
     summary.made = made_in(analysis)
     summary.carried = carried_in(analysis)
-    summary.signals = signals_in(analysis)
     for saving in functions_that_save(analysis):
         summary.functions[saving].saves = True
     for name, attributes in sets(analysis).items():

@@ -13,7 +13,7 @@ from rlint.semantics.interprocedural.reference import Reference
 from rlint.semantics.nn.architecture import NetworkPart
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.forward_summary import ForwardSummary
-from rlint.semantics.threads.queues import ChannelMaker, Signal
+from rlint.semantics.threads.queues import ChannelMaker
 from rlint.syntax.redefinitions import shown
 
 ANY_CLASS = "*"
@@ -189,7 +189,6 @@ class ModuleSummary:
     frozen: frozenset[str] = frozenset()  # last names of networks whose weights may need no gradient
     made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see channels.py)
     carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
-    signals: tuple[Signal, ...] = ()  # what is done with events
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
     mentions: tuple[Reference, ...] = ()  # of functions that are named as accessors (see mentions.py)
     restores: bool = False  # sets attributes of unknown objects by names that only the running program knows

@@ -172,7 +172,7 @@ class NetworkParts:
         if kind.tag not in _MAY_HOLD_NETWORKS:
             return
         if isinstance(node, ast.Attribute):
-            if self.is_self(node.value):
+            if self.analysis.names.is_self(node.value):
                 yield NetworkPart(PartKind.ATTRIBUTE, node.attr)
             elif node.attr == "module":  # of a network that is wrapped for several devices
                 yield from self.of(node.value)
@@ -239,10 +239,6 @@ class NetworkParts:
             child = ancestor
         return False
 
-    def is_self(self, node: ast.expr) -> bool:
-        """Is this the first parameter of the method around it?"""
-        return isinstance(node, ast.Name) and self.analysis.names.class_of_self(node) is not None
-
     def _added_to(self, node: ast.Name) -> list[ast.expr]:
         """What is put into a local list or container: `layers.append(nn.ReLU())`."""
         scope = self.syntax.scope(node).lookup(node.id)
@@ -294,7 +290,7 @@ class NetworkParts:
         if isinstance(call.func, ast.Attribute) and not self._is_stored_callable(call.func):
             if call.func.attr in _SAME_NETWORK:
                 yield from self._each([call.func.value, *call.args[1:]])
-            elif self.is_self(call.func.value):
+            elif self.analysis.names.is_self(call.func.value):
                 yield NetworkPart(PartKind.METHOD, call.func.attr, arguments=self.arguments(call))
             elif self.analysis.types.type_of(call).tag in _MAY_HOLD_NETWORKS:
                 yield UNKNOWN
@@ -308,7 +304,11 @@ class NetworkParts:
 
     def _is_stored_callable(self, func: ast.Attribute) -> bool:
         """`self.activation()`: never so sure as a method."""
-        return False if self.is_self(func.value) else self.analysis.types.type_of(func).tag is TypeTag.CLASS
+        return (
+            False
+            if self.analysis.names.is_self(func.value)
+            else self.analysis.types.type_of(func).tag is TypeTag.CLASS
+        )
 
     def _is_local_lambda(self, name: ast.Name) -> bool:
         return any(

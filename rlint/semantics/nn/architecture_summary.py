@@ -71,7 +71,7 @@ def _stored(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     syntax = analysis.syntax
     for target, place in _places_of_attributes(syntax):
         value = _value_for(syntax.parents[place])
-        if value is not None and parts.is_self(target.value):
+        if value is not None and parts.analysis.names.is_self(target.value):
             yield _key(target, target.attr, analysis), _as_attribute(value, target, parts)
     for node in syntax.of_type(ast.ClassDef):
         for name, bindings in syntax.scopes[node].bindings.items():
@@ -105,15 +105,15 @@ def _added(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
     for call in analysis.syntax.written.calls_of(_ADDS):
         match call.func:
             case ast.Attribute(value=ast.Attribute(value=owner, attr=attribute), attr=method) if (
-                method in GROWS and parts.is_self(owner) and len(call.args) > GROWS[method]
+                method in GROWS and parts.analysis.names.is_self(owner) and len(call.args) > GROWS[method]
             ):
                 value = call.args[GROWS[method]]
                 yield _key(call, attribute, analysis), _as_attribute(value, call, parts)
             case ast.Attribute(value=owner, attr="add_module" | "register_module") if (
-                parts.is_self(owner) and len(call.args) == 2
+                parts.analysis.names.is_self(owner) and len(call.args) == 2
             ):
                 yield _key(call, "*", analysis), _as_attribute(call.args[1], call, parts)
-            case ast.Name(id="setattr") if len(call.args) == 3 and parts.is_self(call.args[0]):
+            case ast.Name(id="setattr") if len(call.args) == 3 and parts.analysis.names.is_self(call.args[0]):
                 yield _key(call, "*", analysis), _as_attribute(call.args[2], call, parts)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
                 if analysis.syntax.class_of(call) is not None:

@@ -81,7 +81,7 @@ class _Reader:
             if function is not None:
                 self._read_call(call, function)
         for node in self.syntax.written.attribute_stores:
-            if self.parts.is_self(node.value):
+            if self.parts.analysis.names.is_self(node.value):
                 self._note_kept(node.attr, node)
         for node in self.syntax.written.attributes.get("training", ()):
             function = self._home(node) if isinstance(node.ctx, ast.Load) else None
@@ -179,7 +179,7 @@ class _Reader:
 
     def _method_call(self, call: ast.Call, func: ast.Attribute, function: Function) -> None:
         method, owner = func.attr, func.value
-        if self.parts.is_self(owner):
+        if self.parts.analysis.names.is_self(owner):
             done = self._doings(function)
             done.uses.add((method, ""))
             self._uses_in_arguments(call, done)
@@ -212,7 +212,7 @@ class _Reader:
     def _uses_in_arguments(self, call: ast.Call, done: ForwardSummary) -> None:
         """`checkpoint(self.block, x)`: what is handed on may be called."""
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-            if not (isinstance(value, ast.Attribute) and self.parts.is_self(value.value)):
+            if not (isinstance(value, ast.Attribute) and self.parts.analysis.names.is_self(value.value)):
                 continue
             if self.analysis.types.type_of(value).tag in (TypeTag.UNKNOWN, TypeTag.MODULE):
                 done.uses.add((value.attr, "?"))
@@ -228,7 +228,7 @@ class _Reader:
             return None
         match node:
             case ast.Attribute(value=owner, attr=attribute):
-                if self.parts.is_self(owner):
+                if self.parts.analysis.names.is_self(owner):
                     return {attribute}
                 return self._roots_of(owner, depth - 1)
             case ast.Subscript(value=owner) | ast.Call(func=ast.Attribute(value=owner)):
@@ -244,7 +244,7 @@ class _Reader:
         return None
 
     def _roots_of_name(self, name: ast.Name, depth: int) -> set[str] | None:
-        if self.parts.is_self(name):
+        if self.parts.analysis.names.is_self(name):
             return None  # `self.children()`, `self(x)`
         if self.analysis.names.qualified(name) is not None:
             return set()

@@ -10,6 +10,7 @@ from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
 from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.autograd import Autograd
+from rlint.syntax.queries import root_of
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS
 
@@ -159,9 +160,7 @@ class GradientOrigins:
     def _attribute(self, node: ast.Attribute) -> Iterator[ast.expr]:
         if node.attr in _ENDING_ATTRIBUTES or self.analysis.names.qualified(node) is not None:
             return
-        root = node.value
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of(node.value)
         kind = self.analysis.types.type_of(node)
         if isinstance(root, ast.Name) and self._is_receiver(root):
             if kind.tag not in _PLAIN:

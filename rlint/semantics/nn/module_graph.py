@@ -57,21 +57,6 @@ class Architecture:
     lent: bool = False
 
     @property
-    def dropout(self) -> bool:
-        """May it have dropout that `eval()` turns off?"""
-        return any("Dropout" in name for name in self.layers)
-
-    @property
-    def batch_norm(self) -> bool:
-        """May it have layers with running statistics?"""
-        return any("BatchNorm" in name for name in self.layers)
-
-    @property
-    def surely_by_mode(self) -> str | None:
-        """A layer whose result depends on the mode and that is surely there; None without."""
-        return next((name for name, sure in self.layers.items() if sure and is_by_mode(name)), None)
-
-    @property
     def by_mode(self) -> bool:
         """May `train()` and `eval()` make a difference, as far as is known?"""
         return self.reads_training or bool(self.overrides) or any(map(is_by_mode, self.layers))

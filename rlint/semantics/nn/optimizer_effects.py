@@ -52,7 +52,7 @@ class OptimizerEffects:
             return True
         # a function of the project, or one that nobody knows, may do it, where surely somebody does
         return (
-            not self._is_library(call)
+            not self.analysis.is_library_call(call)
             and not self.analysis.effects.call_effect(call).quiet
             and self._names_weights(expression)
         )
@@ -65,17 +65,6 @@ class OptimizerEffects:
             return driver == GRADIENT_STEP
         name = (last_name(call.func.value) or "").lower()
         return self.analysis.types.type_of(call.func.value).tag not in _NO_STEPS and "sched" not in name
-
-    def _is_library(self, call: ast.Call) -> bool:
-        """A function whose effect the tables tell, which is none of those that step an optimizer."""
-        qualified = self.analysis.names.qualified(call.func)
-        if qualified is not None:
-            index = self.analysis.index
-            return index is None or not index.callables(qualified, self.analysis.name)
-        if isinstance(call.func, ast.Attribute):
-            kind = self.analysis.types.type_of(call.func.value)
-            return bool(kind) and kind.tag not in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT)
-        return False
 
     def _names_weights(self, expression: ast.expr) -> bool:
         """Does the expression name what this file makes a leaf of autograd, or gives an optimizer?"""
@@ -112,7 +101,7 @@ class OptimizerEffects:
 
     def _is_computed(self, value: ast.expr | None) -> bool:
         if isinstance(value, ast.Call):
-            return self.analysis.types.type_of(value).fresh and self._is_library(value)
+            return self.analysis.types.type_of(value).fresh and self.analysis.is_library_call(value)
         return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare))
 
     def _asks_project(self, expression: ast.expr) -> bool:
@@ -121,7 +110,7 @@ class OptimizerEffects:
         return any(
             isinstance(call.func, ast.Name) or self.analysis.effects.path_of(call) is not None
             for call in calls
-            if not self._is_library(call)
+            if not self.analysis.is_library_call(call)
         )
 
     def _read(self, expression: ast.expr) -> Iterator[ast.expr]:

@@ -1,5 +1,5 @@
-"""What workers share, over the files of a project: how queues and shared values are made, what queues carry,
-and who sets and awaits events.
+"""What workers share, over the files of a project: how queues and shared values are made, and what
+queues carry.
 """
 
 from __future__ import annotations
@@ -74,20 +74,6 @@ class ChannelMaker:
         if self.of != "multiprocessing.Value":
             return False
         return self.argument("lock", -1) in (None, "True")
-
-
-@frozen
-class Signal:
-    """The function `function` sets, clears, waits for or looks at ("set", "clear", "wait", "look") an event
-    of the name `name`.
-    """
-
-    name: str
-    does: str
-    function: str
-
-
-_SIGNALS = {"set": "set", "clear": "clear", "wait": "wait", "is_set": "look", "isSet": "look"}
 
 
 def made_in(analysis: FileAnalysis) -> tuple[ChannelMaker, ...]:
@@ -230,24 +216,6 @@ def is_named_for_metrics(name: str) -> bool:
     return bool(_METRICS_NAME.search(name.lower())) and not _DATA_NAME.search(name.lower())
 
 
-# -- events ------------------------------------------------------------------------------------
-
-
-def signals_in(analysis: FileAnalysis) -> tuple[Signal, ...]:
-    """What the functions of a file do with events."""
-    found: dict[Signal, None] = {}
-    for call in analysis.syntax.written.calls_of(_SIGNALS):
-        match call.func:
-            case ast.Attribute(attr=method, value=owner):
-                tag = analysis.types.type_of(owner).tag
-                # the name is what is asked for later, so that a `wait` on something else does no harm
-                if tag is TypeTag.EVENT or (tag is TypeTag.UNKNOWN and last_name(owner)):
-                    function = analysis.syntax.function(call)
-                    name = analysis.syntax.qualname(function) if function is not None else ""
-                    found[Signal(last_name(owner) or "", _SIGNALS[method], name)] = None
-    return tuple(found)
-
-
 # -- over files --------------------------------------------------------------------------------
 
 
@@ -302,14 +270,3 @@ class Channels:
         if found == {METRICS} or (found and any(is_named_for_metrics(name) for name in names)):
             return METRICS
         return UNSURE
-
-    def signals(self, names: set[str], module: str, does: str) -> list[FunctionSummary]:
-        """The functions of the program that do something with the events of these names."""
-        program = self.graph.program(module)
-        return [
-            summary.functions[signal.function]
-            for summary in self.index.modules.values()
-            if self.graph.program(summary.module) == program and not summary.is_test
-            for signal in summary.signals
-            if signal.name in names and signal.does == does
-        ]

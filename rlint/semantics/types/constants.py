@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from rlint.frozen import frozen
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.queries import root_of
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
@@ -66,9 +67,7 @@ class Constants:
         return self.syntax.text[slice(*self.syntax.positions.span(expression))]
 
     def _library(self, expression: ast.Name | ast.Attribute, value: int) -> Constant:
-        root: ast.expr = expression
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of(expression)
         if not isinstance(root, ast.Name):
             return Constant(value, None)
         scope, bindings = self.names.bindings(root)

@@ -20,6 +20,7 @@ from rlint.semantics.types.dtypes import (
     with_number,
 )
 from rlint.semantics.types.infer_base import TypeInferenceBase
+from rlint.syntax.queries import is_constant
 
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _NONE: ast.expr = ast.Constant(value=None)
@@ -144,11 +145,11 @@ class DtypeInference(TypeInferenceBase):
         for name, value in zip(named, node.args, strict=False):
             if isinstance(value, ast.Starred):
                 break
-            if name == "out" and not _is_none(value):
+            if name == "out" and not is_constant(value, None):
                 return result._replace(dtype="", rank=rank)
             if name == "dtype":
                 wanted = value
-        if not _is_none(wanted):
+        if not is_constant(wanted, None):
             dtype = self.dtype_of(wanted)
         if result.dtype == dtype and result.rank == rank:
             return result
@@ -183,7 +184,7 @@ class DtypeInference(TypeInferenceBase):
             return dtype, max(rank, 2)
         if name == "dstack":
             return dtype, max(rank, 3)
-        return dtype, 1 if axis is not None and _is_none(axis) else max(rank, 1)
+        return dtype, 1 if axis is not None and is_constant(axis, None) else max(rank, 1)
 
     def _changed(
         self, owner: Type, name: str, arguments: list[ast.expr], node: ast.Call
@@ -196,14 +197,14 @@ class DtypeInference(TypeInferenceBase):
             return dtype, rank
         if name == "cumsum" and owner.tag is TypeTag.NDARRAY:
             axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "axis")]
-            of_all = not axes or _is_none(axes[0])
+            of_all = not axes or is_constant(axes[0], None)
             whole = bool(axes) and self.type_of(axes[0]).tag is TypeTag.INT
             return dtype if dtype in FLOATS else "", 1 if of_all else rank if whole else None
         if name in _KEEP_FLOATS:
             return (dtype, rank) if dtype in FLOATS else ("", rank)
         if name in ("clip", "clamp"):
             bounds = [*arguments, *(keyword.value for keyword in node.keywords)]
-            numbers = all(of_literal(bound, DEFAULT) for bound in bounds if not _is_none(bound))
+            numbers = all(of_literal(bound, DEFAULT) for bound in bounds if not is_constant(bound, None))
             return (dtype, rank) if numbers and dtype in FLOATS else ("", None)
         if name in ("unsqueeze", "expand_dims"):
             axis = self.type_of(arguments[0]) if arguments else Type(TypeTag.INT)
@@ -303,7 +304,7 @@ class DtypeInference(TypeInferenceBase):
         for part in parts:
             if isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is Ellipsis):
                 continue
-            if _is_none(part) or self.names.qualified(part) == "numpy.newaxis":
+            if is_constant(part, None) or self.names.qualified(part) == "numpy.newaxis":
                 rank = rank + 1 if rank is not None else None
                 continue
             kind = self.type_of(part)
@@ -357,10 +358,6 @@ def _argument(node: ast.Call, position: int, keyword: str = "") -> ast.expr | No
         if isinstance(argument, ast.Starred):
             return None
     return node.args[position] if 0 <= position < len(node.args) else None
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _data_rank(data: Type) -> int | None:

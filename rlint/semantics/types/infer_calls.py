@@ -12,7 +12,7 @@ from rlint.semantics.types.algebra import device_named, each_of, item_of, librar
 from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES, Handlers
 from rlint.semantics.types.random_draws import drawn
-from rlint.syntax.queries import argument_count
+from rlint.syntax.queries import argument_count, is_constant
 from rlint.syntax.scopes import BindingKind
 
 _MADE_OF_FIRST = frozenset({"copy.copy", "copy.deepcopy"})
@@ -185,7 +185,7 @@ class CallInference(DtypeInference):
                 if len(devices) == 1:
                     return result._replace(device=devices.pop())
             for keyword in node.keywords:
-                if keyword.arg == "pin_memory" and not _is_false(keyword.value):
+                if keyword.arg == "pin_memory" and not is_constant(keyword.value, value=False):
                     return result._replace(of=batches.PINNED)
         return result
 
@@ -244,7 +244,3 @@ def _gives_tensors(call: ast.Call) -> bool:
         and keyword.value.value == "pt"
         for keyword in call.keywords
     )
-
-
-def _is_false(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is False

@@ -36,7 +36,7 @@ def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
 
 def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
     """Why `torch.as_tensor` with a data type could make another tensor of an array than the class does."""
-    if _is_set(_DEFAULT_DEVICE, model) or _has_device_around(call, model):
+    if _is_set(_DEFAULT_DEVICE, model) or has_device_around(call, model):
         return (
             f"The tensor goes to the default device, where `{model.source.text(call.func)}` left "
             "it on the CPU"
@@ -61,7 +61,7 @@ def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:
     )
 
 
-def _has_device_around(node: ast.AST, model: SemanticModel) -> bool:
+def has_device_around(node: ast.AST, model: SemanticModel) -> bool:
     """Does the node stand in a `with torch.device(…):`?"""
     return any(
         model.types.type_of(item.context_expr).tag is TypeTag.DEVICE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Edit, SemanticModel, TypeTag, frozen, integers
+from rlint.rule import Edit, SemanticModel, TypeTag, frozen, integers, is_constant
 
 LEGACY = ("numpy.random.choice", "numpy.random.RandomState.choice")
 GENERATORS = ("numpy.random.Generator", "numpy.random.default_rng")
@@ -113,11 +113,6 @@ def can_be_edited(call: ast.Call, model: SemanticModel) -> bool:
     """Do the positions of a call's parts tell where they stand? In an f-string they may not."""
     in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
     return not in_text or model.edit.is_relocatable(call)
-
-
-def is_constant(expression: ast.expr | None, value: bool | None) -> bool:  # noqa: FBT001 - the value looked for
-    """Is an expression this constant?"""
-    return isinstance(expression, ast.Constant) and expression.value is value
 
 
 def shown(expression: ast.expr, model: SemanticModel) -> str:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import LOOPS, Applicability, ArrayGrowth, Fix, LoopCarried, SemanticModel, array_growth
+from rlint.rule import (
+    LOOPS,
+    Applicability,
+    ArrayGrowth,
+    Fix,
+    LoopCarried,
+    SemanticModel,
+    array_growth,
+    is_constant,
+    same_code,
+)
 from rlint.rules.buffers.rl101_concat_grown_buffer import parts_list, unseen
 
 REASON = "with one part alone, `{name}` was that very object, of whatever type; now it is an array of its own"
@@ -23,7 +33,7 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
     if scope is None or not scope.is_function or len(carried.restarts) != uses - 3 or not outside:
         return None
     if any(
-        not is_none(binding.value) or model.parent(binding.statement) is not model.parent(loop)
+        not is_constant(binding.value, None) or model.parent(binding.statement) is not model.parent(loop)
         for binding in outside
     ):
         return None
@@ -53,7 +63,7 @@ def replaced(growth: ArrayGrowth, model: SemanticModel) -> tuple[ast.stmt, int] 
         return None
     if isinstance(statement.value, ast.IfExp):
         first, later = branches(statement.value.test, statement.value.body, statement.value.orelse, growth)
-        return (statement, 3) if later is join.node and alike(first, growth.new[0]) else None
+        return (statement, 3) if later is join.node and same_code(first, growth.new[0]) else None
     parent = model.parent(statement)
     if not isinstance(parent, ast.If) or len(parent.body) != 1 or len(parent.orelse) != 1:
         return None
@@ -61,7 +71,7 @@ def replaced(growth: ArrayGrowth, model: SemanticModel) -> tuple[ast.stmt, int] 
     if go_on is not statement or statement.value is not join.node or not isinstance(begin, ast.Assign):
         return None
     same = len(begin.targets) == 1 and array_growth.same_place(begin.targets[0], growth.target)
-    return (parent, 4) if same and alike(begin.value, growth.new[0]) else None
+    return (parent, 4) if same and same_code(begin.value, growth.new[0]) else None
 
 
 def branches(
@@ -69,18 +79,8 @@ def branches(
 ) -> tuple[ast.AST | None, ast.AST | None]:
     """What is done at first and what later, where the test asks whether the variable is None."""
     match test:
-        case ast.Compare(left=left, ops=[ast.Is()], comparators=[other]) if is_none(other):
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[other]) if is_constant(other, None):
             return (body, orelse) if array_growth.same_place(left, growth.target) else (None, None)
-        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[other]) if is_none(other):
+        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[other]) if is_constant(other, None):
             return (orelse, body) if array_growth.same_place(left, growth.target) else (None, None)
     return None, None
-
-
-def is_none(value: ast.expr | None) -> bool:
-    """The constant None."""
-    return isinstance(value, ast.Constant) and value.value is None
-
-
-def alike(first: ast.AST | None, other: ast.AST) -> bool:
-    """The same expression."""
-    return first is not None and ast.dump(first) == ast.dump(other)

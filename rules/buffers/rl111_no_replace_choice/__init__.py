@@ -77,9 +77,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Fix, Heat, Rule, SemanticModel, last_names
+from rlint.rule import Finding, Fix, Heat, Rule, SemanticModel, is_constant, last_names
 from rlint.rules.buffers._shared.cdf import stays_the_same
-from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, is_constant, population_of, shown
+from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, population_of, shown
 from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
 from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
 

@@ -75,9 +75,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel
+from rlint.rule import Finding, Heat, Rule, SemanticModel, is_constant
 from rlint.rules.buffers._shared.cdf import keep_sums, stays_the_same
-from rlint.rules.buffers._shared.choice import draw_of, is_constant, population_of, shown
+from rlint.rules.buffers._shared.choice import draw_of, population_of, shown
 from rlint.rules.buffers.rl115_choice_for_indices.draw_numbers import draw_numbers
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import (
+    Applicability,
     Fate,
+    Fix,
     Repetition,
     SemanticModel,
     TypeTag,
     ValueUse,
     algebra,
     descendants,
+    extract_variable,
     last_name,
     regex,
 )
+from rlint.rules.computation._shared import names
 
 # of which another call makes another one that may be meant to be another one
 _VALUES = frozenset(
@@ -249,3 +253,18 @@ def _is_without_gradient(node: ast.AST, model: SemanticModel) -> bool:
         if any(model.names.qualified(name) in _WITHOUT_GRADIENT for name in called):
             return True
     return False
+
+
+def shared_result(
+    repetition: Repetition, again: list[ast.expr], model: SemanticModel, title: str
+) -> Fix | None:
+    """Evaluate it where it is evaluated first, and use the result further down. The name ends the title."""
+    bound = extract_variable.bind_once(repetition, again, model, names.of_result(repetition.first))
+    if bound is None:
+        return None
+    reasons = reasons_against(repetition, [repetition.first, *again], model)
+    if bound.reordered:
+        reasons.append("where two things in the statement fail, the other error comes first")
+    said = f"Use `{bound.name}`, which has the value already" if bound.reused else f"{title} `{bound.name}`"
+    safety = Applicability.UNSAFE if reasons else Applicability.SAFE
+    return Fix(said, safety, bound.edits, "; ".join(reasons) or None)

@@ -88,8 +88,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Repetition, Rule, SemanticModel, extract_variable
-from rlint.rules.computation._shared import names, sharing, told, worth
+from rlint.rule import Finding, Heat, Rule, SemanticModel
+from rlint.rules.computation._shared import sharing, told, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
 
@@ -127,7 +127,7 @@ class DuplicateExtractCall(Rule):
             model,
             told.place_of(often[0], model),
             told.message_for(node, again, often[0], model),
-            fix=self.build_fix(repetition, again, model),
+            fix=sharing.shared_result(repetition, again, model, "Evaluate it once, as"),
             advice="Keep the first result in a variable and use that",
         )
 
@@ -143,18 +143,3 @@ class DuplicateExtractCall(Rule):
         elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
             message, advice = reapplied.told_of_loop(call, in_loop, model)
             yield self.finding(model, call, message, advice=advice)
-
-    def build_fix(self, repetition: Repetition, again: list[ast.expr], model: SemanticModel) -> Fix | None:
-        bound = extract_variable.bind_once(repetition, again, model, names.of_result(repetition.first))
-        if bound is None:
-            return None
-        reasons = sharing.reasons_against(repetition, [repetition.first, *again], model)
-        if bound.reordered:
-            reasons.append("where two things in the statement fail, the other error comes first")
-        title = (
-            f"Use `{bound.name}`, which has the value already"
-            if bound.reused
-            else f"Evaluate it once, as `{bound.name}`"
-        )
-        safety = Applicability.UNSAFE if reasons else Applicability.SAFE
-        return Fix(title, safety, bound.edits, "; ".join(reasons) or None)

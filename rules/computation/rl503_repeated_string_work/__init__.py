@@ -87,19 +87,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import (
-    AnyLoop,
-    Applicability,
-    Edit,
-    Finding,
-    Fix,
-    Heat,
-    Repetition,
-    Rule,
-    SemanticModel,
-    extract_variable,
-)
-from rlint.rules.computation._shared import names, sharing, told, worth
+from rlint.rule import AnyLoop, Applicability, Edit, Finding, Fix, Heat, Repetition, Rule, SemanticModel
+from rlint.rules.computation._shared import sharing, told, worth
 from rlint.rules.computation.rl503_repeated_string_work import searched, text_work
 
 _DOUBTS = 5
@@ -183,7 +172,7 @@ class RepeatedStringWork(Rule):
             model,
             told.place_of(often[0], model),
             f"{told.shown(first, model)} goes through the text {known}",
-            fix=_bind(repetition, again, model),
+            fix=sharing.shared_result(repetition, again, model, "Do it once, and call the result"),
             advice="Keep the first result in a variable and use that",
         )
 
@@ -203,24 +192,3 @@ class RepeatedStringWork(Rule):
         return self.finding(
             model, node, message, fix=fix, advice="Build it once, as a constant of the module"
         )
-
-
-def _bind(repetition: Repetition, again: list[ast.expr], model: SemanticModel) -> Fix | None:
-    """Do the work where it is done first, and use the result further down."""
-    bound = extract_variable.bind_once(repetition, again, model, names.of_result(repetition.first))
-    if bound is None:
-        return None
-    reasons = sharing.reasons_against(repetition, [repetition.first, *again], model)
-    if bound.reordered:
-        reasons.append("where two things in the statement fail, the other error comes first")
-    title = (
-        f"Use `{bound.name}`, which has the value already"
-        if bound.reused
-        else f"Do it once, and call the result `{bound.name}`"
-    )
-    return Fix(
-        title,
-        Applicability.UNSAFE if reasons else Applicability.SAFE,
-        bound.edits,
-        "; ".join(reasons) or None,
-    )

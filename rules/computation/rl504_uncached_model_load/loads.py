@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, Function, SemanticModel, TypeTag, children, descendants, last_names, regex
+from rlint.rule import (
+    BindingKind,
+    Function,
+    SemanticModel,
+    TypeTag,
+    children,
+    descendants,
+    last_names,
+    regex,
+    root_of,
+)
 
 _FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl"})
 _LOADERS = {
@@ -84,9 +94,7 @@ def _stays(value: ast.expr, call: ast.Call, model: SemanticModel, depth: int) ->
         case ast.Constant() | ast.Lambda():
             return True
         case ast.Attribute(value=owner):
-            root = owner
-            while isinstance(root, ast.Attribute):
-                root = root.value
+            root = root_of(owner)
             named = isinstance(root, ast.Name) and _CONFIG.search(root.id.lower())
             inside = isinstance(owner, ast.Attribute) and _CONFIG.search(owner.attr.lower())
             return bool(named or inside) or model.types.is_setting(value)

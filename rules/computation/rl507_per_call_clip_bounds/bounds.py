@@ -17,6 +17,7 @@ from rlint.rule import (
     last_names,
     mutable,
     numbers,
+    root_of,
 )
 
 CLIPS = frozenset({"clip", "clamp", "clip_", "clamp_", "maximum", "minimum"})
@@ -169,9 +170,7 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
     if node.attr in ("device", "dtype") and not model.types.is_setting(node):
         found.loose.append(node)
         return isinstance(node.value, (ast.Name, ast.Attribute))
-    root: ast.expr = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    root = root_of(node)
     if not isinstance(root, ast.Name):
         return False
     own = model.names.is_self(root)

@@ -14,6 +14,7 @@ from rlint.rule import (
     environments,
     frozen,
     last_name,
+    root_of,
 )
 
 _CHANGES = frozenset(
@@ -174,9 +175,7 @@ def is_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
         return True
     if model.names.is_self(attribute.value):
         return False
-    root = attribute.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    root = root_of(attribute.value)
     setters = model.index.setters(attribute.attr)
     return isinstance(root, ast.Name) and not model.names.is_self(root) and not setters
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rlint.rule import (
     Edit,
@@ -40,6 +40,18 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 def value_of(statement: ast.stmt) -> ast.expr | None:
     """What a simple statement evaluates; None for all others."""
     return statement.value if isinstance(statement, _SIMPLE) else None
+
+
+def outermost_calls(
+    statement: ast.stmt, holds: Callable[[ast.Call, SemanticModel], bool], model: SemanticModel
+) -> list[ast.Call]:
+    """Return the calls in a simple statement for which `holds` is true, without those inside of others."""
+    found: list[ast.Call] = []
+    for call in calls_in(statement):
+        within = any(ancestor in found for ancestor in model.ancestors(call))
+        if not within and holds(call, model):
+            found.append(call)
+    return found
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:

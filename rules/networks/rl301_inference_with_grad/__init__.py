@@ -81,12 +81,12 @@ from rlint.rule import (
     weight_sync,
 )
 from rlint.rules.networks._shared.no_grad import (
-    calls_in,
     careless_calls,
     doubt_about,
     joined,
     loses_gradient,
     only_leads_on,
+    outermost_calls,
     under_no_grad,
     value_of,
 )
@@ -126,10 +126,10 @@ class InferenceWithGrad(Rule):
             run = [] if outer else [node]
             statements: list[ast.stmt] = []
         else:
-            if idle_forwards(statement, model)[0] is not node or is_led_on_to(statement, model):
+            if outermost_calls(statement, is_idle, model)[0] is not node or is_led_on_to(statement, model):
                 return  # told of with the one before
             statements = run_from(statement, model)
-            run = [call for one in statements for call in idle_forwards(one, model)]
+            run = [call for one in statements for call in outermost_calls(one, is_idle, model)]
         if not run or not is_worth_it(node, model):
             return
         names = list(dict.fromkeys(model.source.text(call.func) for call in run))
@@ -157,22 +157,12 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
     return not leaves_something(call, model)
 
 
-def idle_forwards(statement: ast.stmt, model: SemanticModel) -> list[ast.Call]:
-    """The forwards in a simple statement that no gradient gets out of, outermost first."""
-    found: list[ast.Call] = []
-    for call in calls_in(statement):
-        within = any(ancestor in found for ancestor in model.ancestors(call))
-        if not within and is_idle(call, model):
-            found.append(call)
-    return found
-
-
 def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
     """The statements from one with an idle forward to the last such, where nothing else is between them."""
     block, index = model.syntax.block(statement)
     end = index + 1
     for position in range(end, len(block)):
-        if idle_forwards(block[position], model):
+        if outermost_calls(block[position], is_idle, model):
             end = position + 1
         elif not only_leads_on(block[position], model):
             break
@@ -183,7 +173,7 @@ def is_led_on_to(statement: ast.stmt, model: SemanticModel) -> bool:
     """Does the statement belong to a run that began before it?"""
     block, index = model.syntax.block(statement)
     for earlier in reversed(block[:index]):
-        if idle_forwards(earlier, model):
+        if outermost_calls(earlier, is_idle, model):
             return True
         if not only_leads_on(earlier, model):
             return False
@@ -203,7 +193,7 @@ def build_fix(run: Sequence[ast.stmt], model: SemanticModel) -> Fix | None:
     """Put the statements under `no_grad`."""
     doubts: dict[str, None] = {}
     for statement in run:
-        forwards = idle_forwards(statement, model)
+        forwards = outermost_calls(statement, is_idle, model)
         lost = loses_gradient(statement, forwards, model)
         if lost is None:
             return None

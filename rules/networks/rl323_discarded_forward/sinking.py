@@ -6,7 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.rule import FUNCTIONS, Edit, Scope, SemanticModel, descendants, frozen, last_name, regex
+from rlint.rule import (
+    FUNCTIONS,
+    Edit,
+    Scope,
+    SemanticModel,
+    descendants,
+    frozen,
+    is_in,
+    is_in_block,
+    last_name,
+    regex,
+)
 from rlint.rules.networks._shared.same_input import is_forward, stays_the_same
 
 _BLOCKS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
@@ -164,8 +175,8 @@ def _branch(
     names: list[ast.Name],
     model: SemanticModel,
 ) -> Waste | None:
-    used = [any(_within(read, arm, model) for read in inside) for arm in (branch.body, branch.orelse)]
-    if any(_within(read, [branch.test], model) for read in inside) or _fails(branch.body, branch.orelse):
+    used = [any(is_in_block(read, arm) for read in inside) for arm in (branch.body, branch.orelse)]
+    if any(is_in(read, branch.test) for read in inside) or _fails(branch.body, branch.orelse):
         return None
     found = None
     if inside and users == 1 and used[0] != used[1]:
@@ -178,10 +189,6 @@ def _branch(
         elif not branch.orelse and _all_rebound(names, branch, moved, model):
             found = Waste(branch, taken=True, moved=moved, before=None)
     return found if found is not None and not _at_the_end_alone(found) else None
-
-
-def _within(node: ast.AST, parts: list[ast.stmt] | list[ast.expr], model: SemanticModel) -> bool:
-    return any(node is part or any(above is part for above in model.ancestors(node)) for part in parts)
 
 
 def _fails(*arms: list[ast.stmt]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import LockSection, SemanticModel, TypeTag, descendants, last_name
+from rlint.rule import LockSection, SemanticModel, TypeTag, descendants, last_name, root_of
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
 _NUMBERS = frozenset(f"builtins.{name}" for name in ("min", "max", "int", "abs", "float", "bool", "len"))
@@ -114,12 +114,6 @@ def counters_in(section: LockSection, model: SemanticModel) -> set[str]:
                     found.add(name)
                 case ast.Attribute(attr="value", value=ast.Name() as owner):
                     found.add(last_name(owner) or "")
-                case ast.Attribute() if not model.names.is_self(_root(node)):
+                case ast.Attribute() if not model.names.is_self(root_of(node)):
                     found |= {"", "?"}  # state of something else: nobody can tell whose
     return found
-
-
-def _root(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node

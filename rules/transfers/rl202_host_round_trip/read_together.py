@@ -81,7 +81,7 @@ def _works(loop: Loop, model: SemanticModel) -> bool:
 def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
     """Can two reads become one, because nothing needs the first before the second can be made?"""
     statement, later = model.syntax.statement(first.node), model.syntax.statement(second.node)
-    if _holds(second.node, first.node, model):
+    if is_in(first.node, second.node):
         return False
     if exclusive(statement, later, model):
         return False
@@ -156,10 +156,6 @@ def _is_logged(statement: ast.stmt) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
             return method in _LOGS
     return False
-
-
-def _holds(outer: ast.AST, inner: ast.AST, model: SemanticModel) -> bool:
-    return outer is inner or any(ancestor is outer for ancestor in model.ancestors(inner))
 
 
 def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:

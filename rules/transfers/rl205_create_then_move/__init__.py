@@ -64,7 +64,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
+from rlint.rule import Finding, Heat, Rule, SemanticModel, legacy_tensors
 from rlint.rules.transfers._shared.made import (
     LEGACY,
     DeviceMove,
@@ -97,7 +97,9 @@ class CreateThenMove(Rule):
             return
         binding = made_before(move.source, node, model) if isinstance(move.source, ast.Name) else None
         made = made_by(binding.value if binding and binding.value else move.source, model)
-        if made is None or model.program.mentions(*DEFAULT_DEVICE) or has_device_around(node, model):
+        if made is None or model.program.mentions(*DEFAULT_DEVICE):
+            return
+        if legacy_tensors.has_device_around(node, model):
             return
         data = [call for call in made.calls if is_data(call, model)]
         if data and move.goes_on:
@@ -109,16 +111,6 @@ class CreateThenMove(Rule):
             fix=build_fix(move, made, binding.statement if binding else None, model),
             advice=advice(made, data, model),
         )
-
-
-def has_device_around(node: ast.AST, model: SemanticModel) -> bool:
-    """Does a `with torch.device(…):` say where tensors are made?"""
-    return any(
-        model.types.type_of(item.context_expr).tag is TypeTag.DEVICE
-        for around in model.ancestors(node)
-        if isinstance(around, (ast.With, ast.AsyncWith))
-        for item in around.items
-    )
 
 
 def message(move: DeviceMove, made: MadeTensor, data: list[ast.Call], model: SemanticModel) -> str:

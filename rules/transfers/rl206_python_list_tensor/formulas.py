@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, descendants, frozen, trip_count
+from rlint.rule import SemanticModel, TypeTag, descendants, frozen, is_dotted_name, trip_count
 
 _SHORT = 64
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -81,7 +81,7 @@ def _is_formula(node: ast.expr, variable: str, model: SemanticModel) -> bool:
         case ast.Name(id=name) if name == variable:
             return True
         case ast.Name() | ast.Attribute():
-            return model.types.type_of(node).tag in _NUMBERS and _is_plain(node)
+            return model.types.type_of(node).tag in _NUMBERS and is_dotted_name(node)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             return _is_formula(operand, variable, model)
         case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
@@ -91,10 +91,3 @@ def _is_formula(node: ast.expr, variable: str, model: SemanticModel) -> bool:
         case ast.Call(func=func, args=arguments, keywords=[]) if model.names.qualified(func) in _FUNCTIONS:
             return all(_is_formula(argument, variable, model) for argument in arguments)
     return False
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """A name, or an attribute of one: not the method or the property of what a call gives."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)

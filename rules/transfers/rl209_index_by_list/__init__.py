@@ -60,7 +60,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, is_dotted_name
 from rlint.rules.transfers._shared.evaluated import is_same_behind
 from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     Counted,
@@ -145,7 +145,7 @@ def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix 
             )
         return Fix("Take a slice", Applicability.UNSAFE, (model.edit.replace(found.node, text),), reason)
     arange = model.names.spelled("torch.arange", node)
-    if arange is None or not is_place(node.value) or not is_still_there(node.value, found, model):
+    if arange is None or not is_dotted_name(node.value) or not is_still_there(node.value, found, model):
         return None
     bounds = ", ".join(model.source.text(bound) for bound in counter.args)
     certain = is_never_negative(counter, model)
@@ -168,10 +168,3 @@ def is_still_there(tensor: ast.expr, found: Counted, model: SemanticModel) -> bo
     repeatable = isinstance(tensor, ast.Name) or model.effects.effect_of(tensor).quiet
     counts = all(model.effects.effect_of(bound).quiet for bound in found.counter.args)
     return repeatable and counts and is_same_behind(tensor, before, tensor, found.node, model)
-
-
-def is_place(expression: ast.expr) -> bool:
-    """Is it a variable or an attribute, which may be named twice?"""
-    while isinstance(expression, ast.Attribute):
-        expression = expression.value
-    return isinstance(expression, ast.Name)
