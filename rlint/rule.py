@@ -19,7 +19,6 @@ from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.frequency import loop_variables, roles, trip_count
 from rlint.semantics.frequency.cadence import Cadence
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, AnyLoop
 from rlint.semantics.frequency.path_conditions import Guard, GuardKind
@@ -51,6 +50,7 @@ from rlint.semantics.types import (
 )
 from rlint.semantics.types.constants import Constant, ConstantValue
 from rlint.semantics.types.numbers import Number
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
     arguments_by_name,
     is_classmethod,

@@ -11,13 +11,13 @@ from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, Ite
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.effects import purity
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.checkpoints import writes_checkpoint
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import Loop
 from rlint.syntax.walk import descendants
 

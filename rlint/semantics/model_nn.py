@@ -7,7 +7,6 @@ from functools import cached_property
 
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import GRADIENT_STEP
 from rlint.semantics.frequency.roles import LEARNS
 from rlint.semantics.interprocedural.summary import FunctionSummary
@@ -21,6 +20,7 @@ from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.module_graph import Architecture, ModuleGraph
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.semantics.nn.train_eval_mode import sets_mode_around
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 

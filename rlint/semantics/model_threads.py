@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
@@ -14,6 +13,7 @@ from rlint.semantics.threads.contexts import Runners, WorkerStart
 from rlint.semantics.threads.locks import LockSection
 from rlint.semantics.threads.queues import ChannelMaker
 from rlint.semantics.threads.spawn import makes_worker
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rlint.semantics.frequency.intervals import calls_named
+from rlint.syntax.last_names import calls_named
 from rlint.syntax.syntax_index import SyntaxIndex
 
 if TYPE_CHECKING:

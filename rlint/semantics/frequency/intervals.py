@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.semantics.frequency.lazy_init import where_it_leaves
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants, place_in_order
 
@@ -215,37 +215,3 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
             else []
         )
     return [test]
-
-
-def calls_named(names: Collection[str], syntax: SyntaxIndex) -> list[ast.Call]:
-    """The calls in a file of what has one of these last names, in source order."""
-    calls = syntax.written.calls_of(names)
-    others = [call for call in syntax.written.calls.get("", ()) if last_name(call.func) in names]
-    return sorted([*calls, *others], key=place_in_order) if others else calls
-
-
-def calls_like(is_meant: Callable[[str], object], syntax: SyntaxIndex) -> list[ast.Call]:
-    """The calls in a file of what has a last name that is meant, in source order."""
-    calls = syntax.written.calls
-    unnamed = (last_name(call.func) or "" for call in calls.get("", ()))
-    return calls_named({name for name in (*calls, *unnamed) if name and is_meant(name)}, syntax)
-
-
-def last_name(expression: ast.AST) -> str | None:
-    """The last name in an access: `done` of `self.done`, `dones` of `dones.any()` or `dones[i]`."""
-    if type(expression) is ast.Name:
-        return expression.id
-    if type(expression) is ast.Attribute:
-        return expression.attr
-    match expression:
-        case ast.Call(func=ast.Attribute(value=owner, attr="any" | "all" | "item")):
-            return last_name(owner)
-        case ast.Call(func=ast.Attribute(attr=name)):
-            return name
-        case ast.Call(func=ast.Name(id="any" | "all" | "bool" | "float" | "int"), args=[argument]):
-            return last_name(argument)
-        case ast.Call(func=ast.Name(id=name)):
-            return name
-        case ast.Subscript(value=owner):
-            return last_name(owner)
-    return None

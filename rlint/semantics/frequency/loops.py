@@ -8,11 +8,12 @@ from functools import cached_property
 from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import FrequencyBounds, last_name
+from rlint.semantics.frequency.intervals import FrequencyBounds
 from rlint.semantics.frequency.pacing import Pacing
 from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.semantics.interprocedural.summary import LoopSummary
 from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, SyntaxIndex
 from rlint.syntax.syntax_index import Loop as LoopNode
 from rlint.syntax.walk import RUN_LATER

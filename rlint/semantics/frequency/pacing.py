@@ -6,8 +6,9 @@ import ast
 
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
-from rlint.semantics.frequency.intervals import interval_of, last_name
+from rlint.semantics.frequency.intervals import interval_of
 from rlint.semantics.frequency.path_conditions import constant_period
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
 
 OFTEN = 10

@@ -11,7 +11,8 @@ from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
-from rlint.semantics.frequency.intervals import PassInterval, interval_of, last_name
+from rlint.semantics.frequency.intervals import PassInterval, interval_of
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
 from rlint.syntax.walk import descendants

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.types.numbers import number_of
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import descendants
 

@@ -11,11 +11,11 @@ from rlint.findings import Heat
 from rlint.models.value_type import UNKNOWN, TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
+from rlint.syntax.last_names import last_name
 
 _NOT_PROJECT = frozenset(
     TypeTag[name]

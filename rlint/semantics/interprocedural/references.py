@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import calls_named, last_name
 from rlint.semantics.interprocedural.reference import ACCESSOR, ENDS, Reference, ReferenceKind
 from rlint.syntax.import_statements import absolute_module
+from rlint.syntax.last_names import calls_named, last_name
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 from rlint.syntax.walk import place_in_order
 

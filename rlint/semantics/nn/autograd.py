@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.trampoline import Step, run
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 

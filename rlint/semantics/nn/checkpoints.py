@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.path_conditions import GuardKind
+from rlint.syntax.last_names import last_name
 
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis

@@ -10,11 +10,11 @@ from functools import cached_property
 from rlint import models as library
 from rlint.models import gradient_rules as facts
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import calls_named, last_name
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import GradientFlow
 from rlint.semantics.nn.gradient_sinks import LEARNS, TAKES, SinkKind
 from rlint.semantics.nn.optimizer_params import OptimizerParams
+from rlint.syntax.last_names import calls_named, last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants, end_in_order, place_in_order

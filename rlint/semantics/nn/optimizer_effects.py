@@ -10,8 +10,8 @@ from functools import cached_property
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import GRADIENT_STEP
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import children, descendants
 

@@ -11,7 +11,7 @@ from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import calls_like, last_name
+from rlint.syntax.last_names import calls_like, last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 

@@ -12,7 +12,7 @@ from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import calls_like, last_name
+from rlint.syntax.last_names import calls_like, last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
-from rlint.semantics.frequency.intervals import last_name
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import RUN_LATER, descendants
 

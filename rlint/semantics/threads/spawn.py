@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import CallSite
+from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import descendants
 

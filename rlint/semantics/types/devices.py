@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rlint.models.value_type import Type, TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
+from rlint.syntax.last_names import last_name
 
 _ASKS = regex(
     r"^torch\.(cuda|xpu|mps|npu|hpu|musa|mlu|accelerator|backends\.(cuda|mps))\."

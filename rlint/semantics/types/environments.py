@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loop_variables import LoopItem, is_short, items_of
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:

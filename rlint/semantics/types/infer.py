@@ -10,7 +10,6 @@ from rlint import models
 from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
-from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
@@ -21,6 +20,7 @@ from rlint.semantics.types.infer_base import ITERATES, Handlers, TypeResolver
 from rlint.semantics.types.infer_calls import CallInference
 from rlint.semantics.types.infer_literals import LiteralInference
 from rlint.semantics.types.usage_inference import BOUND_ONCE, UsageInference
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of, is_classmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex

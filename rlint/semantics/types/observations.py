@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.intervals import last_name
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import descendants
 

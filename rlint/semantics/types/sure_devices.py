@@ -11,7 +11,7 @@ from functools import cached_property
 
 from rlint.models.value_type import Device, Type, TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.intervals import last_name
+from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
