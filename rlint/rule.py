@@ -19,8 +19,9 @@ from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.frequency import loop_variables, roles, trip_count
 from rlint.semantics.frequency.cadence import Cadence
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
-from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, AnyLoop
+from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.frequency.path_conditions import Guard, GuardKind
 from rlint.semantics.interprocedural import reference
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -65,12 +66,8 @@ from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, Function
 from rlint.syntax.walk import children, descendants, is_in, is_in_block, names_bound, size_of
 
 __all__ = [
-    "BATCH",
     "COMPREHENSIONS",
-    "ENVIRONMENT_STEP",
     "FUNCTIONS",
-    "GENERATION",
-    "GRADIENT_STEP",
     "LOOPS",
     "MAX_DEFINITIONS",
     "MODULE_METHODS",
@@ -88,6 +85,7 @@ __all__ = [
     "Constant",
     "ConstantValue",
     "Device",
+    "Driver",
     "Edit",
     "Effect",
     "EffectKind",

@@ -9,6 +9,7 @@ from rlint.findings import Heat
 from rlint.semantics.dataflow.varying_arguments import takes_loop_items
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.cadence import Cadence, Cadences
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.heat import COLD, HeatAt
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.frequency.path_conditions import Guard
@@ -118,9 +119,9 @@ class FrequencyQueries:
         index = self._analysis.loops.index
         return next((loop for loop in self.loops(node) if index[loop] == beat.loop), None)
 
-    def drivers(self, node: ast.AST) -> frozenset[str]:
+    def drivers(self, node: ast.AST) -> frozenset[Driver]:
         """What the function around a node, and those that call it while they are warm, do again and again:
-        the drivers of `rlint.semantics.frequency.loops`.
+        the members of `Driver`.
         """
         function = self._syntax.function(node)
         if function is None and self._symbols.module.cells and self.loops(node):

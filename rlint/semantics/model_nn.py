@@ -7,7 +7,7 @@ from functools import cached_property
 
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.loops import GRADIENT_STEP
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.roles import LEARNS
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -150,7 +150,7 @@ class NetworkQueries:
         for node in descendants(part):
             if not isinstance(node, ast.Call):
                 continue
-            if self._analysis.loops.driver_of(node) == GRADIENT_STEP or last_name(node.func) in LEARNS:
+            if self._analysis.loops.driver_of(node) is Driver.GRADIENT_STEP or last_name(node.func) in LEARNS:
                 return True
             if any(map(self._heat.learns, self._types.call_targets(node))):
                 return True

@@ -71,8 +71,8 @@ from collections.abc import Iterator
 
 from rlint.rule import (
     FUNCTIONS,
-    GENERATION,
     Applicability,
+    Driver,
     Finding,
     Fix,
     Heat,
@@ -148,7 +148,7 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
     warm = model.frequency.heat_of(anchor).level is not Heat.HOT
     if any(trip_count.over_settings(loop, model) for loop in model.frequency.loops(anchor)[:1]):
         return True
-    if warm and GENERATION in model.frequency.drivers(anchor):
+    if warm and Driver.GENERATION in model.frequency.drivers(anchor):
         return True  # generation and training take turns with the device
     block, index = model.syntax.block(anchor)
     for neighbours in (reversed(block[:index]), block[index + 1 :]):

@@ -62,17 +62,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import (
-    ENVIRONMENT_STEP,
-    Applicability,
-    Finding,
-    Fix,
-    Rule,
-    SemanticModel,
-    TypeTag,
-    last_name,
-    regex,
-)
+from rlint.rule import Applicability, Driver, Finding, Fix, Rule, SemanticModel, TypeTag, last_name, regex
 from rlint.rules.environments._shared.every_nth import counter_at, counts_passes
 from rlint.rules.environments._shared.steps import is_free, stands_free, unguarded_step
 
@@ -108,7 +98,9 @@ class RenderInTraining(Rule):
         function = model.function(call)
         if function is not None and function.name in _METHODS:
             return  # an environment, or what is wrapped around one
-        if unguarded_step(statement, model) != ENVIRONMENT_STEP or not stands_free(statement, model):
+        if unguarded_step(statement, model) is not Driver.ENVIRONMENT_STEP or not stands_free(
+            statement, model
+        ):
             return
         fix, rarely = self.rarer(statement, model)
         yield self.finding(
@@ -197,6 +189,6 @@ def trained_step(name: ast.Name, model: SemanticModel) -> ast.Call | None:
             continue
         if attribute.value.id != name.id or model.names.scope(attribute) is not model.names.scope(name):
             continue
-        if unguarded_step(call, model) == ENVIRONMENT_STEP and stands_free(call, model):
+        if unguarded_step(call, model) is Driver.ENVIRONMENT_STEP and stands_free(call, model):
             return call
     return None

@@ -58,9 +58,9 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import (
-    GRADIENT_STEP,
     LOOPS,
     Applicability,
+    Driver,
     Edit,
     Finding,
     Fix,
@@ -166,7 +166,7 @@ def trains(node: ast.AST, model: SemanticModel) -> bool:
     if not isinstance(node, LOOPS):
         return False
     beat = model.frequency.cadence(node.body[0])
-    return beat is not None and not beat.calls and GRADIENT_STEP in beat.drivers | beat.nested
+    return beat is not None and not beat.calls and Driver.GRADIENT_STEP in beat.drivers | beat.nested
 
 
 def blocking_launches(assignment: ast.Assign, model: SemanticModel) -> _Found | None:
@@ -188,7 +188,7 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
     name = function.name if function is not None else ""
     if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(model.path.replace("\\", "/").rpartition("/")[2]):
         return False
-    if GRADIENT_STEP in model.frequency.drivers(node):
+    if Driver.GRADIENT_STEP in model.frequency.drivers(node):
         return True
     return name in _ENTRY and bool(model.names.attribute_uses("backward"))
 

@@ -71,9 +71,8 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import (
-    ENVIRONMENT_STEP,
-    GRADIENT_STEP,
     Autograd,
+    Driver,
     Finding,
     Heat,
     Rule,
@@ -148,9 +147,9 @@ def acts(call: ast.Call, model: SemanticModel) -> bool:
     loops = [model.analysis.loops.index[loop] for loop in model.frequency.loops(call)]
     around = [summary.loops[index] for index in loops] if summary is not None else []
     if around:
-        return ENVIRONMENT_STEP in around[0].drivers
+        return Driver.ENVIRONMENT_STEP in around[0].drivers
     drives = model.frequency.drivers(call)
-    return ENVIRONMENT_STEP in drives and GRADIENT_STEP not in drives
+    return Driver.ENVIRONMENT_STEP in drives and Driver.GRADIENT_STEP not in drives
 
 
 def is_shown(expression: ast.expr, model: SemanticModel) -> bool:

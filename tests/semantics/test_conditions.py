@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from project_builder import build, expression, model_of
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.path_conditions import GuardKind
 
 LOOP = """
@@ -143,7 +144,7 @@ def test_guards_outside_of_the_loop_do_not_count() -> None:
     )
     beat = nested.frequency.cadence(expression(nested, "line()"))
     assert beat is not None
-    assert beat.drivers == {"environment step"}
+    assert beat.drivers == {Driver.ENVIRONMENT_STEP}
     assert beat.guards == ()
     assert [guard.counter for guard in beat.around] == ["episode"]
 
@@ -199,7 +200,7 @@ def test_beside_a_gradient_step() -> None:
     model = models["helper.py"]
     beat = model.frequency.cadence(expression(model, "line()"))
     assert beat is not None
-    assert beat.drivers == {"gradient step"}
+    assert beat.drivers == {Driver.GRADIENT_STEP}
     assert beat.guards == ()
     assert beat.calls == ("helper.Agent.report",)
 
@@ -223,8 +224,8 @@ def test_a_generator_that_plays() -> None:
     )
     beat = model.frequency.cadence(expression(model, "line()"))
     assert beat is not None
-    assert beat.drivers == {"gradient step"}
-    assert beat.nested == {"environment step"}
+    assert beat.drivers == {Driver.GRADIENT_STEP}
+    assert beat.nested == {Driver.ENVIRONMENT_STEP}
 
 
 def test_no_beat() -> None:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.semantics.frequency.loops import GENERATION, GRADIENT_STEP
+from rlint.semantics.frequency.drivers import Driver
 
 
 def asks(test: str) -> bool:
@@ -82,7 +82,7 @@ def test_what_callers_drive_counts() -> None:
                 """,
         }
     )
-    assert {GENERATION, GRADIENT_STEP} <= models["memory.py"].frequency.drivers(
+    assert {Driver.GENERATION, Driver.GRADIENT_STEP} <= models["memory.py"].frequency.drivers(
         expression(models["memory.py"], "clear()")
     )
     assert (

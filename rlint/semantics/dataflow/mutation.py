@@ -9,7 +9,7 @@ from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.aliasing import lenders
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, MESSAGE
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.scopes import BindingKind
@@ -30,7 +30,7 @@ _HARMLESS = (
 # while these wait, other threads and processes go on
 _WAITS = EffectKind.WAITS | EffectKind.SLEEPS
 _HELD = (TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE)
-_OTHERS = (ENVIRONMENT_STEP, MESSAGE)
+_OTHERS = (Driver.ENVIRONMENT_STEP, Driver.MESSAGE)
 _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
 _DOING = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}

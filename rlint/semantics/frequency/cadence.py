@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.heat import HeatMap
-from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
 from rlint.semantics.frequency.path_conditions import Guard
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
@@ -30,8 +30,8 @@ class Cadence:
     one of these holds the loop over environment steps in turn (epochs of episodes of steps).
     """
 
-    drivers: frozenset[str]
-    nested: frozenset[str]
+    drivers: frozenset[Driver]
+    nested: frozenset[Driver]
     guards: tuple[Guard, ...] = ()
     around: tuple[Guard, ...] = ()
     calls: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Cadences:
                     header=function.loops[index].header,
                     resets=any(call.method == "reset" and call.loop == index for call in function.calls),
                     layered=any(
-                        ENVIRONMENT_STEP in driven[inner][1]
+                        Driver.ENVIRONMENT_STEP in driven[inner][1]
                         for inner, loop in enumerate(function.loops)
                         if loop.parent == index and inner < len(driven)
                     ),

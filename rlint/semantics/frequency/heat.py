@@ -10,14 +10,14 @@ from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
-from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.roles import role_of, takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
 from rlint.semantics.nn.checkpoints import savers
 
-_ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
+_ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _CHAIN_LENGTH = 6
 _MANY_CALLERS = 8
 
@@ -41,9 +41,9 @@ class HeatMap:
         self.graph = graph
         self._functions = [f for module in index.modules.values() for f in module.functions.values()]
         self._in_tests = {f.path for m in index.modules.values() if m.is_test for f in m.functions.values()}
-        self._once: dict[str, frozenset[str]] = {}
-        self._many: dict[str, frozenset[str]] = {}
-        self._loop_drivers: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {}
+        self._once: dict[str, frozenset[Driver]] = {}
+        self._many: dict[str, frozenset[Driver]] = {}
+        self._loop_drivers: dict[str, tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]] = {}
         self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
         self._heat: dict[str, HeatAt] = {}
         self._find_drivers()
@@ -124,9 +124,9 @@ class HeatMap:
             own = function.loops[index].each_pass
         if own is not None:
             return own
-        if GRADIENT_STEP in self._once[function.path]:
+        if Driver.GRADIENT_STEP in self._once[function.path]:
             return True
-        if GRADIENT_STEP in self._many[function.path]:
+        if Driver.GRADIENT_STEP in self._many[function.path]:
             return False  # once for many gradient steps: after the epochs over a rollout
         seen |= {function.path}
         return len(seen) <= _CHAIN_LENGTH and any(
@@ -137,7 +137,7 @@ class HeatMap:
             if self.inside(edge.caller, around, edge.site.cap).level >= level
         )
 
-    def drives(self, function: FunctionSummary) -> frozenset[str]:
+    def drives(self, function: FunctionSummary) -> frozenset[Driver]:
         """What a function, and those that call it while they are warm, do in and outside of their loops,
         the calls they make included: environment steps, gradient steps, generation …
         """
@@ -148,11 +148,13 @@ class HeatMap:
                 found |= self._once[edge.caller.path] | self._many[edge.caller.path]
         return found
 
-    def driven_by(self, function: FunctionSummary) -> tuple[frozenset[str], frozenset[str]]:
+    def driven_by(self, function: FunctionSummary) -> tuple[frozenset[Driver], frozenset[Driver]]:
         """What a function does once per call, and what it does many times, through all that it calls."""
         return self._once[function.path], self._many[function.path]
 
-    def loops_driven_by(self, function: FunctionSummary) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    def loops_driven_by(
+        self, function: FunctionSummary
+    ) -> tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]:
         """The same for a pass of each of its loops."""
         return self._loop_drivers[function.path]
 
@@ -162,7 +164,7 @@ class HeatMap:
 
     def learns(self, function: FunctionSummary) -> bool:
         """Does a function, with all that it calls, take gradient steps?"""
-        return GRADIENT_STEP in self._once[function.path] | self._many[function.path]
+        return Driver.GRADIENT_STEP in self._once[function.path] | self._many[function.path]
 
     def callers(self, function: FunctionSummary) -> list[tuple[Heat, CallEdge]]:
         """The calls of a function, each with how hot it is; those of tests are left out."""
@@ -183,7 +185,7 @@ class HeatMap:
     ) -> Iterator[tuple[str, ...]]:
         way = (function.path, *seen)
         driven = self._loop_drivers[function.path]
-        if any(GRADIENT_STEP in once | many for once, many in (driven[loop] for loop in loops)):
+        if any(Driver.GRADIENT_STEP in once | many for once, many in (driven[loop] for loop in loops)):
             yield way
             return
         for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
@@ -217,7 +219,7 @@ class HeatMap:
         many = {f.path: {driver for loop in f.loops for driver in loop.drivers} for f in self._functions}
         for function in self._functions:
             for site in self._learning_calls(function):
-                (once if site.loop == -1 else many)[function.path].add(GRADIENT_STEP)
+                (once if site.loop == -1 else many)[function.path].add(Driver.GRADIENT_STEP)
         pending = deque(self._functions)
         queued = {f.path for f in self._functions}
         while pending:
@@ -258,11 +260,11 @@ class HeatMap:
         if not count:
             self._loop_drivers[function.path] = ()
             return ()
-        direct: list[set[str]] = [set(loop.drivers) for loop in function.loops]
-        nested: list[set[str]] = [set() for _ in range(count)]
+        direct: list[set[Driver]] = [set(loop.drivers) for loop in function.loops]
+        nested: list[set[Driver]] = [set() for _ in range(count)]
         for site in self._learning_calls(function):
             if 0 <= site.loop < count:
-                direct[site.loop].add(GRADIENT_STEP)
+                direct[site.loop].add(Driver.GRADIENT_STEP)
         for edge in self.graph.calls(function.path):
             if 0 <= edge.site.loop < count and edge.site.cap is not Heat.COLD:
                 direct[edge.site.loop] |= self._surely_once(edge.target)
@@ -278,13 +280,15 @@ class HeatMap:
         )
         return tuple(_loop_level(direct[i], nested[i]) for i in range(count))
 
-    def _surely_once(self, function: FunctionSummary) -> frozenset[str]:
+    def _surely_once(self, function: FunctionSummary) -> frozenset[Driver]:
         """What a function does once per call. One that steps an environment in its loops, and does so outside
         of them only through calls (a reset that begins with a step), runs whole episodes.
         """
         once, many = self._once[function.path], self._many[function.path]
-        through_calls = ENVIRONMENT_STEP in once & many and ENVIRONMENT_STEP not in function.drivers
-        return once - {ENVIRONMENT_STEP} if through_calls else once
+        through_calls = (
+            Driver.ENVIRONMENT_STEP in once & many and Driver.ENVIRONMENT_STEP not in function.drivers
+        )
+        return once - {Driver.ENVIRONMENT_STEP} if through_calls else once
 
     def _spread(self) -> None:
         """From the loops through the calls; the shortest chain wins. Roles speak where no caller does."""
@@ -363,14 +367,19 @@ def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:
     return [i for i, loop in enumerate(function.loops) if loop.line == line and loop.parent == around]
 
 
-def _loop_level(direct: set[str], nested: set[str]) -> Heat | None:
-    if ENVIRONMENT_STEP in direct or MESSAGE in direct:
+def _loop_level(direct: set[Driver], nested: set[Driver]) -> Heat | None:
+    if Driver.ENVIRONMENT_STEP in direct or Driver.MESSAGE in direct:
         return Heat.HOT
-    if GENERATION in direct:
+    if Driver.GENERATION in direct:
         return Heat.WARM
-    if direct & {GRADIENT_STEP, BATCH}:
+    if direct & {Driver.GRADIENT_STEP, Driver.BATCH}:
         return Heat.WARM if nested & _ROLLOUT else Heat.HOT
-    return Heat.WARM if nested & {ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE, BATCH} else None
+    return (
+        Heat.WARM
+        if nested
+        & {Driver.ENVIRONMENT_STEP, Driver.GENERATION, Driver.GRADIENT_STEP, Driver.MESSAGE, Driver.BATCH}
+        else None
+    )
 
 
 def _shortened(chain: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,47 +6,22 @@ import ast
 from functools import cached_property
 
 from rlint.findings import Heat
-from rlint.models.value_type import TypeTag
-from rlint.regex import regex
+from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.intervals import FrequencyBounds
 from rlint.semantics.frequency.pacing import Pacing
 from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.semantics.interprocedural.summary import LoopSummary
 from rlint.semantics.types.infer import TypeInference
-from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, SyntaxIndex
 from rlint.syntax.syntax_index import Loop as LoopNode
 from rlint.syntax.walk import RUN_LATER
 
-ENVIRONMENT_STEP = "environment step"
-GRADIENT_STEP = "gradient step"
-GENERATION = "generation"
-MESSAGE = "message"
-BATCH = "batch"
-
 BOUNDED = 8
 """A loop over at most so many constant items does not make its body hotter."""
 
-_ENVIRONMENT = regex(r"env|^(game|sim|simulator|world|mdp)$")
-_OPTIMIZER = regex(r"optim|^opt|_opt$|^scaler$|grad_scaler")
-_NO_ENVIRONMENT = regex(
-    r"sched|optim|^opt|_opt$|scaler|prof|accelerator|engine|writer|logger|progress|bar$|timer|clock|meter"
-)
-_QUEUE = regex(r"queue|(^|_)q$")
-_CONNECTION = regex(r"conn|pipe|remote|sock")
-_STORES = regex(r"buffer|memory|replay")
-_LOADER = regex(r"loader$|dataloader")
-_GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
 _HEADER_LENGTH = 60
-_NONE: frozenset[str] = frozenset()
-
-_STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
-"""Methods that may take gradient steps."""
-_DRIVING = _STEPPING | frozenset(
-    """generate generate_samples generate_sequences get get_nowait recv recv_bytes recv_pyobj sample
-    sample_batch""".split()
-)
-"""Methods that may drive what is around them."""
+_NONE: frozenset[Driver] = frozenset()
 
 _REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *RUN_LATER, ast.If})
 """What tells around a line which loops repeat it."""
@@ -157,8 +132,8 @@ class LoopIndex:
 
     @cached_property
     def _gradient_steps(self) -> list[ast.Call]:
-        calls = self.syntax.written.calls_of(_STEPPING)
-        return [call for call in calls if self.driver_of(call) == GRADIENT_STEP]
+        calls = self.syntax.written.calls_of(STEPPING)
+        return [call for call in calls if self.driver_of(call) is Driver.GRADIENT_STEP]
 
     def summaries(self, function: ast.AST | None) -> tuple[LoopSummary, ...]:
         """The loops of a function as plain data, in the order of their index."""
@@ -179,7 +154,7 @@ class LoopIndex:
             )
         return tuple(result)
 
-    def function_drivers(self, function: ast.AST | None) -> frozenset[str]:
+    def function_drivers(self, function: ast.AST | None) -> frozenset[Driver]:
         """What a function does directly outside its loops."""
         return frozenset(self._drivers[1].get(function, _NONE))
 
@@ -211,16 +186,16 @@ class LoopIndex:
             )
         return False
 
-    def driver_of(self, call: ast.Call) -> str | None:
+    def driver_of(self, call: ast.Call) -> Driver | None:
         """What a call drives: a step of an environment or an optimiser, the arrival of a message."""
-        return self._driver(call, call.func) if isinstance(call.func, ast.Attribute) else None
+        return driver_of(call, self.types)
 
     @cached_property
-    def _drivers(self) -> tuple[dict[AnyLoop, set[str]], dict[ast.AST | None, set[str]]]:
+    def _drivers(self) -> tuple[dict[AnyLoop, set[Driver]], dict[ast.AST | None, set[Driver]]]:
         """What drives each loop, and what each function drives outside of its loops."""
-        of_loops: dict[AnyLoop, set[str]] = {}
-        of_functions: dict[ast.AST | None, set[str]] = {}
-        for call in self.syntax.written.calls_of(_DRIVING):
+        of_loops: dict[AnyLoop, set[Driver]] = {}
+        of_functions: dict[ast.AST | None, set[Driver]] = {}
+        for call in self.syntax.written.calls_of(DRIVING):
             driver = self.driver_of(call)
             if driver is not None:
                 loop = self.innermost(call)
@@ -229,63 +204,9 @@ class LoopIndex:
                 else:
                     of_functions.setdefault(self.syntax.function(call), set()).add(driver)
         for run in (*self.syntax.of_type(ast.For), *self.syntax.of_type(ast.AsyncFor)):
-            if isinstance(run, (ast.For, ast.AsyncFor)) and self._is_loader(run.iter):
-                of_loops.setdefault(run, set()).add(BATCH)
+            if isinstance(run, (ast.For, ast.AsyncFor)) and is_loader(run.iter, self.types):
+                of_loops.setdefault(run, set()).add(Driver.BATCH)
         return of_loops, of_functions
-
-    def _driver(self, call: ast.Call, func: ast.Attribute) -> str | None:
-        method = func.attr
-        if method in ("step", "step_wait", "vector_step"):
-            return self._step(call, func)
-        if method in ("backward", "manual_backward"):
-            return GRADIENT_STEP
-        if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
-            tag = self.types.type_of(func.value).tag
-            if tag in (TypeTag.QUEUE, TypeTag.CONNECTION):
-                return MESSAGE
-            name = (last_name(func.value) or "").lower()
-            pattern = _QUEUE if method.startswith("get") else _CONNECTION
-            return MESSAGE if tag is TypeTag.UNKNOWN and pattern.search(name) else None
-        if method in ("sample", "sample_batch") and call.args:
-            name = (last_name(func.value) or "").lower()
-            return BATCH if _STORES.search(name) else None
-        if method in ("generate", "generate_sequences", "generate_samples"):
-            name = (last_name(func.value) or "").lower()
-            return GENERATION if _GENERATES.search(name) else None
-        return None
-
-    def _step(self, call: ast.Call, func: ast.Attribute) -> str | None:
-        tag = self.types.type_of(func.value).tag
-        name = (last_name(func.value) or "").lower()
-        if tag is TypeTag.ENVIRONMENT:
-            return ENVIRONMENT_STEP
-        if tag is TypeTag.OPTIMIZER:
-            return GRADIENT_STEP
-        if tag not in (TypeTag.UNKNOWN, TypeTag.INSTANCE, TypeTag.MODULE):
-            return None
-        if _ENVIRONMENT.search(name):
-            return ENVIRONMENT_STEP
-        if _OPTIMIZER.search(name):
-            return GRADIENT_STEP
-        if name in ("self", "super") or _NO_ENVIRONMENT.search(name):
-            return None
-        parent = self.syntax.parents.get(call)
-        if (
-            isinstance(parent, ast.Assign)
-            and len(parent.targets) == 1
-            and isinstance(parent.targets[0], ast.Tuple)
-        ):
-            return ENVIRONMENT_STEP if len(parent.targets[0].elts) in (4, 5) and call.args else None
-        return None
-
-    def _is_loader(self, iterable: ast.expr) -> bool:
-        if isinstance(iterable, ast.Call):
-            callee = self.types.names.qualified(iterable.func) or ""
-            if callee in ("builtins.enumerate", "builtins.zip", "builtins.iter") or callee.startswith("tqdm"):
-                return any(self._is_loader(argument) for argument in iterable.args)
-        if self.types.type_of(iterable).tag is TypeTag.LOADER:
-            return True
-        return bool(_LOADER.search((last_name(iterable) or "").lower()))
 
 
 def _outside(scope_node: ast.AST) -> list[ast.AST]:

@@ -8,7 +8,7 @@ from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
 
 
@@ -96,7 +96,7 @@ class Role:
     what: str
 
 
-def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: frozenset[str]) -> Role | None:
+def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: frozenset[Driver]) -> Role | None:
     """The role of a function. `owner` and `tag` are the name and kind of its class ("" for none);
     `in_loops` is what drives the loops in it, those that it reaches through calls included.
     """
@@ -117,8 +117,8 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
         return Role(Heat.HOT, "looks at each answer")
     if name not in _HOT or (name in _AGENT_ONLY and not _AGENT_CLASS.search(owner)):
         return None
-    if in_loops & {ENVIRONMENT_STEP, GENERATION}:
+    if in_loops & {Driver.ENVIRONMENT_STEP, Driver.GENERATION}:
         return None  # holds the training loop itself
-    if in_loops & {GRADIENT_STEP, BATCH}:
+    if in_loops & {Driver.GRADIENT_STEP, Driver.BATCH}:
         return Role(Heat.WARM, "learns from a batch of rollouts")
     return Role(Heat.HOT, _HOT[name])

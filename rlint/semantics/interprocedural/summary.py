@@ -8,6 +8,7 @@ from rlint.findings import Heat
 from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
 from rlint.models.value_type import Type
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.path_conditions import Guard
 from rlint.semantics.interprocedural.reference import Reference
 from rlint.semantics.nn.architecture import NetworkPart
@@ -29,7 +30,7 @@ class LoopSummary:
     line: int
     header: str
     parent: int  # index of the enclosing loop in the same function, -1 for none
-    drivers: frozenset[str] = frozenset()
+    drivers: frozenset[Driver] = frozenset()
     bounded: bool = False
     cap: Heat = Heat.HOT  # the hottest that the conditions between it and the next loop allow
     each_pass: bool | None = None  # does it run in each pass of what holds it (see pacing.py)?
@@ -98,7 +99,7 @@ class FunctionSummary:
     effect_paths: tuple[tuple[str, Effect], ...] = ()  # called paths, with what to think of unknown ones
     calls: tuple[CallSite, ...] = ()
     loops: tuple[LoopSummary, ...] = ()
-    drivers: frozenset[str] = frozenset()  # done directly, outside all loops of the function
+    drivers: frozenset[Driver] = frozenset()  # done directly, outside all loops of the function
     is_method: bool = False
     is_property: bool = False
     is_static: bool = False

@@ -10,7 +10,7 @@ from functools import cached_property
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.frequency.loops import GRADIENT_STEP
+from rlint.semantics.frequency.drivers import Driver
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import children, descendants
@@ -62,7 +62,7 @@ class OptimizerEffects:
             return False
         driver = self.analysis.loops.driver_of(call)
         if driver is not None:
-            return driver == GRADIENT_STEP
+            return driver is Driver.GRADIENT_STEP
         name = (last_name(call.func.value) or "").lower()
         return self.analysis.types.type_of(call.func.value).tag not in _NO_STEPS and "sched" not in name
 

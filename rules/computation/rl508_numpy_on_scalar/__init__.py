@@ -72,8 +72,8 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import (
-    ENVIRONMENT_STEP,
     Applicability,
+    Driver,
     Edit,
     Finding,
     Fix,
@@ -143,7 +143,9 @@ def is_often(found: Scalar, model: SemanticModel) -> bool:
     ):
         return False  # which takes a thousand times as long
     return (
-        bool(loops) or ENVIRONMENT_STEP in model.frequency.drivers(call) or model.frequency.runs_by_role(call)
+        bool(loops)
+        or Driver.ENVIRONMENT_STEP in model.frequency.drivers(call)
+        or model.frequency.runs_by_role(call)
     )
 
 

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import (
-    BATCH,
-    ENVIRONMENT_STEP,
-    GENERATION,
-    GRADIENT_STEP,
-    Cadence,
-    Guard,
-    GuardKind,
-    SemanticModel,
-    regex,
-)
+from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, regex
 
 _NO_TRAINING = regex(
     r"(^|_)(eval\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*|benchmark\w*"
@@ -27,19 +17,19 @@ _LARGE_MODELS = frozenset(
 )
 
 
-def step_of(beat: Cadence) -> str | None:
+def step_of(beat: Cadence) -> Driver | None:
     """The step that a line keeps pace with: an environment step, a gradient step; None where it runs once
     for many of them, or where nobody knows.
     """
-    if GENERATION in beat.drivers | beat.nested:
+    if Driver.GENERATION in beat.drivers | beat.nested:
         return None
-    if ENVIRONMENT_STEP in beat.drivers:
-        return ENVIRONMENT_STEP  # those nested in it skip frames, or are made by `reset`
-    many = beat.nested & {ENVIRONMENT_STEP, GRADIENT_STEP, BATCH}
-    return GRADIENT_STEP if GRADIENT_STEP in beat.drivers and not many else None
+    if Driver.ENVIRONMENT_STEP in beat.drivers:
+        return Driver.ENVIRONMENT_STEP  # those nested in it skip frames, or are made by `reset`
+    many = beat.nested & {Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP, Driver.BATCH}
+    return Driver.GRADIENT_STEP if Driver.GRADIENT_STEP in beat.drivers and not many else None
 
 
-def unguarded_step(node: ast.AST, model: SemanticModel) -> str | None:
+def unguarded_step(node: ast.AST, model: SemanticModel) -> Driver | None:
     """The step of a training that a node runs in each time, with nothing to hold it back; None otherwise."""
     beat = model.frequency.cadence(node)
     if beat is None or held_back(beat.guards) or not is_training(node, model):
@@ -59,7 +49,7 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
     beat = model.frequency.cadence(node)
     if beat is None:
         return False
-    if GRADIENT_STEP in beat.drivers | beat.nested:
+    if Driver.GRADIENT_STEP in beat.drivers | beat.nested:
         return True
     called = [name for path in beat.calls for name in path.split(".")]
     function = model.function(node)
@@ -68,7 +58,7 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
     called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
     if any(_NO_TRAINING.search(name.lower()) for name in called):
         return False
-    return GRADIENT_STEP in model.frequency.drivers(node) or any(
+    return Driver.GRADIENT_STEP in model.frequency.drivers(node) or any(
         _TRAINS.search(name.lower()) for name in called
     )
 

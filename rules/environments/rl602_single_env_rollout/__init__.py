@@ -69,15 +69,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import (
-    ENVIRONMENT_STEP,
-    GRADIENT_STEP,
-    Finding,
-    Rule,
-    SemanticModel,
-    descendants,
-    environments,
-)
+from rlint.rule import Driver, Finding, Rule, SemanticModel, descendants, environments
 from rlint.rules.environments._shared.steps import is_for_training, is_training
 from rlint.rules.environments.rl602_single_env_rollout.one_env import runs_network, sees_one
 
@@ -115,10 +107,10 @@ class SingleEnvRollout(Rule):
 def per_step(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run once in each step of an environment, in training?"""
     beat = model.frequency.cadence(call)
-    if beat is None or ENVIRONMENT_STEP not in beat.drivers:
+    if beat is None or Driver.ENVIRONMENT_STEP not in beat.drivers:
         return False
     # in a loop that steps the environment and learns, or in one that it is called from to collect
-    if GRADIENT_STEP in beat.drivers | beat.nested:
+    if Driver.GRADIENT_STEP in beat.drivers | beat.nested:
         learns: bool = is_training(call, model)
         return learns
     return any(is_for_training(way) for way in model.frequency.ways_from_training(call))

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import (
-    ENVIRONMENT_STEP,
-    BindingKind,
-    SemanticModel,
-    descendants,
-    observations,
-    one_row_batches,
-)
+from rlint.rule import BindingKind, Driver, SemanticModel, descendants, observations, one_row_batches
 
 _DEPTH = 4
 
@@ -36,7 +29,7 @@ def gives_one_number(call: ast.Call, model: SemanticModel) -> bool:
     """
     function = model.function(call)
     for step in model.names.calls_named("step", function):
-        is_step = model.analysis.loops.driver_of(step) == ENVIRONMENT_STEP
+        is_step = model.analysis.loops.driver_of(step) is Driver.ENVIRONMENT_STEP
         if is_step and step.args and is_number(step.args[0], model):
             return True
     if function is None or model.nn.takes_gradient_steps(function):

@@ -5,18 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.rule import (
-    BATCH,
-    ENVIRONMENT_STEP,
-    GENERATION,
-    GRADIENT_STEP,
-    Cadence,
-    GuardKind,
-    SemanticModel,
-    last_name,
-    regex,
-    roles,
-)
+from rlint.rule import Cadence, Driver, GuardKind, SemanticModel, last_name, regex, roles
 from rlint.rules.environments._shared.steps import is_training
 
 EPISODE, PASS = "episode", "pass"
@@ -40,15 +29,15 @@ def pass_of(node: ast.AST, model: SemanticModel) -> str | None:
     nobody knows.
     """
     beat = model.frequency.cadence(node)
-    if beat is None or GENERATION in beat.drivers | beat.nested or not _trains(node, model):
+    if beat is None or Driver.GENERATION in beat.drivers | beat.nested or not _trains(node, model):
         return None
     if any(guard.sort is GuardKind.ENDS for guard in beat.guards):
         return EPISODE
-    if ENVIRONMENT_STEP in beat.drivers:
-        return ENVIRONMENT_STEP
-    if not beat.nested & {ENVIRONMENT_STEP, GRADIENT_STEP, BATCH}:
-        return GRADIENT_STEP if GRADIENT_STEP in beat.drivers else None
-    if ENVIRONMENT_STEP in beat.nested and _is_episode(beat):
+    if Driver.ENVIRONMENT_STEP in beat.drivers:
+        return Driver.ENVIRONMENT_STEP.value
+    if not beat.nested & {Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP, Driver.BATCH}:
+        return Driver.GRADIENT_STEP.value if Driver.GRADIENT_STEP in beat.drivers else None
+    if Driver.ENVIRONMENT_STEP in beat.nested and _is_episode(beat):
         return EPISODE
     if _TRAININGS.search(beat.header):
         return None

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import (
-    ENVIRONMENT_STEP,
     FUNCTIONS,
     LOOPS,
     AnyLoop,
     Binding,
     BindingKind,
+    Driver,
     ItemKind,
     LoopItem,
     Scope,
@@ -233,7 +233,7 @@ class _Input:
 
     def _steps(self, call: ast.Call) -> bool:
         """Does it step an environment, other than one that belongs to the pass?"""
-        if self.model.analysis.loops.driver_of(call) != ENVIRONMENT_STEP:
+        if self.model.analysis.loops.driver_of(call) is not Driver.ENVIRONMENT_STEP:
             return False
         return not any(
             isinstance(node, ast.Name) and node.id in self.items for node in descendants(call.func)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import GRADIENT_STEP, Autograd, SemanticModel, TypeTag, descendants, frozen
+from rlint.rule import Autograd, Driver, SemanticModel, TypeTag, descendants, frozen
 
 _FREEZES = ("requires_grad", "requires_grad_")
 
@@ -73,7 +73,7 @@ def _events_in(around: ast.ClassDef | ast.Module, model: SemanticModel) -> list[
                 continue
             owner: ast.expr = use.value
             if method == "step":
-                if model.analysis.loops.driver_of(call) != GRADIENT_STEP:
+                if model.analysis.loops.driver_of(call) is not Driver.GRADIENT_STEP:
                     continue
                 if call.args and isinstance(call.args[0], (ast.Name, ast.Attribute)):
                     owner = call.args[0]  # `scaler.step(optimizer)`

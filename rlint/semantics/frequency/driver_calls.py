@@ -1,0 +1,91 @@
+"""Recognise the calls and loops that drive training: by types, else by names."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.value_type import TypeTag
+from rlint.regex import regex
+from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.last_names import last_name
+
+_ENVIRONMENT = regex(r"env|^(game|sim|simulator|world|mdp)$")
+_OPTIMIZER = regex(r"optim|^opt|_opt$|^scaler$|grad_scaler")
+_NO_ENVIRONMENT = regex(
+    r"sched|optim|^opt|_opt$|scaler|prof|accelerator|engine|writer|logger|progress|bar$|timer|clock|meter"
+)
+_QUEUE = regex(r"queue|(^|_)q$")
+_CONNECTION = regex(r"conn|pipe|remote|sock")
+_STORES = regex(r"buffer|memory|replay")
+_LOADER = regex(r"loader$|dataloader")
+_GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
+STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
+"""Methods that may take gradient steps."""
+DRIVING = STEPPING | frozenset(
+    """generate generate_samples generate_sequences get get_nowait recv recv_bytes recv_pyobj sample
+    sample_batch""".split()
+)
+"""Methods that may drive what is around them."""
+
+
+def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
+    """What a call drives: a step of an environment or an optimiser, the arrival of a message …"""
+    func = call.func
+    if not isinstance(func, ast.Attribute):
+        return None
+    method = func.attr
+    if method in ("step", "step_wait", "vector_step"):
+        return _step(call, func, types)
+    if method in ("backward", "manual_backward"):
+        return Driver.GRADIENT_STEP
+    if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
+        tag = types.type_of(func.value).tag
+        if tag in (TypeTag.QUEUE, TypeTag.CONNECTION):
+            return Driver.MESSAGE
+        name = (last_name(func.value) or "").lower()
+        pattern = _QUEUE if method.startswith("get") else _CONNECTION
+        return Driver.MESSAGE if tag is TypeTag.UNKNOWN and pattern.search(name) else None
+    if method in ("sample", "sample_batch") and call.args:
+        name = (last_name(func.value) or "").lower()
+        return Driver.BATCH if _STORES.search(name) else None
+    if method in ("generate", "generate_sequences", "generate_samples"):
+        name = (last_name(func.value) or "").lower()
+        return Driver.GENERATION if _GENERATES.search(name) else None
+    return None
+
+
+def _step(call: ast.Call, func: ast.Attribute, types: TypeInference) -> Driver | None:
+    tag = types.type_of(func.value).tag
+    name = (last_name(func.value) or "").lower()
+    if tag is TypeTag.ENVIRONMENT:
+        return Driver.ENVIRONMENT_STEP
+    if tag is TypeTag.OPTIMIZER:
+        return Driver.GRADIENT_STEP
+    if tag not in (TypeTag.UNKNOWN, TypeTag.INSTANCE, TypeTag.MODULE):
+        return None
+    if _ENVIRONMENT.search(name):
+        return Driver.ENVIRONMENT_STEP
+    if _OPTIMIZER.search(name):
+        return Driver.GRADIENT_STEP
+    if name in ("self", "super") or _NO_ENVIRONMENT.search(name):
+        return None
+    parent = types.syntax.parents.get(call)
+    if (
+        isinstance(parent, ast.Assign)
+        and len(parent.targets) == 1
+        and isinstance(parent.targets[0], ast.Tuple)
+    ):
+        return Driver.ENVIRONMENT_STEP if len(parent.targets[0].elts) in (4, 5) and call.args else None
+    return None
+
+
+def is_loader(iterable: ast.expr, types: TypeInference) -> bool:
+    """Whether a loop over an expression loads a batch in each pass."""
+    if isinstance(iterable, ast.Call):
+        callee = types.names.qualified(iterable.func) or ""
+        if callee in ("builtins.enumerate", "builtins.zip", "builtins.iter") or callee.startswith("tqdm"):
+            return any(is_loader(argument, types) for argument in iterable.args)
+    if types.type_of(iterable).tag is TypeTag.LOADER:
+        return True
+    return bool(_LOADER.search((last_name(iterable) or "").lower()))
