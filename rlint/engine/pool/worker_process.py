@@ -9,6 +9,7 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from typing import Any
 
 from rlint.engine.check_outcome import CheckOutcome
 from rlint.engine.gc_control import GcControl
@@ -30,7 +31,7 @@ def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
     with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
         catalogue.load(codes)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent is gone
-        start: WorkerSetup = connections[0].recv()
+        start: WorkerSetup = _received(connections[0])
         for name, entries in start.plugins.items():
             if name not in catalogue.added():
                 catalogue.add(name, entries)
@@ -82,11 +83,19 @@ def _divided(connections: Sequence[Connection]) -> _One:
     return first
 
 
+def _received(connection: Connection) -> Any:
+    """Return what the parent sends. Raises EOFError where it is gone, be it in the middle of a message."""
+    try:
+        return connection.recv()
+    except OSError as error:
+        raise EOFError from error
+
+
 def _work(connection: Connection, options: CheckOptions) -> None:
     process = _Process(options)
     try:
         while True:
-            answer = process.do(connection.recv())
+            answer = process.do(_received(connection))
             if isinstance(answer, CheckOutcome):
                 answer.pack()
             connection.send(answer)
