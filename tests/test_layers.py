@@ -17,7 +17,15 @@ import pytest
 
 from fixture_folders import ROOT
 
-PLAIN = ("rlint", "rlint.errors", "rlint.enums", "rlint.findings", "rlint.frozen", "rlint.regex")
+PLAIN = (
+    "rlint",
+    "rlint.errors",
+    "rlint.enums",
+    "rlint.findings",
+    "rlint.frozen",
+    "rlint.plain_data",
+    "rlint.regex",
+)
 """Modules of plain data and small tools, which may import one another."""
 
 LAYERS: tuple[tuple[str, ...], ...] = (

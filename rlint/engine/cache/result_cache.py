@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rlint.engine.cache.result_codec import from_plain, to_plain
+from rlint.plain_data import UnpackError, pack, unpack
+from rlint.run_data import FileResult
 
 if TYPE_CHECKING:
     from rlint.engine.cache.store import Cache
-    from rlint.run_data import FileResult, Target
+    from rlint.run_data import Target
 
 _PREFIX = "run-"
 _OTHERS = 4
@@ -58,14 +60,14 @@ class ResultCache:
         if plain is None:
             return None
         try:
-            return [from_plain(data) for data in plain]
-        except (TypeError, ValueError):
+            return [unpack(data, FileResult) for data in plain]
+        except (UnpackError, TypeError):
             return None
 
     def add(self, key: str, results: Sequence[FileResult]) -> None:
         """Keep results, unless a bug of rlint had a part in them."""
         if not any(problem.is_bug for result in results for problem in result.problems):
-            self._used[key] = [to_plain(result) for result in results]
+            self._used[key] = [pack(replace(result, hidden=())) for result in results]
 
     def save(self) -> None:
         """Write down what this run knows; what is kept of other contents of the files goes."""

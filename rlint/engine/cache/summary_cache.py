@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from pathlib import Path
 
 from rlint.engine.cache.keys import key_of_summary
 from rlint.engine.cache.store import SUMMARY, Cache
+from rlint.plain_data import UnpackError, pack, unpack
 from rlint.run_data import FileTask
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.interprocedural.summary_codec import UnpackError, pack, unpack
+
+_FAST = 1  # level of compression
+_MOST_BYTES = 200_000_000
 
 
 class SummaryCache:
@@ -25,13 +30,27 @@ class SummaryCache:
         """The summary with this digest of all that it hangs on, be it of a file that has changed."""
         data = self._cache.load_bytes(key + SUMMARY)
         try:
-            return None if data is None else unpack(data)
+            return None if data is None else from_bytes(data)
         except UnpackError:
             return None
 
     def store(self, job: FileTask, summary: ModuleSummary) -> None:
         """Keep the summary of a file, which is known to have the content that the job tells of."""
-        self._cache.store_bytes(_name(job), pack(summary))
+        self._cache.store_bytes(_name(job), to_bytes(summary))
+
+
+def to_bytes(summary: ModuleSummary) -> bytes:
+    """Return a summary as bytes. Raises TypeError for one that holds what is no plain data."""
+    return zlib.compress(json.dumps(pack(summary), separators=(",", ":")).encode("ascii"), _FAST)
+
+
+def from_bytes(data: bytes) -> ModuleSummary:
+    """Return the summary that `to_bytes` was given. Raises UnpackError."""
+    try:
+        said = json.loads(zlib.decompressobj().decompress(data, _MOST_BYTES))
+    except (zlib.error, ValueError, RecursionError) as error:
+        raise UnpackError(str(error)) from error
+    return unpack(said, ModuleSummary)
 
 
 def holds_summary(cache: Cache, job: FileTask) -> bool:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 from rlint.engine.incremental.query_recorder import PARTS, Query
 from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.models.value_type import Type
+from rlint.plain_data import UnpackError, maker, name_of, record_parts
 from rlint.semantics.interprocedural.call_graph import CallEdge
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
-from rlint.semantics.interprocedural.summary_codec import UnpackError, maker
 
 _PLAIN = (str, int, bool, float, type(None))
 _TUPLE, _SET, _FUNCTION, _CLASS = "(", "{", "def", "class"
@@ -68,7 +68,7 @@ def from_text(text: str, index: ProjectIndex) -> Query | None:
 
 
 def _plain(value: Any) -> Any:
-    cls = type(value)
+    cls: type = type(value)
     if cls in _PLAIN:
         return value
     if cls is tuple:
@@ -79,13 +79,7 @@ def _plain(value: Any) -> Any:
         return [_FUNCTION, value.module, value.qualname]
     if cls is ClassSummary:
         return [_CLASS, value.module, value.qualname]
-    name = f"{cls.__module__}:{cls.__qualname__}"
-    maker(name)
-    if issubclass(cls, Enum):
-        return [name, value.value]
-    if issubclass(cls, tuple):
-        return [name, *map(_plain, value)]
-    return [name, *(_plain(getattr(value, field.name)) for field in fields(cls) if field.init)]
+    return [name_of(cls), *map(_plain, record_parts(cls)(value))]
 
 
 def _value(plain: Any, index: ProjectIndex) -> Any:
@@ -144,11 +138,8 @@ class Teller:
             return f"{{{','.join(f'{self._text(k)}:{self._text(v)}' for k, v in value.items())}}}"
         if issubclass(cls, Enum):
             return f"{cls.__name__}.{value.name}"
-        if issubclass(cls, tuple):
-            return f"{cls.__name__}({','.join(map(self._text, value))})"
-        if is_dataclass(cls):
-            parts = [getattr(value, field.name) for field in fields(cls) if field.init]
-            return f"{cls.__name__}({','.join(map(self._text, parts))})"
+        if issubclass(cls, tuple) or is_dataclass(cls):
+            return f"{cls.__name__}({','.join(map(self._text, record_parts(cls)(value)))})"
         raise TypeError(f"{cls.__qualname__} is no plain data")
 
 

@@ -19,8 +19,8 @@ from rlint.engine.incremental.query_codec import Teller, Told, changed_parts, fr
 from rlint.engine.incremental.query_recorder import QueryRecorder, answer_of
 from rlint.engine.worker import Worker
 from rlint.frozen import frozen
+from rlint.plain_data import UnpackError
 from rlint.run_data import FileResult, FileTask
-from rlint.semantics.interprocedural.summary_codec import UnpackError
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 
 if TYPE_CHECKING:

@@ -1,0 +1,183 @@
+"""Records as what JSON holds, and back: how results and summaries are kept from one run to the next.
+
+Such data is a tree of records, tuples and names in which much is said again and again. It is packed as a list
+of leaves (texts, numbers) and nodes, each of which says of what sort it is and which of those before it it is
+made of: what is equal is packed and unpacked once. A sort names its class with the fields of that class, so
+that a new field is kept without a word here, and what was packed with other fields is refused. Reading makes
+records of rlint's own plain classes, and nothing else.
+
+By hand, because msgspec and cattrs know neither `rlint.enums` nor parts that several records share.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any, TypeAlias, TypeVar
+
+from rlint.enums import Enum
+
+_PACKAGES = ("rlint.semantics.", "rlint.models.", "rlint.findings", "rlint.run_data")
+"""Where the classes of plain data lie."""
+
+T = TypeVar("T")
+PartsOf: TypeAlias = Callable[[Any], Iterable[Any]]
+
+_MAKERS: dict[str, Callable[[list[Any]], Any]] = {
+    "tuple": tuple,
+    "frozenset": frozenset,
+    "set": set,
+    "dict": lambda items: dict(zip(items[::2], items[1::2], strict=True)),
+}
+_BUILT_IN: dict[type, PartsOf] = {
+    tuple: lambda value: value,
+    dict: lambda value: chain.from_iterable(value.items()),
+    frozenset: lambda value: sorted(value, key=repr),
+    set: lambda value: sorted(value, key=repr),
+}
+_LEAVES: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+
+
+class UnpackError(ValueError):
+    """The data is not what this version of rlint packs."""
+
+
+def pack(value: object) -> dict[str, Any]:
+    """Return a record as what `json.dumps` takes. Raises TypeError for what is no plain data."""
+    packer = _Packer(value)
+    return {"sorts": packer.sorts, "values": packer.values}
+
+
+def unpack(data: Any, cls: type[T]) -> T:
+    """Return the record of a class that `pack` was given. Raises UnpackError."""
+    try:
+        makers = [_maker_of(*sort) for sort in data["sorts"]]
+        values: list[Any] = []
+        value = values.__getitem__
+        for each in data["values"]:
+            if each.__class__ is list:
+                sort, *parts = each
+                values.append(makers[sort]([*map(value, parts)]))
+            else:
+                values.append(each)
+        record = values[-1]
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UnpackError(str(error)) from error
+    if not isinstance(record, cls):
+        raise UnpackError(f"it holds no {cls.__name__}")
+    return record
+
+
+class _Packer:
+    """Numbers leaves, and nodes behind all that they are made of."""
+
+    def __init__(self, record: object) -> None:
+        self.sorts: list[list[str]] = []
+        self.values: list[Any] = []
+        # leaves of each class by themselves: 1, 1.0 and True are not the same
+        self._leaf_numbers: dict[type, dict[Any, int]] = {cls: {} for cls in _LEAVES}
+        self._node_numbers: dict[tuple[int, ...], int] = {}
+        self._shapes: dict[type, tuple[int, PartsOf]] = {}
+        self._by_id: dict[int, int] = {}
+        self._alive: list[Any] = []  # so that no id is used again
+        self._number(record)
+
+    def _number(self, value: Any) -> int:
+        known = self._by_id.get(id(value))
+        if known is not None:
+            return known
+        cls = value.__class__
+        sort, parts_of = self._shapes.get(cls) or self._shape(cls)
+        numbers = [sort]
+        for part in parts_of(value):
+            of_class = self._leaf_numbers.get(part.__class__)
+            if of_class is None:
+                numbers.append(self._number(part))
+                continue
+            leaf = of_class.get(part)
+            if leaf is None:
+                leaf = of_class[part] = len(self.values)
+                self.values.append(part)
+            numbers.append(leaf)
+        node = tuple(numbers)
+        number = self._node_numbers.get(node)
+        if number is None:
+            number = self._node_numbers[node] = len(self.values)
+            self.values.append(node)
+        self._by_id[id(value)] = number
+        self._alive.append(value)
+        return number
+
+    def _shape(self, cls: type) -> tuple[int, PartsOf]:
+        """Return the number of the sort that values of a class are of, and what gives their parts."""
+        parts_of = _BUILT_IN.get(cls)
+        if parts_of is None:
+            self.sorts.append([name_of(cls), *fields_of(cls)])
+            parts_of = record_parts(cls)
+        else:
+            self.sorts.append([cls.__name__])
+        shape = self._shapes[cls] = len(self.sorts) - 1, parts_of
+        return shape
+
+
+@functools.cache
+def record_parts(cls: type) -> PartsOf:
+    """Return what gives the parts of the records of a class that `maker` makes them of."""
+    if issubclass(cls, Enum):
+        return lambda value: (value.value,)
+    if issubclass(cls, tuple):
+        return lambda value: value
+    names = fields_of(cls)
+    return lambda value: [getattr(value, name) for name in names]
+
+
+def fields_of(cls: type) -> list[str]:
+    """Return the names of the fields that a record is made of; none for enumerations."""
+    if issubclass(cls, Enum):
+        return []
+    if issubclass(cls, tuple):
+        return [*cls._fields]  # type: ignore[attr-defined]
+    return [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+
+
+def name_of(cls: type) -> str:
+    """Return what stands for a class. Raises TypeError for one that is no plain data of rlint."""
+    name = f"{cls.__module__}:{cls.__qualname__}"
+    maker(name)
+    return name
+
+
+def maker(name: str) -> Callable[[list[Any]], Any]:
+    """Return what makes a value of a class from its parts. Raises TypeError for what is no plain data."""
+    known = _MAKERS.get(name)
+    if known is not None:
+        return known
+    cls = _class_of(name)
+    if issubclass(cls, Enum):
+        made: Callable[[list[Any]], Any] = lambda parts: cls(parts[0])  # noqa: E731
+    elif issubclass(cls, tuple) and hasattr(cls, "_make"):
+        made = cls._make
+    elif dataclasses.is_dataclass(cls):
+        made = lambda parts: cls(*parts)  # noqa: E731
+    else:
+        raise TypeError(f"{name} is no plain data")
+    _MAKERS[name] = made
+    return made
+
+
+def _maker_of(name: str, *fields: str) -> Callable[[list[Any]], Any]:
+    made = maker(name)
+    if ":" in name and [*fields] != fields_of(_class_of(name)):
+        raise UnpackError(f"{name} has other fields than these: {', '.join(fields)}")
+    return made
+
+
+def _class_of(name: str) -> type:
+    module, _, qualname = name.partition(":")
+    cls = getattr(sys.modules.get(module), qualname, None) if module.startswith(_PACKAGES) else None
+    if not isinstance(cls, type) or cls.__module__ != module:
+        raise TypeError(f"{name} is no plain data")
+    return cls

@@ -1,0 +1,128 @@
+"""What is kept comes back as it was, field by field, and nothing else comes out of what is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import zlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fixture_folders import FIXTURES
+from rlint.engine import worker
+from rlint.engine.cache.summary_cache import from_bytes, to_bytes
+from rlint.findings import Applicability, Cell, Edit, Elsewhere, Finding, Fix, Heat, Position, Problem
+from rlint.plain_data import UnpackError, pack, unpack
+from rlint.run_data import FileResult, FileTask
+from rlint.semantics.interprocedural.summary import ModuleSummary
+
+
+def summaries() -> list[ModuleSummary]:
+    """Those of a few programs of the fixtures."""
+    paths = sorted(FIXTURES.glob("[c-d]*/before.py"))
+    jobs = [
+        FileTask(path, path.parent.name, path.parent.name.replace("-", "_"), "", None, None, 1)
+        for path in paths
+    ]
+    return list(worker.Worker().summarise(jobs).values())
+
+
+SUMMARIES = summaries()
+PACKED = to_bytes(SUMMARIES[0])
+
+CELL = Cell(3, "id", 4, 5)
+FIX = Fix(
+    "Do it",
+    Applicability.UNSAFE,
+    (Edit(1, 2, "x", shared=True),),
+    "reason",
+    (Elsewhere("b.py", (Edit(3, 4, "y"),), "digest"),),
+    "name",
+)
+RESULT = FileResult(
+    "a.py",
+    (
+        Finding(
+            "RL101", "name", "message", "a.py", Position(1, 2), Position(3, 4), 1, 3,
+            Heat.HOT, ("link",), "advice", FIX, "no fix", CELL,
+        ),
+    ),
+    (Problem("a.py", "message", 1, 2, "hint", is_bug=True, cell=CELL),),
+    checked=False,
+)  # fmt: skip
+
+
+def test_what_is_unpacked_is_what_was_packed() -> None:
+    """Every record, set and number, of the same types; and what is equal is packed the same."""
+    assert len(SUMMARIES) > 5
+    for summary in SUMMARIES:
+        again = from_bytes(to_bytes(summary))
+        assert again == summary
+        assert repr(again.functions) == repr(summary.functions)
+        assert to_bytes(again) == to_bytes(summary)
+
+
+def test_results_come_back_with_all_their_fields() -> None:
+    """A field that a finding, a fix or a problem gets is kept, or this fails."""
+    for record in (*RESULT.findings, *RESULT.problems, FIX, *FIX.edits, CELL, *FIX.elsewhere):
+        for field in dataclasses.fields(record):
+            assert getattr(record, field.name) != field.default, (
+                f"{record.__class__}.{field.name}: say another value"
+            )
+    assert unpack(json.loads(json.dumps(pack(RESULT))), FileResult) == RESULT
+
+
+@pytest.mark.parametrize(
+    "change", [lambda fields: fields.append("new"), lambda fields: fields.pop(), list.reverse]
+)
+def test_other_fields_are_refused(change: Any) -> None:
+    """What was packed of a class with other fields, or in another order, is no result."""
+    data = json.loads(json.dumps(pack(RESULT)))
+    [fields] = [sort for sort in data["sorts"] if sort[0] == "rlint.findings:Problem"]
+    name = fields.pop(0)
+    change(fields)
+    fields.insert(0, name)
+    with pytest.raises(UnpackError, match="other fields"):
+        unpack(data, FileResult)
+
+
+def _packed(leaves: list[object], sorts: list[list[str]], nodes: list[list[int]]) -> bytes:
+    said = {"sorts": sorts, "values": [*leaves, *nodes]}
+    return zlib.compress(json.dumps(said).encode())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        PACKED[:-9],
+        zlib.compress(b"[]"),
+        zlib.compress(b"{}"),
+        zlib.compress(b"[" * 100_000),
+        _packed([], [], []),
+        _packed(["a"], [["tuple"]], [[0, 0]]),
+        _packed(["a"], [["tuple"]], [[0, 7]]),
+        _packed(["true"], [["os:system"]], [[0, 0]]),
+        _packed(["1"], [["builtins:eval"]], [[0, 0]]),
+        _packed(["a"], [["rlint.engine.cache.summary_cache:from_bytes"]], [[0, 0]]),
+        _packed(["a"], [["rlint.semantics.interprocedural.project_index:Index"]], [[0, 0]]),
+        _packed([], [["rlint.semantics.interprocedural.summary:ModuleSummary"]], [[0]]),
+    ],
+)
+def test_what_is_no_summary_is_none(data: bytes) -> None:
+    """Nothing is called that is no record of a summary."""
+    with pytest.raises(UnpackError):
+        from_bytes(data)
+
+
+@given(st.integers(0, len(PACKED) - 1), st.integers(1, 255))
+def test_damage_is_noticed_or_does_none(place: int, change: int) -> None:
+    """Bytes that were changed give no other error."""
+    damaged = bytearray(PACKED)
+    damaged[place] ^= change
+    with contextlib.suppress(UnpackError):
+        assert isinstance(from_bytes(bytes(damaged)), ModuleSummary)
