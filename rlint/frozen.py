@@ -1,4 +1,8 @@
-"""Classes of plain values, cheap to define: a run defines a hundred of them before it reads a file."""
+"""Classes of plain values, cheap to define: a run defines a hundred of them before it reads a file.
+
+By hand, because a hundred classes take 12 ms here, 17 ms as `msgspec.Struct`, 44 ms as dataclasses with slots
+and 48 ms with attrs (Python 3.11, imports included, medians of 20 alternating runs).
+"""
 
 from __future__ import annotations
 

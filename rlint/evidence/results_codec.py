@@ -6,6 +6,9 @@ JSON cannot hold one of the strings "inf", "-inf" and "nan". Nothing is left out
 key. A whole session begins with `"schema": 1`, a number that changes when a key is renamed, dropped or given
 another meaning, and stays when one is added: readers should pass over keys that they do not know. rlint
 itself refuses them, for it reads what the same version wrote.
+
+By hand, because a message says where a file is wrong, and msgspec neither refuses unknown keys of dataclasses
+nor takes "inf" for a number.
 """
 
 from __future__ import annotations
