@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.models.value_type import TypeTag
+from rlint.semantics.dataflow.def_use import DefUse
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
 from rlint.semantics.frequency.loops import LoopIndex
@@ -13,6 +14,7 @@ from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.threads.locks import Locks
 from rlint.semantics.types.infer import TypeInference
+from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
 if TYPE_CHECKING:
@@ -38,6 +40,18 @@ class FileAnalysis:
         self.effects = EffectInference(self.syntax, self.names, self.types, index)
         self.loops = LoopIndex(self.syntax, self.types)
         self.locks = Locks(self)
+        self._def_use: dict[tuple[str, Scope], DefUse] = {}
+
+    def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
+        """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
+        function or class inside of the scope does, in source order; `x` of `x += y` is one of them.
+        """
+        known = self._def_use.get((binding.name, scope))
+        if known is None:
+            known = self._def_use[binding.name, scope] = DefUse(
+                binding.name, scope, self.syntax, self.definitions
+            )
+        return known.of(binding)
 
     def linked(self, index: ProjectIndex) -> FileAnalysis:
         """The same tree with the project's knowledge behind it; the walk is not done again."""
@@ -48,7 +62,7 @@ class FileAnalysis:
             index,
             self.definitions,
         )
-        linked.names, linked.autograd = self.names, self.autograd
+        linked.names, linked.autograd, linked._def_use = self.names, self.autograd, self._def_use
         linked.types = self.types.linked(index)
         linked.effects = EffectInference(self.syntax, self.names, linked.types, index)
         linked.loops = self.loops.linked(linked.types)

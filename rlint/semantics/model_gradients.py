@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -14,7 +15,7 @@ from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.autograd import Autograd, AutogradCallers
 from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow
-from rlint.semantics.nn.gradient_sinks import GradientSink
+from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.syntax.syntax_index import Function
 
@@ -40,8 +41,8 @@ class GradientQueries:
         self._callers = AutogradCallers(program.heat, program.guesses)
         self._forwards = ForwardCalls(program.heat)
         self._gradients = GradientFlow(analysis, self._autograd, program.index)
-        self._sinks: dict[ast.expr, tuple[GradientSink, ...]] = {}
-        self._contained: dict[ast.expr, tuple[GradientSink, ...]] = {}
+        self._sinks: dict[ast.expr, tuple[Sink[SinkKind], ...]] = {}
+        self._contained: dict[ast.expr, tuple[Sink[SinkKind], ...]] = {}
         self._giving: dict[ast.Call, bool] = {}
 
     def autograd_at(self, node: ast.AST) -> Autograd:
@@ -68,7 +69,7 @@ class GradientQueries:
             return anatomy.weights or not anatomy.complete  # without weights, it records nothing by itself
         return self._forwards.gives_gradient(self._gradients.path_of(call), self._symbols.module.module)
 
-    def sinks(self, expression: ast.expr) -> tuple[GradientSink, ...]:
+    def sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
         """What becomes of the gradient that an expression's value carries: where it is cut off, learned
         from, stored, returned or handed to nobody knows whom.
         """
@@ -77,14 +78,14 @@ class GradientQueries:
             known = self._sinks[expression] = self._gradients.outlets(expression)
         return known
 
-    def contained_sinks(self, expression: ast.expr) -> tuple[GradientSink, ...]:
+    def contained_sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
         """The same where no gradient gets out; empty as soon as one is found to do so."""
         known = self._contained.get(expression)
         if known is None:
             known = self._contained[expression] = self._gradients.ends(expression)
         return known
 
-    def variable_sinks(self, name: ast.Name) -> tuple[GradientSink, ...]:
+    def variable_sinks(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """The same for what a variable holds, from the place on where the name binds or reads it."""
         return self._gradients.variable_outlets(name)
 

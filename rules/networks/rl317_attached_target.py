@@ -162,7 +162,7 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
         return False
     if model.nn.is_optimized(network) is not False:
         return False
-    if all(left.outlet is not SinkKind.LEARNED for left in model.gradients.sinks(call)):
+    if all(left.label is not SinkKind.LEARNED for left in model.gradients.sinks(call)):
         return False
     return not any(may_learn(argument, model) for argument in (*call.args, *(k.value for k in call.keywords)))
 

@@ -236,7 +236,7 @@ def test_outlets(body: str, outlets: set[str]) -> None:
     """Where a forward's value goes, by variables, pairs, containers and distributions."""
     model = model_of(agent(body))
     call = next(node for node in model.syntax.of_type(ast.Call) if ast.unparse(node.func) == "self.net")
-    assert {left.outlet.value for left in model.gradients.sinks(call)} == outlets
+    assert {left.label.value for left in model.gradients.sinks(call)} == outlets
 
 
 def test_variables() -> None:
@@ -252,13 +252,13 @@ self.memory = kept"""
     model = model_of(agent(body))
     (added,) = model.syntax.of_type(ast.AugAssign)
     assert isinstance(added.target, ast.Name)
-    assert {left.outlet for left in model.gradients.variable_sinks(added.target)} == {SinkKind.NUMBER}
+    assert {left.label for left in model.gradients.variable_sinks(added.target)} == {SinkKind.NUMBER}
     kept = next(
         name
         for name in model.syntax.of_type(ast.Name)
         if model.source.text(model.parent(name) or name) == "kept.append"
     )
-    assert {left.outlet for left in model.gradients.variable_sinks(kept)} == {SinkKind.STORED}
+    assert {left.label for left in model.gradients.variable_sinks(kept)} == {SinkKind.STORED}
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_helpers(helper: str, outlet: SinkKind) -> None:
     """
     model = model_of(head + use)
     outlets = model.gradients.sinks(expression(model, "self.net(state)"))
-    assert {left.outlet for left in outlets} == {outlet}
+    assert {left.label for left in outlets} == {outlet}
 
 
 def test_helpers_in_other_files() -> None:
@@ -315,10 +315,10 @@ def test_helpers_in_other_files() -> None:
     """,
         }
     )["agent.py"]
-    assert {left.outlet for left in model.gradients.sinks(expression(model, "self.net(state)"))} == {
+    assert {left.label for left in model.gradients.sinks(expression(model, "self.net(state)"))} == {
         SinkKind.DETACHED
     }
-    assert {left.outlet for left in model.gradients.sinks(expression(model, "self.net(states)"))} == {
+    assert {left.label for left in model.gradients.sinks(expression(model, "self.net(states)"))} == {
         SinkKind.HANDED
     }
 

@@ -46,7 +46,7 @@ def test_readers_of_each_binding() -> None:
     """A use reads what reaches it; what a nested function reads may be any."""
     model = model_of(READ)
     scope = model.syntax.scopes[model.syntax.of_type(ast.FunctionDef)[0]]
-    readers = DefUse("x", scope, model.analysis)
+    readers = DefUse("x", scope, model.syntax, model.analysis.definitions)
     assert [lines(readers.of(binding)) for binding in scope.bindings["x"]] == [[2, 8], [4, 6, 7, 8], [7, 8]]
 
 
@@ -59,7 +59,7 @@ def test_readers_of_too_many_values() -> None:
     )
     model = model_of(text)
     scope = model.syntax.scopes[model.syntax.of_type(ast.FunctionDef)[0]]
-    readers = DefUse("x", scope, model.analysis)
+    readers = DefUse("x", scope, model.syntax, model.analysis.definitions)
     last = MAX_DEFINITIONS + 3
     assert lines(readers.of(scope.bindings["x"][0])) == [last]
     assert lines(readers.of(scope.bindings["x"][-1])) == [last, last + 2]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
-from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
@@ -16,11 +15,13 @@ class DefUse:
     not again for each binding.
     """
 
-    def __init__(self, name: str, scope: Scope, analysis: FileAnalysis) -> None:
+    def __init__(
+        self, name: str, scope: Scope, syntax: SyntaxIndex, definitions: ReachingDefinitions
+    ) -> None:
         self._of_any: list[tuple[int, ast.Name]] = []
         self._by_binding: dict[Binding, list[tuple[int, ast.Name]]] = {}
-        for place, use in enumerate(analysis.syntax.variables.uses(name, scope)):
-            for binding in _read_by(use, scope, analysis):
+        for place, use in enumerate(syntax.variables.uses(name, scope)):
+            for binding in _read_by(use, scope, syntax, definitions):
                 found = self._of_any if binding is None else self._by_binding.setdefault(binding, [])
                 found.append((place, use))
 
@@ -39,18 +40,20 @@ def is_captured(use: ast.Name, scope: Scope, syntax: SyntaxIndex) -> bool:
     return inner is not scope
 
 
-def _read_by(use: ast.Name, scope: Scope, analysis: FileAnalysis) -> Iterator[Binding | None]:
+def _read_by(
+    use: ast.Name, scope: Scope, syntax: SyntaxIndex, definitions: ReachingDefinitions
+) -> Iterator[Binding | None]:
     """The bindings that a use may read; None is any."""
     if isinstance(use.ctx, ast.Load):
-        if is_captured(use, scope, analysis.syntax):
+        if is_captured(use, scope, syntax):
             yield None
             return
-        reaching = analysis.definitions.reaching(use)
+        reaching = definitions.reaching(use)
     else:
-        parent = analysis.syntax.parents[use]
+        parent = syntax.parents[use]
         if not isinstance(parent, ast.AugAssign):
             return
-        reaching = analysis.definitions.before(use.id, parent, scope)
+        reaching = definitions.before(use.id, parent, scope)
     if len(reaching) > MAX_DEFINITIONS:
         yield None  # all that the variable has
     else:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import cached_property
 
 from rlint import models
 from rlint.enums import IntEnum
 from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
+from rlint.semantics.dataflow.value_flow import Cause, Sink, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.queries import argument_count
+from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import FUNCTIONS
+from rlint.syntax.value_use import SyntacticUse, UseKind
 
-_DEPTH = 12
 _CHANGES = frozenset(
     """append appendleft clear difference_update discard extend fill insert intersection_update partition pop
     popitem popleft put remove resize reverse rotate setdefault setflags sort subtract update""".split()
@@ -64,6 +68,23 @@ _COMPUTED = ValueUse(Fate.READ, computes=True)
 _HANDED = ValueUse(Fate.HANDED, computes=True)
 _KEPT = ValueUse(Fate.KEPT, computes=True)
 _CHANGED = ValueUse(Fate.CHANGED, computes=True)
+_HELD = ValueUse(Fate.READ, held=True)
+
+
+_SINKS = {
+    UseKind.OPERAND: _COMPUTED,
+    UseKind.ADDED: _COMPUTED,
+    UseKind.INDEX: _COMPUTED,
+    UseKind.AUGMENTED: _CHANGED,
+    UseKind.COMPARED: _LOOKED_AT,
+    UseKind.TESTED: _LOOKED_AT,
+    UseKind.SHOWN: _LOOKED_AT,
+    UseKind.DISCARDED: _LOOKED_AT,
+    UseKind.RETURNED: _KEPT,
+    UseKind.CALLED: _KEPT,
+    UseKind.OTHER: _KEPT,
+}
+_GIVEN_UP = dict.fromkeys(Cause, _KEPT)
 
 
 class EscapeAnalysis:
@@ -71,104 +92,142 @@ class EscapeAnalysis:
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self.analysis = analysis
-        self.syntax = analysis.syntax
 
     def of(self, node: ast.AST) -> ValueUse:
         """What becomes of the value of an expression, and of the variables that it is bound to."""
-        return self._of(node, _DEPTH)
+        return _Escape(self.analysis).worst(node)
 
-    def _of(self, node: ast.AST, depth: int) -> ValueUse:
-        if depth <= 0:
-            return _KEPT
-        parent = self.syntax.parents[node]
-        match parent:
-            case ast.Attribute():
-                return self._attribute(parent, depth)
-            case ast.Subscript():
-                return self._subscript(node, parent, depth)
-            case ast.BinOp() | ast.AugAssign():
-                return _COMPUTED if node is not getattr(parent, "target", None) else _CHANGED
-            case ast.UnaryOp(op=op):
-                return _LOOKED_AT if isinstance(op, ast.Not) else _COMPUTED
-            case ast.Compare() | ast.FormattedValue() | ast.Expr() | ast.Assert() | ast.Slice() | ast.Raise():
-                return _LOOKED_AT
-            case ast.If(test=test) | ast.While(test=test) if test is node:
-                return _LOOKED_AT
-            case ast.IfExp():
-                return _LOOKED_AT if node is parent.test else self._of(parent, depth - 1)
-            case ast.BoolOp() | ast.Starred() | ast.keyword(arg=None):
-                return self._of(parent, depth - 1)
-            case ast.keyword():
-                return self._argument(self.syntax.parents[parent], depth)
-            case ast.Call():
-                return self._argument(parent, depth)
-            case ast.comprehension():
-                return self._in_comprehension(node, parent, depth)
-            case ast.For(target=target, iter=iterable) if iterable is node:
-                return self._bound(target, depth)
-            case ast.Assign(targets=targets):
-                return self._worst([self._bound(target, depth) for target in targets])
-            case ast.AnnAssign(target=target):
-                return self._bound(target, depth)
-            case ast.NamedExpr(target=target):
-                return self._bound(target, depth).worst(self._of(parent, depth - 1))
-            case ast.List() if self._is_joined(parent):
-                return _KEPT
-            case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-                return self._of(parent, depth - 1)
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                return self._of(parent, depth - 1)
-        return _KEPT
 
-    def _attribute(self, attribute: ast.Attribute, depth: int) -> ValueUse:
-        if not isinstance(attribute.ctx, ast.Load):
-            return _CHANGED
-        call = self.syntax.parents[attribute]
-        if not isinstance(call, ast.Call) or call.func is not attribute:
-            return self._derived(attribute, depth)
-        owner = self.analysis.types.type_of(attribute.value)
-        known = models.method_fact(owner.tag, attribute.attr, argument_count(call)) if owner else None
+class _Escape(ValueFlow[ValueUse]):
+    """One walk. What is made anew of the value is followed by a second walk, `results`: whoever keeps or
+    changes that does not do so to the value, but computes with it.
+    """
+
+    through_containers = False
+
+    def __init__(self, analysis: FileAnalysis, *, of_results: bool = False) -> None:
+        super().__init__(analysis, _SINKS, _GIVEN_UP)
+        self._of_results = of_results
+
+    def worst(self, node: ast.AST) -> ValueUse:
+        """The worst of all that becomes of a value."""
+        found = _LOOKED_AT
+        for sink in self.of(node):
+            found = found.worst(sink.label)
+        if "_results" in vars(self):
+            for sink in self._results.rest():
+                found = found.worst(sink.label)
+        return found
+
+    @cached_property
+    def _results(self) -> _Escape:
+        return self if self._of_results else _Escape(self.analysis, of_results=True)
+
+    def reach(self, node: ast.AST, label: ValueUse) -> None:
+        """Note a sink; of what was made anew, only what is computed with it and that it is held."""
+        super().reach(
+            node, ValueUse(Fate.READ, label.computes, held=label.held) if self._of_results else label
+        )
+
+    def attribute(self, use: SyntacticUse) -> None:
+        """See whether the attribute is set, else what becomes of it."""
+        assert isinstance(use.at, ast.Attribute)
+        if isinstance(use.at.ctx, ast.Load):
+            self._follow_derived(use.at)
+        else:
+            self.reach(use.at, _CHANGED)
+
+    def item(self, use: SyntacticUse) -> None:
+        """See whether the item is set, else what becomes of it."""
+        assert isinstance(use.at, ast.Subscript)
+        if isinstance(use.at.ctx, ast.Load):
+            self._follow_derived(use.at)
+        else:
+            self.reach(use.at, _CHANGED)
+
+    def method(self, use: SyntacticUse) -> None:
+        """See what the method does to its object, and what becomes of its result."""
+        call = use.at
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Attribute)
+        name = call.func.attr
+        owner = self.analysis.types.type_of(call.func.value)
+        known = models.method_fact(owner.tag, name, argument_count(call)) if owner else None
         if known is not None and known.effect.acts:
-            return _CHANGED if known.effect.kind & EffectKind.MUTATES else _KEPT
-        if known is not None:
-            return self._derived(call, depth)
-        if attribute.attr in _CHANGES or (attribute.attr.endswith("_") and not attribute.attr.endswith("__")):
-            return _CHANGED
-        effect = self.analysis.effects.call_effect(call)
-        return self._derived(call, depth) if effect.quiet else _KEPT
+            self.reach(call, _CHANGED if known.effect.kind & EffectKind.MUTATES else _KEPT)
+        elif known is not None:
+            self._follow_derived(call)
+        elif name in _CHANGES or (name.endswith("_") and not name.endswith("__")):
+            self.reach(call, _CHANGED)
+        elif self.analysis.effects.call_effect(call).quiet:
+            self._follow_derived(call)
+        else:
+            self.reach(call, _KEPT)
 
-    def _subscript(self, node: ast.AST, subscript: ast.Subscript, depth: int) -> ValueUse:
-        if node is subscript.slice:
-            return _COMPUTED
-        if not isinstance(subscript.ctx, ast.Load):
-            return _CHANGED
-        return self._derived(subscript, depth)
+    def element(self, use: SyntacticUse) -> None:
+        """Follow the collection; `items += [value]` keeps the value."""
+        around = self.syntax.parents[use.at]
+        joined = isinstance(around, (ast.BinOp, ast.AugAssign)) and isinstance(around.op, ast.Add)
+        if joined and isinstance(use.at, ast.List):
+            self.reach(use.at, _KEPT)
+        else:
+            self.follow(use.at)
 
-    def _derived(self, part: ast.expr, depth: int) -> ValueUse:
-        """The use of something made of the value: it may be a part of it, or a view of it."""
-        kind = self.analysis.types.type_of(part)
-        if is_immutable(kind):
-            return _LOOKED_AT if kind.tag in _PLAIN else _COMPUTED
-        use = self._of(part, depth - 1)
-        return ValueUse(Fate.READ, use.computes, held=use.held) if kind.fresh else use
-
-    def _argument(self, call: ast.AST, depth: int) -> ValueUse:
-        if not isinstance(call, ast.Call):
-            return _KEPT  # a keyword of a class
+    def argument(self, use: SyntacticUse) -> None:
+        """See what the call does to it, and what becomes of the result."""
+        call = use.at
+        assert isinstance(call, ast.Call)
         qualified = self.analysis.names.qualified(call.func)
         if qualified in models.INPLACE_FUNCTIONS:
-            return _CHANGED
+            self.reach(call, _CHANGED)
+            return
         if qualified in _HANDS_ON:
-            return self._of(call, depth - 1)
+            self.follow(call)
+            return
         effect = self.analysis.effects.effect_outside(call)
         if effect.quiet and self._is_put(call):
-            return _KEPT  # by a container that was made here, so that nobody else sees the change
-        if effect.quiet:
-            return self._derived(call, depth)
-        if effect.does_only(EffectKind.TELLS):
-            return _LOOKED_AT
-        stores = isinstance(call.func, ast.Attribute) and call.func.attr in _STORES
-        return _KEPT if stores else _HANDED
+            self.reach(call, _KEPT)  # by a container that was made here: nobody else sees the change
+        elif effect.quiet:
+            self._follow_derived(call)
+        elif effect.does_only(EffectKind.TELLS):
+            self.reach(call, _LOOKED_AT)
+        else:
+            stores = isinstance(call.func, ast.Attribute) and call.func.attr in _STORES
+            self.reach(call, _KEPT if stores else _HANDED)
+
+    def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
+        """Go on with what is bound; nobody changes what is immutable."""
+        if isinstance(target, ast.Name) and is_immutable(self.analysis.types.type_of(target)):
+            self.reach(target, _COMPUTED if self._is_local(target) else _KEPT)
+        else:
+            super().follow_target(target, part, statement)
+
+    def follow_variable(self, binding: Binding, scope: Scope, part: int | None = None) -> None:
+        """Go on with the reads of a variable of a function: it holds the value meanwhile."""
+        if not _is_of_function(scope):
+            self.reach(binding.node, _KEPT)
+            return
+        self.reach(binding.node, _HELD)
+        super().follow_variable(binding, scope, part)
+
+    def rest(self) -> Iterator[Sink[ValueUse]]:
+        """The sinks of what was left to be followed by others."""
+        return self._walk()
+
+    def _follow_derived(self, part: ast.AST) -> None:
+        """Go on with something made of the value: it may be a part of it, or a view of it."""
+        assert isinstance(part, ast.expr)
+        kind = self.analysis.types.type_of(part)
+        if is_immutable(kind):
+            self.reach(part, _LOOKED_AT if kind.tag in _PLAIN else _COMPUTED)
+        elif kind.fresh:
+            self._results.follow(part)
+        else:
+            self.follow(part)
+
+    def _is_local(self, name: ast.Name) -> bool:
+        scope = self.syntax.scope(name).lookup(name.id)
+        return scope is not None and _is_of_function(scope)
 
     def _is_put(self, call: ast.Call) -> bool:
         """`items.append(value)`"""
@@ -177,48 +236,6 @@ class EscapeAnalysis:
                 return self.analysis.types.type_of(owner).tag in _CONTAINERS
         return False
 
-    def _is_joined(self, display: ast.List) -> bool:
-        """`items += [value]`, `items + [value]`"""
-        around = self.syntax.parents[display]
-        return isinstance(around, (ast.BinOp, ast.AugAssign)) and isinstance(around.op, ast.Add)
 
-    def _in_comprehension(self, node: ast.AST, part: ast.comprehension, depth: int) -> ValueUse:
-        if node is part.iter:
-            return self._bound(part.target, depth)
-        return _LOOKED_AT
-
-    def _bound(self, target: ast.expr, depth: int) -> ValueUse:
-        """The use of what is bound to a target (or, item by item, of what is iterated over)."""
-        match target:
-            case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                return self._worst([self._bound(element, depth) for element in elements])
-            case ast.Starred(value=value):
-                return self._bound(value, depth)
-            case ast.Name():
-                return self._variable(target, depth)
-        return _KEPT
-
-    def _variable(self, name: ast.Name, depth: int) -> ValueUse:
-        scope = self.syntax.scope(name).lookup(name.id)
-        if scope is None or not (scope.is_comprehension or isinstance(scope.node, FUNCTIONS)):
-            return _KEPT
-        if is_immutable(self.analysis.types.type_of(name)):
-            return _COMPUTED
-        found = ValueUse(Fate.READ, held=True)
-        for read in self.syntax.variables.uses(name.id, scope):
-            if isinstance(read.ctx, ast.Load):
-                inner = self.syntax.scope(read)
-                while inner is not scope and inner.is_comprehension and inner.parent is not None:
-                    inner = inner.parent
-                if inner is not scope:
-                    return _KEPT  # a nested function has it, for how long nobody knows
-                found = found.worst(self._of(read, depth - 1))
-            elif isinstance(self.syntax.parents[read], ast.AugAssign):
-                found = found.worst(_CHANGED)
-        return found
-
-    def _worst(self, uses: list[ValueUse]) -> ValueUse:
-        found = _LOOKED_AT
-        for use in uses:
-            found = found.worst(use)
-        return found
+def _is_of_function(scope: Scope) -> bool:
+    return scope.is_comprehension or isinstance(scope.node, FUNCTIONS)

@@ -9,13 +9,13 @@ from typing import Protocol
 
 from rlint.models import gradient_rules as facts
 from rlint.models.value_type import Type, TypeTag
-from rlint.semantics.dataflow.def_use import DefUse
+from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.autograd import LocalAutograd
-from rlint.semantics.nn.gradient_sinks import ENDS, GradientSink, GradientTrace, SinkKind
+from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
-from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.scopes import BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
@@ -43,45 +43,44 @@ class GradientFlow:
         self.syntax = analysis.syntax
         self.here = here
         self.project = project
-        self._readers: dict[tuple[str, Scope], DefUse] = {}
         self._put_into: dict[tuple[str, Scope | None], list[ast.expr]] = {}
-        self._parameters: dict[tuple[Function, str], tuple[GradientSink, ...]] = {}
+        self._parameters: dict[tuple[Function, str], tuple[Sink[SinkKind], ...]] = {}
         self._sources: dict[ast.expr, GradientSources] = {}
 
     # -- forwards: what becomes of a value -----------------------------------------------------
 
-    def outlets(self, expression: ast.expr) -> tuple[GradientSink, ...]:
+    def outlets(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
         """Everything that becomes of the gradient that an expression's value carries."""
         return tuple(dict.fromkeys(self.each_outlet(expression)))
 
-    def ends(self, expression: ast.expr) -> tuple[GradientSink, ...]:
+    def ends(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
         """The same where no gradient gets out; empty as soon as one is found to do so."""
-        found: dict[GradientSink, None] = {}
+        found: dict[Sink[SinkKind], None] = {}
         for left in self.each_outlet(expression):
-            if left.outlet not in ENDS:
+            if left.label not in ENDS:
                 return ()
             found[left] = None
         return tuple(found)
 
-    def each_outlet(self, expression: ast.expr) -> Iterator[GradientSink]:
+    def each_outlet(self, expression: ast.expr) -> Iterator[Sink[SinkKind]]:
         """The same, one after the other as the walk finds it: for who looks for one alone."""
         return GradientTrace(self).of(expression)
 
-    def variable_outlets(self, name: ast.Name) -> tuple[GradientSink, ...]:
+    def variable_outlets(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
         scope = self.syntax.scope(name).lookup(name.id)
         if scope is None:
-            return (GradientSink(name, SinkKind.HANDED),)
+            return (Sink(name, SinkKind.HANDED),)
         if isinstance(name.ctx, ast.Load):
             bindings = self.analysis.definitions.reaching(name)
         else:
             bindings = [binding for binding in scope.bindings[name.id] if binding.node is name]
-        found: dict[GradientSink, None] = {}
+        found: dict[Sink[SinkKind], None] = {}
         for binding in bindings:
             found.update(dict.fromkeys(GradientTrace(self).of_binding(binding, scope)))
         return tuple(found)
 
-    def parameter_outlets(self, function: Function, parameter: str) -> tuple[GradientSink, ...]:
+    def parameter_outlets(self, function: Function, parameter: str) -> tuple[Sink[SinkKind], ...]:
         """What a function does with the gradient of a value that is handed to a parameter."""
         known = self._parameters.get((function, parameter))
         if known is None:
@@ -94,24 +93,15 @@ class GradientFlow:
         """Does the gradient of what is handed to a parameter get no further than the function?"""
         ends = False
         for left in self._of_parameter(function, parameter):
-            if left.outlet not in ENDS:
+            if left.label not in ENDS:
                 return False
             ends = True
         return ends
 
-    def _of_parameter(self, function: Function, parameter: str) -> Iterator[GradientSink]:
+    def _of_parameter(self, function: Function, parameter: str) -> Iterator[Sink[SinkKind]]:
         scope = self.syntax.scopes[function]
         binding = next(b for b in scope.bindings[parameter] if b.kind is BindingKind.PARAMETER)
         return GradientTrace(self).of_binding(binding, scope)
-
-    def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
-        """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
-        function or class inside of the scope does, in source order.
-        """
-        known = self._readers.get((binding.name, scope))
-        if known is None:
-            known = self._readers[binding.name, scope] = DefUse(binding.name, scope, self.analysis)
-        return known.of(binding)
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
         """What the methods of a variable that put something into a container are given."""

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
-from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.def_use import is_captured
+from rlint.semantics.dataflow.value_flow import Cause, ValueFlow
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
-from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.value_use import SyntacticUse, UseKind
 
 if TYPE_CHECKING:
     from rlint.semantics.nn.gradient_flow import GradientFlow
 
-_MOST = 400  # places that are looked at for one value
-_MOST_READS = 10 * _MOST  # by which they are met, each perhaps from many bindings
 LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
 """Methods that take a gradient, or wait for one."""
 TAKES = ("torch.autograd.", "torch.func.")
 """Modules whose functions take one."""
-_CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
 _ENDS_AS_NUMBER = facts.GIVES_NUMBER | facts.COMPARES
 
 
@@ -56,147 +51,81 @@ ENDS = frozenset({SinkKind.NUMBER, SinkKind.SHOWN, SinkKind.CONVERTED, SinkKind.
 """The outlets through which no gradient gets out."""
 
 
-@frozen
-class GradientSink:
-    """One place where a value that carries a gradient goes."""
+_SINKS = {
+    UseKind.RETURNED: SinkKind.RETURNED,
+    UseKind.COMPARED: SinkKind.NUMBER,
+    UseKind.TESTED: SinkKind.NUMBER,
+    UseKind.SHOWN: SinkKind.SHOWN,
+    UseKind.INDEX: SinkKind.INDEX,
+}
+_GIVEN_UP = {
+    Cause.TOO_MANY: SinkKind.HANDED,
+    Cause.CAPTURED: SinkKind.HANDED,
+    Cause.DYNAMIC: SinkKind.HANDED,
+    Cause.CLASS_BODY: SinkKind.STORED,
+    Cause.OBJECT: SinkKind.STORED,
+}
 
-    node: ast.AST
-    outlet: SinkKind
 
-
-class GradientTrace:
-    """One walk from a value to all that is made of it."""
+class GradientTrace(ValueFlow[SinkKind]):
+    """One walk from a value that carries a gradient to all that is made of it."""
 
     def __init__(self, gradients: GradientFlow) -> None:
+        super().__init__(gradients.analysis, _SINKS, _GIVEN_UP)
         self.gradients = gradients
-        self.syntax = gradients.syntax
-        self.analysis = gradients.analysis
-        self._left: list[GradientSink] = []
-        self._pending: list[tuple[ast.AST, int | None]] = []
-        self._seen: set[object] = set()
-        self._reads = 0
-
-    def of(self, expression: ast.expr) -> Iterator[GradientSink]:
-        """Walk from the value of an expression."""
-        self._go_on(expression)
-        return self._walk()
-
-    def of_binding(self, binding: Binding, scope: Scope) -> Iterator[GradientSink]:
-        """Walk from what a binding gives its variable."""
-        self._variable(binding, scope)
-        return self._walk()
-
-    def _walk(self) -> Iterator[GradientSink]:
-        yield from self._new_ones()
-        while self._pending:
-            node, item = self._pending.pop()
-            if (node, item) in self._seen:
-                continue
-            self._seen.add((node, item))
-            if len(self._seen) > _MOST:
-                self._leave(node, SinkKind.HANDED)
-                self._pending.clear()
-            else:
-                self._used(node, item)
-            yield from self._new_ones()
-
-    def _new_ones(self) -> list[GradientSink]:
-        found, self._left = self._left, []
-        return found
-
-    def _go_on(self, node: ast.AST, item: int | None = None) -> None:
-        """Follow the value of a node; `item` is the part of a pair that carries the gradient."""
-        self._pending.append((node, item))
-
-    def _leave(self, node: ast.AST, outlet: SinkKind) -> None:
-        self._left.append(GradientSink(node, outlet))
 
     def _compute(self, node: ast.AST, item: int | None = None) -> None:
         """Follow what is computed of the value, if torch records it there."""
         if self.gradients.here.at(node) is Autograd.OFF:
-            self._leave(node, SinkKind.DETACHED)
+            self.reach(node, SinkKind.DETACHED)
         else:
-            self._go_on(node, item)
+            self.follow(node, item)
 
-    def _used(self, node: ast.AST, item: int | None) -> None:
-        parent = self.syntax.parents[node]
-        match parent:  # the frequent ones first
-            case ast.Attribute():
-                self._attribute(parent)
-            case ast.Call():
-                self._argument(node, parent)
-            case ast.Assign(targets=targets):
-                for target in targets:
-                    self._bound(target, item, parent)
-            case ast.keyword():
-                self._argument(parent, self.syntax.parents[parent])
-            case ast.BinOp():
-                self._compute(parent)
-            case ast.Subscript():
-                self._subscript(node, parent, item)
-            case ast.Return():
-                self._leave(parent, SinkKind.RETURNED)
-            case ast.Starred() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-                self._go_on(parent)
-            case ast.Compare() | ast.Assert() | ast.Slice() | ast.Raise():
-                self._leave(parent, SinkKind.NUMBER)
-            case ast.AugAssign(target=target):
-                self._bound(target, None, parent)
-            case ast.UnaryOp(op=op):
-                self._leave(parent, SinkKind.NUMBER) if isinstance(op, ast.Not) else self._compute(parent)
-            case ast.FormattedValue():
-                self._leave(parent, SinkKind.SHOWN)
-            case ast.Expr() | ast.Delete():
-                pass  # thrown away
-            case ast.If(test=test) | ast.While(test=test) if test is node:
-                self._leave(node, SinkKind.NUMBER)
-            case ast.IfExp(test=test) if test is node:
-                self._leave(node, SinkKind.NUMBER)
-            case ast.IfExp() | ast.BoolOp():
-                self._go_on(parent, item)
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                self._go_on(parent)
-            case ast.comprehension(target=target, iter=iterable) if iterable is node:
-                self._bound(target, None, self.syntax.parents[parent])
-            case ast.comprehension():
-                self._leave(node, SinkKind.NUMBER)
-            case ast.For(target=target, iter=iterable) if iterable is node:
-                self._bound(target, None, parent)
-            case ast.AnnAssign(target=target):
-                self._bound(target, item, parent)
-            case ast.NamedExpr(target=target):
-                self._bound(target, item, parent)
-                self._go_on(parent, item)
-            case _:
-                self._leave(parent, SinkKind.HANDED)
+    def operand(self, use: SyntacticUse) -> None:
+        """Follow the result, if torch records it there."""
+        self._compute(use.at)
 
-    def _attribute(self, attribute: ast.Attribute) -> None:
-        call = self.syntax.parents[attribute]
+    called = operand
+    """A value that is called: a network that was made of it, at most."""
+
+    def other_part(self, element: ast.expr) -> None:
+        """Note the indices that come with the values."""
+        self.reach(element, SinkKind.INDEX)
+
+    def attribute(self, use: SyntacticUse) -> None:
+        """See whether the attribute belongs to the graph still."""
+        attribute = use.at
+        assert isinstance(attribute, ast.Attribute)
         name = attribute.attr
-        if isinstance(call, ast.Call) and call.func is attribute:
-            self._method(call, name)
-        elif name in facts.ENDING_ATTRIBUTES:
-            self._leave(attribute, SinkKind.INDEX if name == "indices" else SinkKind.DETACHED)
+        if name in facts.ENDING_ATTRIBUTES:
+            self.reach(attribute, SinkKind.INDEX if name == "indices" else SinkKind.DETACHED)
         elif name in facts.SHOWING_ATTRIBUTES:
-            self._leave(attribute, SinkKind.SHOWN)
+            self.reach(attribute, SinkKind.SHOWN)
         elif name in LEARNS or not isinstance(attribute.ctx, ast.Load):
-            self._leave(attribute, SinkKind.HANDED)
+            self.reach(attribute, SinkKind.HANDED)
         else:
             self._compute(attribute)
 
+    def method(self, use: SyntacticUse) -> None:
+        """See what the method makes of the graph."""
+        call = use.at
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Attribute)
+        self._method(call, call.func.attr)
+
     def _method(self, call: ast.Call, name: str) -> None:
         if name in _ENDS_AS_NUMBER:
-            self._leave(call, SinkKind.NUMBER)
+            self.reach(call, SinkKind.NUMBER)
         elif name in facts.GIVES_INDEX:
-            self._leave(call, SinkKind.INDEX)
+            self.reach(call, SinkKind.INDEX)
         elif name == "sample":
             self._drawn(call)
         elif name in facts.DETACHES:
-            self._leave(call, SinkKind.DETACHED)
+            self.reach(call, SinkKind.DETACHED)
         elif name in facts.NEEDS_NO_GRADIENT:
-            self._leave(call, SinkKind.ARRAY)
+            self.reach(call, SinkKind.ARRAY)
         elif name in LEARNS:
-            self._leave(call, SinkKind.LEARNED)
+            self.reach(call, SinkKind.LEARNED)
         elif name in facts.INDICES_SECOND:
             self._compute(call, 0)
         else:
@@ -208,50 +137,48 @@ class GradientTrace:
         """
         assert isinstance(call.func, ast.Attribute)
         if self.gradients.is_torch_distribution(call.func.value):
-            self._leave(call, SinkKind.DETACHED)
+            self.reach(call, SinkKind.DETACHED)
         else:
             self._compute(call)
 
-    def _subscript(self, node: ast.AST, subscript: ast.Subscript, item: int | None) -> None:
-        if node is subscript.slice:
-            self._leave(node, SinkKind.INDEX)
-        elif not isinstance(subscript.ctx, ast.Load):
-            self._go_on(node) if isinstance(subscript.ctx, ast.Del) else None
-        elif item is not None and isinstance(subscript.slice, ast.Constant):
-            if subscript.slice.value == item:
+    def item(self, use: SyntacticUse) -> None:
+        """Follow the item, unless it is the one of a pair that carries no gradient."""
+        subscript = use.at
+        assert isinstance(subscript, ast.Subscript)
+        if not isinstance(subscript.ctx, ast.Load):
+            return
+        if use.part is not None and isinstance(subscript.slice, ast.Constant):
+            if subscript.slice.value == use.part:
                 self._compute(subscript)
             else:
-                self._leave(subscript, SinkKind.INDEX)
+                self.reach(subscript, SinkKind.INDEX)
         else:
             self._compute(subscript)
 
-    def _argument(self, argument: ast.AST, call: ast.AST) -> None:
-        if not isinstance(call, ast.Call):
-            self._leave(call, SinkKind.HANDED)
-            return
-        if argument is call.func:
-            self._compute(call)  # a value that is called: a network that was made of it, at most
-            return
+    def argument(self, use: SyntacticUse) -> None:
+        """See what the call makes of it."""
+        argument, call = use.node, use.at
+        assert isinstance(call, ast.Call)
         qualified = self.analysis.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT_BY_BUILTINS:
             shown = SinkKind.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else SinkKind.NUMBER
-            self._leave(call, SinkKind.CONVERTED if qualified in facts.CONVERTS else shown)
+            self.reach(call, SinkKind.CONVERTED if qualified in facts.CONVERTS else shown)
         elif qualified in facts.CARRIED_BY_BUILTINS:
             if qualified != "builtins.zip" or not self._zipped(argument, call):
                 self._compute(call)
         elif qualified.startswith("math."):
-            self._leave(call, SinkKind.CONVERTED)
+            self.reach(call, SinkKind.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
-            self._leave(call, SinkKind.ARRAY)
+            self.reach(call, SinkKind.ARRAY)
         elif qualified.startswith(TAKES):
-            self._leave(call, SinkKind.LEARNED)
+            self.reach(call, SinkKind.LEARNED)
         elif qualified.startswith("torch.") and not qualified.startswith(
             ("torch.utils.", "torch.distributed.")
         ):
             self._torch_function(call, name)
         elif isinstance(call.func, ast.Attribute) and not qualified and call.func.attr in facts.PUTS_IN:
-            self._put_into(call.func.value, call)
+            self.follow_container(call.func.value, call)
         else:
             self._called(argument, call)
 
@@ -273,20 +200,20 @@ class GradientTrace:
             if index >= len(parts) or any(isinstance(part, ast.Starred) for part in parts):
                 return False
             target = parts[index]
-        self._bound(target, None, around)
+        self.follow_target(target, None, around)
         return True
 
     def _torch_function(self, call: ast.Call, name: str) -> None:
         if any(keyword.arg == "out" for keyword in call.keywords):
-            self._leave(call, SinkKind.HANDED)
+            self.reach(call, SinkKind.HANDED)
         elif name in facts.COMPARES or name in ("is_tensor", "numel", "is_floating_point"):
-            self._leave(call, SinkKind.NUMBER)
+            self.reach(call, SinkKind.NUMBER)
         elif name in facts.GIVES_INDEX:
-            self._leave(call, SinkKind.INDEX)
+            self.reach(call, SinkKind.INDEX)
         elif name in facts.DETACHES or name == "tensor":
-            self._leave(call, SinkKind.DETACHED)
+            self.reach(call, SinkKind.DETACHED)
         elif name in ("save", "from_numpy"):
-            self._leave(call, SinkKind.HANDED)
+            self.reach(call, SinkKind.HANDED)
         elif name in facts.INDICES_SECOND and len(call.args) + len(call.keywords) > 1:
             self._compute(call, 0)
         else:
@@ -306,15 +233,15 @@ class GradientTrace:
         effect = self.analysis.effects.call_effect(call)
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method in LEARNS:
-            self._leave(call, SinkKind.LEARNED)  # `accelerator.backward(loss)`
+            self.reach(call, SinkKind.LEARNED)  # `accelerator.backward(loss)`
         elif method == "scale":
             self._compute(call)  # `scaler.scale(loss)`
         elif effect.acts and effect.does_only(EffectKind.TELLS):
-            self._leave(call, SinkKind.SHOWN)
+            self.reach(call, SinkKind.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self._compute(call)
         else:
-            self._leave(call, SinkKind.HANDED)
+            self.reach(call, SinkKind.HANDED)
 
     def _is_tensor(self, expression: ast.expr) -> bool:
         """Is it a tensor or a distribution, whose methods only compute?"""
@@ -324,66 +251,10 @@ class GradientTrace:
         function = self.gradients.definition(target)
         if function is None:
             outlet = SinkKind.DETACHED if parameter in target.releases else SinkKind.HANDED
-            self._leave(call, outlet)
+            self.reach(call, outlet)
             return
         for left in self.gradients.parameter_outlets(function, parameter):
-            if left.outlet is SinkKind.RETURNED:
+            if left.label is SinkKind.RETURNED:
                 self._compute(call)
             else:
-                self._leave(left.node, left.outlet)
-
-    def _put_into(self, container: ast.expr, node: ast.expr) -> None:
-        """`values.append(v)`: where the list is a local one, what becomes of the list."""
-        if isinstance(container, ast.Name) and self.analysis.types.type_of(container).tag in _CONTAINERS:
-            scope = self.syntax.scope(container).lookup(container.id)
-            bindings = self.analysis.definitions.reaching(container)
-            here = not is_captured(container, scope, self.syntax) if scope is not None else False
-            if scope is not None and here and all(b.kind is BindingKind.ASSIGN for b in bindings):
-                for binding in bindings:
-                    self._variable(binding, scope)
-                return
-        self._leave(node, SinkKind.STORED)
-
-    def _bound(self, target: ast.expr, item: int | None, statement: ast.AST) -> None:
-        match target:
-            case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                for index, element in enumerate(elements):
-                    if item is None or index == item or isinstance(element, ast.Starred):
-                        self._bound(element, None, statement)
-                    else:
-                        self._leave(element, SinkKind.INDEX)
-            case ast.Starred(value=value):
-                self._bound(value, None, statement)
-            case ast.Name():
-                scope = self.syntax.scope(target).lookup(target.id)
-                binding = self.syntax.variables.bound_at(target)
-                if scope is None or binding is None:
-                    self._leave(target, SinkKind.HANDED)
-                else:
-                    self._variable(binding, scope, item)
-            case ast.Subscript(value=ast.Name() as container):
-                self._put_into(container, target)
-            case _:
-                self._leave(target, SinkKind.STORED)
-
-    def _variable(self, binding: Binding, scope: Scope, item: int | None = None) -> None:
-        """Follow a variable to all places that may read what a binding gave it."""
-        if (binding, item) in self._seen:
-            return
-        self._seen.add((binding, item))
-        if scope.is_class:
-            self._leave(binding.node, SinkKind.STORED)
-            return
-        readers = self.gradients.readers(binding, scope)
-        self._reads += len(readers)
-        if self._reads > _MOST_READS:
-            self._leave(binding.node, SinkKind.HANDED)
-            self._pending.clear()
-            return
-        for read in readers:
-            if not isinstance(read.ctx, ast.Load):
-                self._go_on(read)  # of `x += y`
-            elif is_captured(read, scope, self.syntax):
-                self._leave(read, SinkKind.HANDED)
-            else:
-                self._go_on(read, item)
+                self.reach(left.node, left.label)

@@ -109,10 +109,10 @@ class GradientSummaries:
     def _is_kept(self, call: ast.Call) -> bool:
         """Is the gradient of what a call gives taken, or kept for later?"""
         for left in self.gradients.each_outlet(call):
-            if left.outlet in (SinkKind.STORED, SinkKind.LEARNED):
+            if left.label in (SinkKind.STORED, SinkKind.LEARNED):
                 return True
             stores = isinstance(left.node, ast.Call) and last_name(left.node.func) in _STORES
-            if left.outlet is SinkKind.HANDED and stores:
+            if left.label is SinkKind.HANDED and stores:
                 return True
         return False
 

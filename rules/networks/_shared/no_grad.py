@@ -105,7 +105,7 @@ def loses_gradient(
                 TypeTag.LIST, TypeTag.DICT, TypeTag.NDARRAY, TypeTag.DEQUE,
             ):  # fmt: skip
                 doubts[model.source.text(target.value)] = None
-    if all(left.outlet in gradient_sinks.ENDS for left in model.gradients.sinks(value)):
+    if all(left.label in gradient_sinks.ENDS for left in model.gradients.sinks(value)):
         return list(doubts)
     rest = model.gradients.sources(value, without=forwards)
     if any(model.gradients.gives_gradient(call) for call in rest.calls):
@@ -164,7 +164,7 @@ def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
             left = model.gradients.sinks(value)
-            ends = bool(left) and all(one.outlet in gradient_sinks.ENDS for one in left)
+            ends = bool(left) and all(one.label in gradient_sinks.ENDS for one in left)
             return ends and not careless_calls(statement, (), model)
     return False
 
@@ -203,7 +203,7 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
         return f"What `{name}` keeps of the run, by attributes or hooks, has no gradient any more"
     if _computes_weights(model):
         return f"What `{name}` computes its weights as (`weight_norm`) has no gradient until it runs again"
-    outlets = {left.outlet for left in model.gradients.sinks(call)}
+    outlets = {left.label for left in model.gradients.sinks(call)}
     if SinkKind.SHOWN in outlets:
         return "What is printed or asked of the result says that it has no gradient any more"
     if SinkKind.CONVERTED in outlets:

@@ -133,7 +133,7 @@ class InferenceWithGrad(Rule):
         if not run or not is_worth_it(node, model):
             return
         names = list(dict.fromkeys(model.source.text(call.func) for call in run))
-        outlets = {left.outlet for call in run for left in model.gradients.sinks(call)}
+        outlets = {left.label for call in run for left in model.gradients.sinks(call)}
         what = LEAVES[outlets.pop()] if len(outlets) == 1 else "no gradient of the result is taken"
         records = "records a graph" if len(names) == 1 else "record graphs"
         message = f"{joined(names)} {records} that nothing uses: {what}"
@@ -151,7 +151,7 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
             return False
     if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
         return False
-    outlets = {left.outlet for left in model.gradients.contained_sinks(call)}
+    outlets = {left.label for left in model.gradients.contained_sinks(call)}
     if not outlets or outlets == {SinkKind.SHOWN}:
         return False
     return not leaves_something(call, model)

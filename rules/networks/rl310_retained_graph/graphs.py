@@ -85,9 +85,9 @@ def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool
     going_on = [
         left
         for left in model.gradients.sinks(call)
-        if left.outlet not in (*gradient_sinks.ENDS, SinkKind.ARRAY)
+        if left.label not in (*gradient_sinks.ENDS, SinkKind.ARRAY)
     ]
-    if any(left.outlet is not SinkKind.LEARNED for left in going_on):
+    if any(left.label is not SinkKind.LEARNED for left in going_on):
         return False
     return all(
         left.node is backward

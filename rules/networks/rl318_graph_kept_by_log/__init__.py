@@ -135,7 +135,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     if not model.gradients.sources(value).calls:
         return None
     becomes = (
-        {left.outlet for left in model.gradients.variable_sinks(keeper)}
+        {left.label for left in model.gradients.variable_sinks(keeper)}
         if isinstance(keeper, ast.Name)
         else set()
     )

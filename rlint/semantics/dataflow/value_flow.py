@@ -1,0 +1,278 @@
+"""Where a value goes: one walk from an expression to all uses of it, through whatever holds it on the way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar, Generic, TypeVar
+
+from rlint.enums import Enum
+from rlint.frozen import frozen
+from rlint.models.value_type import TypeTag
+from rlint.semantics.dataflow.def_use import is_captured
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.value_use import SyntacticUse, UseKind, use_of
+
+MOST_USES = 400
+"""Places that are looked at for one value."""
+_MOST_READS = 10 * MOST_USES  # by which they are met, each perhaps from many bindings
+_CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
+
+Label = TypeVar("Label")
+
+
+class Cause(Enum):
+    """Why a value is not followed any further."""
+
+    TOO_MANY = "it is used in too many places"
+    CAPTURED = "a nested function reads it, whenever that is called"
+    CLASS_BODY = "it becomes an attribute of a class"
+    OBJECT = "it is stored in an object or in a container that others may read"
+    DYNAMIC = "the syntax around it is not followed"
+
+
+@frozen
+class Sink(Generic[Label]):
+    """One place where a value ends up, and what that means to who asked."""
+
+    node: ast.AST
+    label: Label
+
+
+class ValueFlow(Generic[Label]):
+    """Follows a value forwards, through assignments, unpacking, containers, loops and comprehensions.
+
+    What a use means is told by who asks: `sinks` gives the kinds of uses that end the walk, with their
+    labels; a kind that is not in it is followed to what is around, by the method of a subclass that is
+    named after it (`attribute`, `method`, `item`, `element`, `operand`, `argument`, `called`). Where the walk
+    gives up, `given_up` has the label of the cause, so that "unknown" is an answer as well.
+
+    `part` is the one item of a tuple that carries the value (`values, indices = x.max(1)`).
+    """
+
+    through_containers: ClassVar = True
+    """Is what is put into a local container followed to where the container goes?"""
+
+    def __init__(
+        self, analysis: FileAnalysis, sinks: Mapping[UseKind, Label], given_up: Mapping[Cause, Label]
+    ) -> None:
+        self._sinks = sinks
+        self._given_up = given_up
+        self.analysis = analysis
+        self.syntax = analysis.syntax
+        self._found: list[Sink[Label]] = []
+        self._pending: list[tuple[ast.AST, int | None]] = []
+        self._seen: set[object] = set()
+        self._reads = 0
+
+    # -- the walk ------------------------------------------------------------------------------
+
+    def of(self, expression: ast.AST) -> Iterator[Sink[Label]]:
+        """Walk from the value of an expression; sinks come as they are found."""
+        self.follow(expression)
+        return self._walk()
+
+    def of_binding(self, binding: Binding, scope: Scope) -> Iterator[Sink[Label]]:
+        """Walk from what a binding gives its variable."""
+        self.follow_variable(binding, scope)
+        return self._walk()
+
+    def _walk(self) -> Iterator[Sink[Label]]:
+        yield from self._new_ones()
+        while self._pending:
+            node, part = self._pending.pop()
+            if (node, part) in self._seen:
+                continue
+            self._seen.add((node, part))
+            if len(self._seen) > MOST_USES:
+                self._pending.clear()
+                self.give_up(node, Cause.TOO_MANY)
+            else:
+                self._use(use_of(node, self.syntax.parents, part))
+            yield from self._new_ones()
+
+    def _new_ones(self) -> list[Sink[Label]]:
+        found, self._found = self._found, []
+        return found
+
+    def _use(self, use: SyntacticUse) -> None:
+        label = self._sinks.get(use.kind)
+        if label is not None:
+            self.reach(self.place(use), label)
+        else:
+            _STEPS[use.kind](self, use)
+
+    # -- what subclasses say -------------------------------------------------------------------
+
+    def place(self, use: SyntacticUse) -> ast.AST:
+        """The node that a sink of the table is told with."""
+        tested = use.kind is UseKind.TESTED and not isinstance(use.at, ast.UnaryOp)
+        return use.node if tested or use.kind is UseKind.INDEX else use.at
+
+    def attribute(self, use: SyntacticUse) -> None:
+        """`value.name`: follow it."""
+        self.follow(use.at)
+
+    def method(self, use: SyntacticUse) -> None:
+        """`value.method()`: follow its result."""
+        self.follow(use.at)
+
+    def item(self, use: SyntacticUse) -> None:
+        """`value[i]`: follow it."""
+        self.follow(use.at)
+
+    def element(self, use: SyntacticUse) -> None:
+        """`[value]`, `(value, x)`, `*value`: follow the collection."""
+        self.follow(use.at)
+
+    def operand(self, use: SyntacticUse) -> None:
+        """`value + x`: follow the result."""
+        self.follow(use.at)
+
+    def argument(self, use: SyntacticUse) -> None:
+        """`f(value)`: follow the result."""
+        self.follow(use.at)
+
+    def called(self, use: SyntacticUse) -> None:
+        """`value(x)`: follow the result."""
+        self.follow(use.at)
+
+    def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
+        """The uses of a variable that may read what a binding gave it."""
+        return self.analysis.readers(binding, scope)
+
+    # -- what they do it with ------------------------------------------------------------------
+
+    def follow(self, node: ast.AST, part: int | None = None) -> None:
+        """Go on with the value of a node."""
+        self._pending.append((node, part))
+
+    def reach(self, node: ast.AST, label: Label) -> None:
+        """Note a sink."""
+        self._found.append(Sink(node, label))
+
+    def give_up(self, node: ast.AST, cause: Cause) -> None:
+        """Note that the value is lost sight of."""
+        label = self._given_up.get(cause)
+        if label is not None:
+            self.reach(node, label)
+
+    def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
+        """Go on with what is bound to a target (or, item by item, with what is iterated over)."""
+        match target:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                for index, element in enumerate(elements):
+                    if part is None or index == part or isinstance(element, ast.Starred):
+                        self.follow_target(element, None, statement)
+                    else:
+                        self.other_part(element)
+            case ast.Starred(value=value):
+                self.follow_target(value, None, statement)
+            case ast.Name():
+                scope = self.syntax.scope(target).lookup(target.id)
+                binding = self.syntax.variables.bound_at(target)
+                if scope is None or binding is None:
+                    self.give_up(target, Cause.DYNAMIC)
+                else:
+                    self.follow_variable(binding, scope, part)
+            case ast.Subscript(value=ast.Name() as container):
+                self.follow_container(container, target)
+            case _:
+                self.give_up(target, Cause.OBJECT)
+
+    def other_part(self, element: ast.expr) -> None:
+        """A target that gets another item of the tuple than the one that carries the value."""
+
+    def follow_container(self, container: ast.expr, node: ast.expr) -> None:
+        """`values.append(v)`, `values[i] = v`: where the container is a local one, go on with it."""
+        known = self.through_containers and self.analysis.types.type_of(container).tag in _CONTAINERS
+        if known and isinstance(container, ast.Name):
+            scope = self.syntax.scope(container).lookup(container.id)
+            bindings = self.analysis.definitions.reaching(container)
+            here = scope is not None and not is_captured(container, scope, self.syntax)
+            if scope is not None and here and all(b.kind is BindingKind.ASSIGN for b in bindings):
+                for binding in bindings:
+                    self.follow_variable(binding, scope)
+                return
+        self.give_up(node, Cause.OBJECT)
+
+    def follow_variable(self, binding: Binding, scope: Scope, part: int | None = None) -> None:
+        """Go on with all places that may read what a binding gave its variable."""
+        if (binding, part) in self._seen:
+            return
+        self._seen.add((binding, part))
+        if scope.is_class:
+            self.give_up(binding.node, Cause.CLASS_BODY)
+            return
+        readers = self.readers(binding, scope)
+        self._reads += len(readers)
+        if self._reads > _MOST_READS:
+            self._pending.clear()
+            self.give_up(binding.node, Cause.TOO_MANY)
+            return
+        for read in readers:
+            if not isinstance(read.ctx, ast.Load):
+                self.follow(read)  # of `x += y`
+            elif is_captured(read, scope, self.syntax):
+                self.give_up(read, Cause.CAPTURED)
+            else:
+                self.follow(read, part)
+
+    # -- a step for each kind of use -----------------------------------------------------------
+
+    def _same(self, use: SyntacticUse) -> None:
+        self.follow(use.at, use.part)
+
+    def _bound(self, use: SyntacticUse) -> None:
+        statement = use.at
+        targets = statement.targets if isinstance(statement, ast.Assign) else [_target(statement)]
+        for target in targets:
+            self.follow_target(target, use.part, statement)
+
+    def _bound_and_same(self, use: SyntacticUse) -> None:
+        self._bound(use)
+        self.follow(use.at, use.part)
+
+    def _iterated(self, use: SyntacticUse) -> None:
+        loop = use.at
+        around = self.syntax.parents[loop] if isinstance(loop, ast.comprehension) else loop
+        self.follow_target(_target(loop), None, around)
+
+    def _augmenting(self, use: SyntacticUse) -> None:
+        self.follow_target(_target(use.at), None, use.at)
+
+    def _nothing(self, use: SyntacticUse) -> None:
+        """Its value goes nowhere."""
+
+    def _lost(self, use: SyntacticUse) -> None:
+        self.give_up(use.at, Cause.DYNAMIC)
+
+
+def _target(node: ast.AST) -> ast.expr:
+    target: ast.expr = node.target  # type: ignore[attr-defined]  # of what binds one
+    return target
+
+
+_STEPS: dict[UseKind, Callable[..., None]] = {
+    UseKind.SAME: ValueFlow._same,
+    UseKind.BOUND: ValueFlow._bound,
+    UseKind.BOUND_AND_SAME: ValueFlow._bound_and_same,
+    UseKind.ITERATED: ValueFlow._iterated,
+    UseKind.ELEMENT: lambda flow, use: flow.element(use),
+    UseKind.OPERAND: lambda flow, use: flow.operand(use),
+    UseKind.ADDED: ValueFlow._augmenting,
+    UseKind.AUGMENTED: ValueFlow._augmenting,
+    UseKind.ATTRIBUTE: lambda flow, use: flow.attribute(use),
+    UseKind.METHOD: lambda flow, use: flow.method(use),
+    UseKind.ITEM: lambda flow, use: flow.item(use),
+    UseKind.INDEX: ValueFlow._lost,
+    UseKind.ARGUMENT: lambda flow, use: flow.argument(use),
+    UseKind.CALLED: lambda flow, use: flow.called(use),
+    UseKind.COMPARED: ValueFlow._nothing,
+    UseKind.TESTED: ValueFlow._nothing,
+    UseKind.SHOWN: ValueFlow._nothing,
+    UseKind.RETURNED: ValueFlow._lost,
+    UseKind.DISCARDED: ValueFlow._nothing,
+    UseKind.OTHER: ValueFlow._lost,
+}

@@ -1,0 +1,144 @@
+"""How the value of an expression is used where it stands: the one place that reads this off the syntax."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+
+from rlint.enums import Enum
+from rlint.frozen import frozen
+
+
+class UseKind(Enum):
+    """What the syntax around an expression does with its value."""
+
+    SAME = "same"
+    """What is around has this very value, perhaps: `a or b`, `a if c else b`, `(x := a)`."""
+    BOUND = "bound"
+    """It is assigned: to variables, attributes, items, or to several by unpacking."""
+    BOUND_AND_SAME = "bound and same"
+    """`(x := a)`"""
+    ITERATED = "iterated"
+    """A loop or comprehension goes over it; its items are bound."""
+    ELEMENT = "element"
+    """It goes into a display, a comprehension or a starred argument: `[a]`, `(a, b)`, `{k: a}`, `*a`."""
+    OPERAND = "operand"
+    """A new value is computed of it: `a + b`, `-a`."""
+    ADDED = "added"
+    """`x += a`"""
+    AUGMENTED = "augmented"
+    """`a += x`"""
+    ATTRIBUTE = "attribute"
+    """`a.shape`, also `a.name = value` (see `ctx`)"""
+    METHOD = "method"
+    """`a.mean()`"""
+    ITEM = "item"
+    """`a[i]`, also `a[i] = value` (see `ctx`)"""
+    INDEX = "index"
+    """`x[a]`"""
+    ARGUMENT = "argument"
+    """A call is given it."""
+    CALLED = "called"
+    """`a(x)`"""
+    COMPARED = "compared"
+    """Compared, asserted, raised, or the end of a slice."""
+    TESTED = "tested"
+    """A condition: `if a:`, `while a:`, `not a`, `x if a else y`, the filter of a comprehension."""
+    SHOWN = "shown"
+    """`f"{a}"`"""
+    RETURNED = "returned"
+    DISCARDED = "discarded"
+    """A statement of its own, or `del a`."""
+    OTHER = "other"
+    """Yielded, awaited, entered, matched, a default, a decorator, an argument of a class …"""
+
+
+@frozen
+class SyntacticUse:
+    """One use of the value of `node`, by the expression or statement `at`.
+
+    `at` is what a reader would call the user: the call for arguments (keywords, too), methods and what is
+    called; the attribute or subscript for parts; else what is around.
+    """
+
+    kind: UseKind
+    node: ast.AST
+    at: ast.AST
+    part: int | None = None
+    """The one item of a tuple that matters to who follows it; None is the whole value."""
+
+
+def use_of(node: ast.AST, parents: Mapping[ast.AST, ast.AST], part: int | None = None) -> SyntacticUse:
+    """How the value of `node` (or one item of it) is used; `node` is an expression or a keyword with one."""
+    parent = parents[node]
+    kind = _KINDS.get(type(parent), UseKind.OTHER)
+    if not isinstance(kind, UseKind):
+        kind = kind(node, parent)
+    at = parent
+    if kind is UseKind.ATTRIBUTE:
+        call = parents[parent]
+        if isinstance(call, ast.Call) and call.func is parent:
+            kind, at = UseKind.METHOD, call
+    elif isinstance(parent, ast.keyword) and parent.arg is not None:
+        node, at = parent, parents[parent]
+        kind = UseKind.ARGUMENT if isinstance(at, ast.Call) else UseKind.OTHER  # of a class
+    return SyntacticUse(kind, node, at, part)
+
+
+def _as_value(kind: UseKind, attribute: str) -> Callable[[ast.AST, ast.AST], UseKind]:
+    """What a node is to its parent where it is the given child of it."""
+    return lambda node, parent: kind if getattr(parent, attribute) is node else _ELSE[kind]
+
+
+_ELSE = {
+    UseKind.CALLED: UseKind.ARGUMENT,
+    UseKind.ITEM: UseKind.INDEX,
+    UseKind.AUGMENTED: UseKind.ADDED,
+    UseKind.TESTED: UseKind.SAME,
+    UseKind.BOUND: UseKind.OTHER,
+    UseKind.BOUND_AND_SAME: UseKind.OTHER,
+    UseKind.ITERATED: UseKind.OTHER,
+}
+"""What the other children are to it."""
+
+
+_KINDS: dict[type[ast.AST], UseKind | Callable[[ast.AST, ast.AST], UseKind]] = {
+    ast.Attribute: UseKind.ATTRIBUTE,
+    ast.Call: _as_value(UseKind.CALLED, "func"),
+    ast.keyword: UseKind.ELEMENT,
+    ast.Assign: _as_value(UseKind.BOUND, "value"),
+    ast.AnnAssign: _as_value(UseKind.BOUND, "value"),
+    ast.NamedExpr: _as_value(UseKind.BOUND_AND_SAME, "value"),
+    ast.AugAssign: _as_value(UseKind.AUGMENTED, "target"),
+    ast.Subscript: _as_value(UseKind.ITEM, "value"),
+    ast.BinOp: UseKind.OPERAND,
+    ast.UnaryOp: lambda _, parent: (
+        UseKind.TESTED if isinstance(getattr(parent, "op", None), ast.Not) else UseKind.OPERAND
+    ),
+    ast.BoolOp: UseKind.SAME,
+    ast.IfExp: _as_value(UseKind.TESTED, "test"),
+    ast.Return: UseKind.RETURNED,
+    ast.Starred: UseKind.ELEMENT,
+    ast.List: UseKind.ELEMENT,
+    ast.Tuple: UseKind.ELEMENT,
+    ast.Set: UseKind.ELEMENT,
+    ast.Dict: UseKind.ELEMENT,
+    ast.ListComp: UseKind.ELEMENT,
+    ast.SetComp: UseKind.ELEMENT,
+    ast.DictComp: UseKind.ELEMENT,
+    ast.GeneratorExp: UseKind.ELEMENT,
+    ast.Compare: UseKind.COMPARED,
+    ast.Assert: UseKind.COMPARED,
+    ast.Raise: UseKind.COMPARED,
+    ast.Slice: UseKind.COMPARED,
+    ast.If: UseKind.TESTED,
+    ast.While: UseKind.TESTED,
+    ast.FormattedValue: UseKind.SHOWN,
+    ast.For: _as_value(UseKind.ITERATED, "iter"),
+    ast.AsyncFor: _as_value(UseKind.ITERATED, "iter"),
+    ast.comprehension: lambda node, parent: (
+        UseKind.ITERATED if getattr(parent, "iter", None) is node else UseKind.TESTED
+    ),
+    ast.Expr: UseKind.DISCARDED,
+    ast.Delete: UseKind.DISCARDED,
+}
