@@ -7,6 +7,7 @@ from functools import cached_property
 
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.assignments import targets_of, value_assigned
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import place_in_order
@@ -73,6 +74,16 @@ class NameQueries:
     @cached_property
     def _dynamic_lookups(self) -> list[ast.Call]:
         return list(lookups(self._syntax, {**OF_THE_FUNCTION, "globals": 9}))
+
+    def targets(self, value: ast.AST) -> list[ast.expr]:
+        """The targets of an assignment that get the very value of an expression, also `b` of
+        `a, b = other, value`; empty where the expression is not what is assigned.
+        """
+        return targets_of(value, self._syntax.parents)
+
+    def assigned(self, target: ast.AST) -> ast.expr | None:
+        """What the assignment around a target gives it; None where it is unpacked or bound otherwise."""
+        return value_assigned(target, self._syntax.parents)
 
     def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
         """All nodes of this file that read, set or delete an attribute of this name, on any object."""

@@ -131,8 +131,8 @@ class RenderInTraining(Rule):
     def check_mode(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`env = gymnasium.make(..., render_mode="human")`, and the steps that are made with it."""
         mode = next((keyword for keyword in call.keywords if keyword.arg == "render_mode"), None)
-        match mode, model.parent(call):
-            case ast.keyword(value=ast.Constant(value="human")), ast.Assign(targets=[ast.Name() as name]):
+        match mode, model.names.targets(call):
+            case ast.keyword(value=ast.Constant(value="human")), [ast.Name() as name]:
                 pass
             case _:
                 return

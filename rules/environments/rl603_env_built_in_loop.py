@@ -166,12 +166,11 @@ def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
 
 def target_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """What the environment is assigned to."""
-    match model.parent(call):
-        case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
-            return target
-        case ast.With() | ast.withitem() as item:
-            return item.optional_vars if isinstance(item, ast.withitem) else None
-    return None
+    entered = model.parent(call)
+    if isinstance(entered, ast.withitem):
+        return entered.optional_vars
+    targets = model.names.targets(call)
+    return targets[0] if len(targets) == 1 and isinstance(targets[0], (ast.Name, ast.Attribute)) else None
 
 
 def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: SemanticModel) -> bool:

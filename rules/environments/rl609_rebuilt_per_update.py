@@ -187,7 +187,7 @@ def is_often(again: Again, what: str, model: SemanticModel) -> bool:
     if again.loop is None:
         if model.frequency.heat_of(call).level is not Heat.HOT and what not in ("pool", "optimizer"):
             return False
-        if isinstance(model.syntax.statement(call), ast.Assign) and stored(call, model):
+        if stored(call, model):
             return False
         return model.frequency.runs_each_pass(call) or model.frequency.runs_by_role(call)
     return True
@@ -202,18 +202,17 @@ def starts_afresh(part: ast.AST | None) -> bool:
 
 def steps_in_loop(call: ast.Call, model: SemanticModel) -> bool:
     """Does the function that makes an optimizer use it in a loop?"""
-    match model.parent(call):
-        case ast.Assign(targets=[ast.Name(id=name) as target]):
-            return any(
-                model.frequency.loops(read) for read in model.names.reads(name, model.names.scope(target))
-            )
-    return False
+    return any(
+        model.frequency.loops(read)
+        for target in model.names.targets(call)
+        if isinstance(target, ast.Name)
+        for read in model.names.reads(target.id, model.names.scope(target))
+    )
 
 
 def stored(call: ast.Call, model: SemanticModel) -> bool:
     """Is it kept as an attribute or in a container: set up for later?"""
-    statement = model.syntax.statement(call)
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = model.names.targets(call)
     return any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets)
 
 

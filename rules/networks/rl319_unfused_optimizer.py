@@ -61,7 +61,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, last_names
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, last_name, last_names
 
 OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
 DECIDES = frozenset({"fused", "foreach", "differentiable", "capturable", None})
@@ -122,12 +122,8 @@ def has_momentum(call: ast.Call, given: dict[str | None, ast.expr]) -> bool:
 
 def held_by(call: ast.Call, model: SemanticModel) -> str | None:
     """The name of the variable or attribute that an optimizer is stored in."""
-    match model.parent(call):
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            return name
-        case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AnnAssign(target=ast.Attribute(attr=name)):
-            return name
-    return None
+    targets = model.names.targets(call)
+    return last_name(targets[0]) if len(targets) == 1 else None
 
 
 def steps(holder: str, made: ast.Call, model: SemanticModel) -> ast.Call | None:

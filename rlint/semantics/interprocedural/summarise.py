@@ -37,6 +37,7 @@ from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import put_in
 from rlint.semantics.types.infer import TypeInference
 from rlint.source.files import NOTEBOOK
+from rlint.syntax.assignments import value_assigned
 from rlint.syntax.queries import is_property, is_staticmethod
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
@@ -361,11 +362,6 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 
 def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | None:
     parent = analysis.syntax.parents[attribute]
-    if isinstance(parent, ast.Assign):
-        kind = analysis.types.type_of(parent.value).aged()
-        if not kind and follows_from_itself(attribute, parent.value, analysis.names):
-            return None  # keeps its kind
-        return kind
     if isinstance(parent, ast.AnnAssign):
         kind = annotation_kind(parent.annotation, analysis.names)
         if parent.value is None:
@@ -374,10 +370,12 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
         return value if value and value.tag is not TypeTag.NONE else with_default(kind, value)
     if isinstance(parent, ast.AugAssign):
         return None  # keeps its kind
-    match parent, analysis.syntax.parents[parent]:
-        case ast.Tuple(elts=targets), ast.Assign(value=ast.Tuple(elts=values)) if len(targets) == len(values):
-            return analysis.types.type_of(values[targets.index(attribute)]).aged()
-    return UNKNOWN
+    given = value_assigned(attribute, analysis.syntax.parents)
+    if given is None:
+        return UNKNOWN
+    kind = analysis.types.type_of(given).aged()
+    keeps_its_kind = not kind and follows_from_itself(attribute, given, analysis.names)
+    return None if keeps_its_kind else kind
 
 
 def _join_attribute(attributes: dict[str, Type], name: str, kind: Type) -> None:

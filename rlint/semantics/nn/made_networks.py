@@ -183,21 +183,7 @@ def _only_value(network: ast.expr, model: SemanticModel) -> ast.expr | None:
             stores = [use for use in model.names.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]
             if len(stores) == 1 and model.names.is_self(stores[0].value):
                 store = stores[0] if model.class_of(stores[0]) is model.class_of(network) else None
-    return _assigned(store, model) if store is not None else None
-
-
-def _assigned(target: ast.AST, model: SemanticModel) -> ast.expr | None:
-    """What a target of an assignment alone is given, by itself or as one of several."""
-    match model.parent(target):
-        case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
-            return value
-        case ast.Tuple(elts=targets) as several:
-            match model.parent(several):
-                case ast.Assign(targets=[_], value=ast.Tuple(elts=values)) if len(values) == len(targets):
-                    if any(isinstance(part, ast.Starred) for part in (*targets, *values)):
-                        return None
-                    return next(v for t, v in zip(targets, values, strict=True) if t is target)
-    return None
+    return model.names.assigned(store) if store is not None else None
 
 
 def _is_bound_once(network: ast.expr, model: SemanticModel) -> bool:

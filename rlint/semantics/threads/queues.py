@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
+from rlint.syntax.assignments import targets_of
 from rlint.syntax.last_names import calls_like, last_name
 from rlint.syntax.scopes import BindingKind
 
@@ -96,20 +97,8 @@ def _may_make(name: str) -> bool:
 
 def _are_many(call: ast.Call, analysis: FileAnalysis) -> bool:
     parent = analysis.syntax.parents.get(call)
-    listed = isinstance(parent, (ast.List, ast.Tuple)) and _unpacked(parent, call, analysis) is None
+    listed = isinstance(parent, (ast.List, ast.Tuple)) and not targets_of(call, analysis.syntax.parents)
     return listed or bool(analysis.loops.around(call))
-
-
-def _unpacked(display: ast.AST, item: ast.AST, analysis: FileAnalysis) -> ast.expr | None:
-    """What an item of a display is bound to: `first, second = Queue(), Queue()`."""
-    match display, analysis.syntax.parents.get(display):
-        case ast.Tuple(elts=values), ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(values) == len(
-            targets
-        ):
-            return next(
-                (target for target, value in zip(targets, values, strict=True) if value is item), None
-            )
-    return None
 
 
 def _text(value: ast.expr) -> str:
@@ -119,11 +108,10 @@ def _text(value: ast.expr) -> str:
 def _names_of(call: ast.Call, analysis: FileAnalysis) -> list[str]:
     """What a new object is bound to, alone or as an item of a list or dict."""
     node: ast.AST = call
-    parent = analysis.syntax.parents.get(call)
-    target = _unpacked(parent, call, analysis) if parent is not None else None
-    if target is not None:
-        return [name] if (name := _bound_name(target)) else []
     for parent in analysis.syntax.ancestors(call):
+        targets = targets_of(node, analysis.syntax.parents)
+        if targets:
+            return [name for target in targets if (name := _bound_name(target))]
         match parent:
             case ast.List() | ast.Tuple() | ast.ListComp() | ast.DictComp() | ast.IfExp():
                 node = parent
@@ -131,10 +119,6 @@ def _names_of(call: ast.Call, analysis: FileAnalysis) -> list[str]:
                 place = values.index(node) if node in values else -1
                 key = keys[place] if place >= 0 else None
                 return [key.value] if isinstance(key, ast.Constant) and isinstance(key.value, str) else []
-            case ast.Assign(targets=targets):
-                return [name for target in targets if (name := _bound_name(target))]
-            case ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
-                return [name] if (name := _bound_name(target)) else []
             case ast.keyword(arg=str(name)):
                 return [name]
             case ast.Call(func=ast.Attribute(attr="append", value=owner)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.summary import CallSite
+from rlint.syntax.assignments import targets_of
 from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import descendants
@@ -129,16 +130,7 @@ def starts_many(call: ast.Call, analysis: FileAnalysis) -> bool:
     joined = {ast.unparse(node.func.value) for node in inside
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
               and node.func.attr == "join"}  # fmt: skip
-    return not (joined & _names_of(call, analysis))
-
-
-def _names_of(call: ast.Call, analysis: FileAnalysis) -> set[str]:
-    """What the value of a call is bound to right away."""
-    parent = analysis.syntax.parents.get(call)
-    match parent:
-        case ast.Assign(targets=targets):
-            return {ast.unparse(target) for target in targets}
-    return set()
+    return joined.isdisjoint(map(ast.unparse, targets_of(call, analysis.syntax.parents)))
 
 
 def _handed_arguments(call: ast.Call, name: str, analysis: FileAnalysis) -> list[tuple[str, ast.expr]]:

@@ -63,7 +63,7 @@ def _of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.ex
     begins = False
     for use in uses:
         if isinstance(use.ctx, ast.Store):
-            value = _assigned(use, model)
+            value = model.names.assigned(use)
             held = contents(value, model) if value is not None and _is_new(value) else None
             if held is None:
                 return None
@@ -113,13 +113,3 @@ def _bound(binding: Binding) -> ast.expr | None:
             return None
         value = value.elts[index]
     return value
-
-
-def _assigned(store: ast.Attribute, model: SemanticModel) -> ast.expr | None:
-    parent = model.parent(store)
-    if isinstance(parent, (ast.Assign, ast.AnnAssign)):
-        return parent.value
-    match parent, model.parent(parent) if parent is not None else None:
-        case ast.Tuple(elts=targets), ast.Assign(value=ast.Tuple(elts=values)) if len(targets) == len(values):
-            return values[targets.index(store)]
-    return None

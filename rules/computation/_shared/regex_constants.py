@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import BindingKind, Edit, SemanticModel
+from rlint.rule import BindingKind, Edit, SemanticModel, last_name
 from rlint.rules.computation._shared import pattern_uses, regex_names
 from rlint.rules.computation._shared.pattern_uses import Compiled, PatternUse
 
@@ -107,13 +107,8 @@ def _target(use: PatternUse, model: SemanticModel) -> str:
     """The variable that gets the match, or the compiled pattern."""
     if use.function in ("sub", "subn", "split"):
         return ""  # a text, mostly named after what it was before
-    match model.parent(use.call):
-        case (
-            ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)])
-            | ast.NamedExpr(target=ast.Name(id=name))
-        ):
-            return name
-    return ""
+    targets = model.names.targets(use.call)
+    return (last_name(targets[0]) or "") if len(targets) == 1 else ""
 
 
 def _laid_out(name: str, alias: str, pattern: str, flags: str) -> str:

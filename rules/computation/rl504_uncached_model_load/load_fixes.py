@@ -27,10 +27,10 @@ def is_loader(function: Function, call: ast.Call, model: SemanticModel) -> bool:
         return False
     if any(isinstance(node, (*FUNCTIONS, *_ENDS_LONG)) for node in body):
         return False
-    match model.parent(call):
-        case ast.Return():
-            return True
-        case ast.Assign(targets=[ast.Name(id=name)]):
+    if isinstance(model.parent(call), ast.Return):
+        return True
+    match model.names.targets(call):
+        case [ast.Name(id=name)]:
             pass
         case _:
             return False

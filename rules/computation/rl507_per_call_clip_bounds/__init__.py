@@ -161,8 +161,8 @@ def _places(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
 
 def is_bound_later(call: ast.Call, model: SemanticModel) -> bool:
     """`low = torch.as_tensor(self.low)`, of which a `clamp` further down makes its bound"""
-    match model.parent(call):
-        case ast.Assign(targets=[ast.Name() as name]) if len(model.names.bindings(name)) == 1:
+    match model.names.targets(call):
+        case [ast.Name() as name] if len(model.names.bindings(name)) == 1:
             pass
         case _:
             return False
@@ -310,9 +310,10 @@ def _last_store(found: ClipBound, own: str, made: Function) -> ast.stmt | None:
 
 def name_for(found: ClipBound, model: SemanticModel) -> str:
     """What to call it: like the variable that holds it here, or by the bound that it is made of."""
-    match model.parent(found.node):
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+    match model.names.targets(found.node):
+        case [ast.Name(id=name)]:
             return name.strip("_") or "bound"
+    match model.parent(found.node):
         case ast.keyword(arg="min" | "a_min"):
             return "low"
         case ast.keyword(arg="max" | "a_max"):

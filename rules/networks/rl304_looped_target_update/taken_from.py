@@ -111,9 +111,6 @@ def _value(access: ast.Name | ast.Attribute, model: SemanticModel) -> ast.expr |
     if not (isinstance(access.value, ast.Name) and access.value.id == "self"):
         return None
     stores = [use for use in model.names.attribute_uses(access.attr) if isinstance(use.ctx, ast.Store)]
-    match [model.parent(store) for store in stores]:
-        case [ast.Assign(targets=[ast.Attribute()], value=value)] if model.class_of(
-            stores[0]
-        ) is model.class_of(access):
-            return value
-    return None
+    if len(stores) != 1 or model.class_of(stores[0]) is not model.class_of(access):
+        return None
+    return model.names.assigned(stores[0])

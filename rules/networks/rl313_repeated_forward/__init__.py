@@ -161,10 +161,10 @@ def earlier_alike(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
 
 def is_used(call: ast.Call, model: SemanticModel) -> bool:
     """Does anything look at the result? Loops that measure how long a network takes throw it away."""
-    match model.parent(call):
-        case ast.Expr():
-            return False
-        case ast.Assign(targets=[ast.Name(id=name) as target]):
+    if isinstance(model.parent(call), ast.Expr):
+        return False
+    match model.names.targets(call):
+        case [ast.Name(id=name) as target]:
             scope = model.names.scope(target).lookup(name)
             return scope is None or bool(model.names.reads(name, scope))
     return True

@@ -39,9 +39,11 @@ def build_fix(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
 def name_for(found: Hoisted, model: SemanticModel) -> str:
     """What to call it: like the variable that holds it here, or by how it is made."""
     parent = model.parent(found.node)
-    match model.parent(parent) if isinstance(parent, ast.IfExp) else parent:
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+    chosen = parent if isinstance(parent, ast.IfExp) else found.node
+    match model.names.targets(chosen):
+        case [ast.Name(id=name)]:
             return name.strip("_") or "constant"
+    match model.parent(chosen):
         case ast.keyword(arg=str(name)):
             return name
     made = found.node

@@ -1,0 +1,51 @@
+"""What an assignment gives to which target, also where several are assigned at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+
+def targets_of(value: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.expr]:
+    """The targets that get the very value of an expression: `x`, `self.x` of `x = self.x = value`, and `b`
+    of `a, b = other, value`. Empty where the expression is not what is assigned.
+    """
+    match parents.get(value):
+        case ast.Assign(targets=targets, value=given) if given is value:
+            return list(targets)
+        case ast.AnnAssign(target=target, value=given) | ast.NamedExpr(target=target, value=given):
+            return [target] if given is value else []
+        case ast.Tuple(elts=values) | ast.List(elts=values) as several if not _has_star(values):
+            match parents.get(several):
+                case ast.Assign(targets=targets, value=given) if given is several:
+                    place = next(index for index, each in enumerate(values) if each is value)
+                    return [
+                        target.elts[place]
+                        for target in targets
+                        if isinstance(target, (ast.Tuple, ast.List))
+                        and len(target.elts) == len(values)
+                        and not _has_star(target.elts)
+                    ]
+    return []
+
+
+def value_assigned(target: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> ast.expr | None:
+    """What an assignment gives a target: `value` of `x: int = value`, of `a, target = other, value`. None
+    where the target is unpacked from something, bound otherwise, or not a target at all.
+    """
+    match parents.get(target):
+        case ast.Assign(targets=targets, value=value) if any(each is target for each in targets):
+            return value
+        case ast.AnnAssign(target=own, value=value) | ast.NamedExpr(target=own, value=value) if own is target:
+            return value
+        case ast.Tuple(elts=targets) | ast.List(elts=targets) as several if not _has_star(targets):
+            match parents.get(several):
+                case ast.Assign(value=ast.Tuple(elts=values) | ast.List(elts=values) as given) if (
+                    given is not several and len(values) == len(targets) and not _has_star(values)
+                ):
+                    return next(v for t, v in zip(targets, values, strict=True) if t is target)
+    return None
+
+
+def _has_star(elements: list[ast.expr]) -> bool:
+    return any(isinstance(element, ast.Starred) for element in elements)
