@@ -17,6 +17,7 @@ from rlint.semantics.dataflow.escape import Fate, ValueUse
 from rlint.semantics.dataflow.item_origins import ItemOrigin
 from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
+from rlint.semantics.dataflow.value_flow import Use
 from rlint.semantics.frequency import loop_variables, roles, trip_count
 from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.drivers import Driver
@@ -63,6 +64,7 @@ from rlint.syntax.queries import (
 )
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS, Function, Loop, SyntaxIndex
+from rlint.syntax.value_use import UseKind
 from rlint.syntax.walk import children, descendants, is_in, is_in_block, names_bound, size_of
 
 __all__ = [
@@ -120,6 +122,8 @@ __all__ = [
     "SyntaxIndex",
     "Type",
     "TypeTag",
+    "Use",
+    "UseKind",
     "ValueUse",
     "WorkerStart",
     "algebra",

@@ -21,6 +21,7 @@ from rlint.models.value_type import UNKNOWN, Type, TypeTag
 
 __all__ = [
     "FOLLOWS_ARGUMENT",
+    "GIVES_BACK",
     "INPLACE_FUNCTIONS",
     "MUTATING_KEYWORDS",
     "RELOCATING_METHODS",
@@ -57,6 +58,8 @@ _CLASSES = {
     "torch.nn.Module": TypeTag.MODULE,
 }
 
+GIVES_BACK = frozenset({"torch.autograd.Variable", "typing.cast"})
+"""Functions that return the very object that they are given."""
 INPLACE_FUNCTIONS = stdlib.INPLACE | numpy.INPLACE | torch.INPLACE | rl.INPLACE
 """Functions that change their first argument, or what it holds."""
 

@@ -8,8 +8,10 @@ from rlint.semantics.dataflow.common_subexpressions import CommonSubexpressions,
 from rlint.semantics.dataflow.escape import EscapeAnalysis, ValueUse
 from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.dataflow.mutation import Mutations
+from rlint.semantics.dataflow.value_flow import Use, UsesOfValue
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.value_use import UseKind
 
 
 class DataflowQueries:
@@ -80,6 +82,13 @@ class DataflowQueries:
     def use_of(self, expression: ast.expr) -> ValueUse:
         """What becomes of an expression's value: looked at, kept or changed, and computed with or not."""
         return self._uses.of(expression)
+
+    def uses(self, expression: ast.expr, through: frozenset[UseKind] = frozenset()) -> list[Use]:
+        """All uses of an expression's value, through the variables that hold it; also of what the kinds of
+        uses in `through` make of it: with METHOD, those of `x.float().view(-1)` are uses of `x`, too. Where
+        the value is lost sight of, a use with a `cause` says so.
+        """
+        return UsesOfValue(self._analysis, through).uses(expression)
 
     def is_given_up(self, expression: ast.expr) -> bool:
         """Is an expression written too often in its function to be compared with the others?"""

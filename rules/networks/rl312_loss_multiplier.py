@@ -58,7 +58,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import BindingKind, Finding, Heat, Rule, SemanticModel
+from rlint.rule import BindingKind, Fate, Finding, Heat, Rule, SemanticModel
 
 _LARGE = 100
 
@@ -143,15 +143,4 @@ def scales_gradients_back(backward: ast.Call, model: SemanticModel) -> bool:
 
 def is_written(grad: ast.Attribute, model: SemanticModel) -> bool:
     """Is `x.grad` (or its `.data`) assigned to or changed in place?"""
-    node: ast.AST = grad
-    parent = model.parent(node)
-    if isinstance(parent, ast.Attribute) and parent.attr == "data":
-        node, parent = parent, model.parent(parent)
-    match parent:
-        case ast.AugAssign(target=target):
-            return target is node
-        case ast.Assign(targets=targets):
-            return any(target is node for target in targets)
-        case ast.Attribute(attr=attr):
-            return attr in ("mul_", "div_", "copy_", "true_divide_")
-    return False
+    return model.names.assigned(grad) is not None or model.dataflow.use_of(grad).fate is Fate.CHANGED

@@ -178,7 +178,8 @@ class _Escape(ValueFlow[ValueUse]):
         call = use.at
         assert isinstance(call, ast.Call)
         qualified = self.analysis.names.qualified(call.func)
-        if qualified in models.INPLACE_FUNCTIONS:
+        written = isinstance(use.node, ast.keyword) and use.node.arg in models.MUTATING_KEYWORDS
+        if written or qualified in models.INPLACE_FUNCTIONS:
             self.reach(call, _CHANGED)
             return
         if qualified in _HANDS_ON:

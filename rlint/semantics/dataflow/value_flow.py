@@ -6,11 +6,13 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, Generic, TypeVar
 
+from rlint import models
 from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.def_use import is_captured
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.syntax.assignments import targets_of
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.value_use import SyntacticUse, UseKind, use_of
 
@@ -97,6 +99,10 @@ class ValueFlow(Generic[Label]):
         return found
 
     def _use(self, use: SyntacticUse) -> None:
+        if use.kind is UseKind.ELEMENT and (targets := targets_of(use.node, self.syntax.parents)):
+            for target in targets:  # `a, b = value, other`
+                self.follow_target(target, use.part, use.at)
+            return
         label = self._sinks.get(use.kind)
         if label is not None:
             self.reach(self.place(use), label)
@@ -252,6 +258,55 @@ class ValueFlow(Generic[Label]):
 def _target(node: ast.AST) -> ast.expr:
     target: ast.expr = node.target  # type: ignore[attr-defined]  # of what binds one
     return target
+
+
+@frozen
+class Use:
+    """One use of a followed value. `node` is the expression (or keyword) that has the value, `at` what uses
+    it: the call, attribute, subscript or statement. `cause` says why it was followed no further, where it was
+    lost sight of.
+    """
+
+    kind: UseKind
+    node: ast.AST
+    at: ast.AST
+    cause: Cause | None = None
+
+
+class UsesOfValue(ValueFlow[Use]):
+    """Collects every use of a value; names, conditional expressions and containers that only carry it are no
+    uses. What the kinds of uses in `through` make of it is followed as well, after the use itself is told.
+    """
+
+    def __init__(self, analysis: FileAnalysis, through: frozenset[UseKind]) -> None:
+        super().__init__(analysis, {}, {})
+        self._through = through
+
+    def uses(self, expression: ast.AST) -> list[Use]:
+        """All uses, in the order of the walk."""
+        return [sink.label for sink in self.of(expression)]
+
+    def give_up(self, node: ast.AST, cause: Cause) -> None:
+        """Tell where the value was lost, and why."""
+        self.reach(node, Use(UseKind.OTHER, node, node, cause))
+
+    def _use(self, use: SyntacticUse) -> None:
+        unpacked = use.kind is UseKind.ELEMENT and targets_of(use.node, self.syntax.parents)
+        if unpacked or use.kind in _CARRIES:
+            super()._use(use)
+            return
+        same = use.kind is UseKind.ARGUMENT and self._gives_back(use.at)
+        if not same:
+            self.reach(use.at, Use(use.kind, use.node, use.at))
+        if same or use.kind in self._through:
+            self.follow(use.at)
+
+    def _gives_back(self, call: ast.AST) -> bool:
+        """Does a function return the very object that it is given?"""
+        return isinstance(call, ast.Call) and self.analysis.names.qualified(call.func) in models.GIVES_BACK
+
+
+_CARRIES = frozenset({UseKind.SAME, UseKind.BOUND, UseKind.BOUND_AND_SAME})
 
 
 _STEPS: dict[UseKind, Callable[..., None]] = {

@@ -9,6 +9,7 @@ from rlint.rule import (
     LOOPS,
     AnyLoop,
     BindingKind,
+    Fate,
     Heat,
     SemanticModel,
     TypeTag,
@@ -184,23 +185,9 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
     kind = model.types.type_of(node)
     if kind.tag in (TypeTag.NDARRAY, TypeTag.LIST) and not kind.optional:
         found.arrays.append(node)
-        return not any(_is_written(use, model) for use in model.names.attribute_uses(node.attr))
+        uses = model.names.attribute_uses(node.attr)
+        return all(model.dataflow.use_of(use).fate is not Fate.CHANGED for use in uses)
     return kind.tag in _NUMBERS | {TypeTag.DEVICE, TypeTag.DTYPE} or numbers.is_number(node, model)
-
-
-def _is_written(use: ast.Attribute, model: SemanticModel) -> bool:
-    """`self.low[0] = 1`, `self.low.fill(0)`, `out=self.low`"""
-    parent = model.parent(use)
-    match parent:
-        case ast.Subscript(value=value, ctx=ctx):
-            return value is use and not isinstance(ctx, ast.Load)
-        case ast.Attribute(attr=method):
-            return method in ("fill", "sort", "append", "extend", "put") or method.endswith("_")
-        case ast.AugAssign(target=target):
-            return target is use
-        case ast.keyword(arg=argument):
-            return argument == "out"
-    return False
 
 
 def _name_stays(name: ast.Name, found: ClipBound, model: SemanticModel, depth: int) -> bool:

@@ -80,6 +80,7 @@ from rlint.rule import (
     SemanticModel,
     Type,
     TypeTag,
+    UseKind,
     call_arguments,
     last_names,
     legacy_tensors,
@@ -89,6 +90,7 @@ from rlint.rules.transfers.rl208_copy_into_tensor.lent import is_left_alone, is_
 
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
+_SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
 
 
 class CopyIntoTensor(Rule):
@@ -207,29 +209,14 @@ def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
 
 
 def is_moved(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the tensor go to a device at once, or as soon as it has a name?"""
-    node: ast.AST = call
-    for parent in model.ancestors(call):
-        match parent:
-            case ast.Attribute(attr="to" | "cuda"):
-                return True
-            case ast.Attribute() | ast.Subscript():
-                pass
-            case ast.Call(func=func) if (
-                func is node or model.names.qualified(func) == "torch.autograd.Variable"
-            ):
-                pass
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                scope = model.names.scope(call).lookup(name)
-                reads = model.names.reads(name, scope) if scope is not None else []
-                return any(
-                    isinstance(use := model.parent(read), ast.Attribute) and use.attr in ("to", "cuda")
-                    for read in reads
-                )
-            case _:
-                return False
-        node = parent
-    return False
+    """Does the tensor go to a device, at once or later on?"""
+    return any(
+        isinstance(use.at, ast.Call)
+        and isinstance(use.at.func, ast.Attribute)
+        and use.at.func.attr in ("to", "cuda")
+        for use in model.dataflow.uses(call, _SAME_DATA)
+        if use.kind is UseKind.METHOD
+    )
 
 
 def shown(array: ast.expr, model: SemanticModel) -> str:

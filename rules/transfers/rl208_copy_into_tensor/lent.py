@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag
+from rlint.rule import Binding, BindingKind, Fate, SemanticModel, TypeTag
 
 _CHANGES = frozenset({"fill", "itemset", "partition", "put", "resize", "sort", "setfield", "setflags"})
 _KEEPS = frozenset({"append", "add", "put", "push", "store", "insert", "extend", "appendleft"})
@@ -45,21 +45,7 @@ def is_left_alone(name: ast.Name, model: SemanticModel) -> bool:
     scope = model.names.scope(name).lookup(name.id)
     if scope is None or not scope.is_function:
         return False
-    for use in model.names.uses(name.id, scope):
-        parent = model.parent(use)
-        if isinstance(parent, ast.AugAssign):
-            return False
-        if use is name or not isinstance(use.ctx, ast.Load):
-            continue
-        match parent, model.parent(parent) if parent is not None else None:
-            case ast.Subscript(ctx=ast.Store() | ast.Del()), _:
-                return False
-            case ast.Attribute(attr=method), ast.Call() if method in _CHANGES:
-                return False
-            case ast.keyword(arg="out"), _:
-                return False
-            case ast.Call(func=ast.Attribute(attr=method)), _ if method in _KEEPS:
-                return False
-            case ((ast.Assign() | ast.AnnAssign() | ast.Yield() | ast.Return()), _):
-                return False
-    return True
+    uses = [use for use in model.names.uses(name.id, scope) if use is not name]
+    return not any(isinstance(model.parent(use), ast.AugAssign) for use in uses) and all(
+        model.dataflow.use_of(use).fate <= Fate.HANDED for use in uses if isinstance(use.ctx, ast.Load)
+    )

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, Device, SemanticModel, Type, TypeTag, dtypes, frozen, last_name
+from rlint.rule import (
+    BindingKind,
+    Device,
+    SemanticModel,
+    Type,
+    TypeTag,
+    Use,
+    UseKind,
+    dtypes,
+    frozen,
+    last_name,
+)
 
 CASTS = {"float": "float32", "double": "float64"}
 NARROW = frozenset({"uint8", "int8", "int16", "uint16"})
@@ -14,6 +25,7 @@ _VIEWS = frozenset(
 _IMAGES = ("frame", "image", "img", "pixel", "screen", "rgb", "obs", "state", "observation")
 _SCALE = (255, 255.0, 256, 256.0)
 _DIVIDES = frozenset({"div", "div_", "divide", "true_divide"})
+_SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
 
 
 @frozen
@@ -139,37 +151,18 @@ def _names(data: ast.expr, model: SemanticModel) -> list[str]:
 
 
 def is_scaled(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is the value divided by the largest byte, at once or as soon as it has a name?"""
-    node: ast.AST = expression
-    for parent in model.ancestors(expression):
-        if _divides(node, parent, model):
-            return True
-        match parent:
-            case ast.Attribute():
-                pass
-            case ast.Call(func=func) if func is node:
-                pass
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                scope = model.names.scope(expression).lookup(name)
-                uses = model.names.uses(name, scope) if scope is not None else []
-                return any(
-                    (above := model.parent(use)) is not None and _divides(use, above, model) for use in uses
-                )
-            case _:
-                return False
-        node = parent
-    return False
+    """Is the value divided by the largest byte, at once or later on?"""
+    return any(_divides(use) for use in model.dataflow.uses(expression, _SAME_DATA))
 
 
-def _divides(node: ast.AST, parent: ast.AST, model: SemanticModel) -> bool:
-    match parent:
+def _divides(use: Use) -> bool:
+    match use.at:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return left is node and _is_scale(right)
+            return left is use.node and _is_scale(right)
         case ast.AugAssign(target=target, op=ast.Div(), value=right):
-            return target is node and _is_scale(right)
-        case ast.Attribute(attr=method) if method in _DIVIDES:
-            call = model.parent(parent)
-            return isinstance(call, ast.Call) and len(call.args) == 1 and _is_scale(call.args[0])
+            return target is use.node and _is_scale(right)
+        case ast.Call(func=ast.Attribute(attr=method), args=[by]) if use.kind is UseKind.METHOD:
+            return method in _DIVIDES and _is_scale(by)
     return False
 
 
