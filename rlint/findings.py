@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import field
 
 from rlint.enums import Enum, IntEnum
 from rlint.frozen import frozen, ordered
@@ -45,13 +46,19 @@ class Edit:
 
     Offsets count characters of `Source.text` (line ends as in the file, no byte-order mark).
     `shared` edits are insertions that several fixes of one file may need (an import, a module
-    constant): where two fixes carry an equal shared edit, it is applied once.
+    constant): where two fixes carry an equal shared edit, it is applied once. `owns` are the comments that
+    go with what is deleted; a fix that would lose any other comment is left out.
     """
 
     start: int
     end: int
     text: str
     shared: bool = False
+    owns: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def as_shared(self) -> Edit:
+        """Return the same edit as one that several fixes may need."""
+        return Edit(self.start, self.end, self.text, shared=True, owns=self.owns)
 
 
 @frozen

@@ -144,3 +144,26 @@ def test_other_fixes_of_the_rule_go_on() -> None:
         for edit in edits
     ]
     assert apply(text, held(findings, model_of(text)), unsafe=False)[0] == "x = f(1)\ny = 3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "lost"),
+    [
+        ("x = f(  # why\n    1)\n", "f(  # why\n    1)", "2", "# why"),
+        ("def g():\n    x = 1  # why\n    return x\n", "    x = 1  # why\n", "", "# why"),
+        ("x = f(1)  # why\n", "f(1)", "2", None),
+        ("x = f('# why')\n", "f('# why')", "2", None),
+        ("x = f(  # why\n    1)\n", "f(  # why\n    1)", "(  # why\n    2)", None),
+    ],
+)
+def test_no_comment_is_lost(text: str, old: str, new: str, lost: str | None) -> None:
+    """Where one would be, there is no fix, and the finding says which."""
+    result = instead(text, old, new)
+    assert result == (f"!the comment `{lost}` would be lost" if lost else text.replace(old, new))
+
+
+def test_a_comment_may_move_or_go_with_what_it_is_about() -> None:
+    """It is looked for in all that the fix writes, and a fix says which it takes away."""
+    text = "x = 1  # one\ny = 2\n"
+    assert fixed(text, Edit(0, 13, ""), Edit(19, 19, "x = 1  # one\n")) == "y = 2\nx = 1  # one\n"
+    assert fixed(text, Edit(0, 13, "", owns=("# one",))) == "y = 2\n"

@@ -109,13 +109,13 @@ class Edits:
         if len(block) == 1:
             return Edit(*self.source.span(statement), "pass")
         positions = self.syntax.positions
-        first = self.source.first_line(statement) - (
-            len(self.source.own_comment(statement)) if comment else 0
-        )
+        owned = self.source.own_comment(statement) if comment else []
+        first = self.source.first_line(statement) - len(owned)
         behind = (statement.end_lineno or statement.lineno) + 1
         if index + 1 < len(block):
             behind += self._blank_lines_to_drop(first, behind, begins=index == 0)
-        return Edit(positions.line_start(first), positions.line_start(behind), "")
+        start, end = positions.line_start(first), positions.line_start(behind)
+        return Edit(start, end, "", owns=tuple(owned))
 
     def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
         """How many of the blank lines from `behind` on are too many without the lines from `first` to there?

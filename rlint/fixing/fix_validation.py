@@ -1,5 +1,5 @@
-"""Holds each fix to what is promised of all: it leaves a program that parses, joins no tokens, and the names
-that it brings mean what it says. What fails is left out, alone.
+"""Hold each fix to what is promised of all: it leaves a program that parses, joins no tokens, loses no
+comment, and the names that it brings mean what it says. What fails is left out, alone.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.edit.changed_statements import pieces
+from rlint.edit.kept_comments import lost_comment
 from rlint.edit.new_names import misread_name
 from rlint.edit.token_borders import separated
 
@@ -46,6 +47,9 @@ def _held_edits(fix: Fix, syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
     changed = pieces(separated(fix.edits, syntax.text), syntax)
     if changed is None:
         return UNPARSABLE
+    comment = lost_comment(changed, syntax.text)
+    if comment is not None:
+        return f"the comment `{comment}` would be lost"
     name = misread_name(changed, syntax)
     if name is not None:
         return f"`{name}` has another meaning in this place"
