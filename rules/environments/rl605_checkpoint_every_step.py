@@ -93,7 +93,7 @@ class CheckpointEveryStep(Rule):
             model,
             node,
             (
-                f"`{model.source.text(node.func)}` writes a checkpoint in each {step}, which is out of "
+                f"`{model.source.text(node.func)}` writes a checkpoint in each {step.value}, which is out of "
                 "date a step later"
             ),
             fix=build_fix(whole, model),

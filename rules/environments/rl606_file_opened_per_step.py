@@ -91,11 +91,11 @@ class FileOpenedPerStep(Rule):
         called = model.source.text(node.func)
         if flushes:
             message = (
-                f"`{called}` hands what was written to the system in each {step}, so that no buffer helps"
+                f"`{called}` hands what was written to the system in each {step.value}, so that no buffer helps"
             )
         else:
             message = (
-                f"`{called}` opens a file and has it closed again in each {step}, which takes far longer "
+                f"`{called}` opens a file and has it closed again in each {step.value}, which takes far longer "
             )
             message += "than to write a line"
         yield self.finding(model, node, message, advice=_LATER if flushes else _ONCE)

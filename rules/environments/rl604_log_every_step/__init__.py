@@ -104,7 +104,7 @@ class LogEveryStep(Rule):
         step = unguarded_step(statement, model)
         if step is None or is_short(statement, model):
             return
-        written = f"`{model.source.text(call.func)}` writes in each {step}"
+        written = f"`{model.source.text(call.func)}` writes in each {step.value}"
         others = len(run) - 1
         if others:
             written += f", and {others} more beside it" if others > 1 else ", and another beside it"
@@ -113,7 +113,7 @@ class LogEveryStep(Rule):
             call,
             f"{written}: nobody reads that much, and each takes its part of the step",
             fix=build_fix(run, model),
-            advice=advice(statement, step, model),
+            advice=advice(statement, step.value, model),
         )
 
 
