@@ -8,6 +8,7 @@ from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
 from rlint.models import parameters
 from rlint.models.effect import Effect, EffectKind
+from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
 from rlint.regex import regex
 from rlint.semantics.dataflow import array_growth, extract_variable, hoist_points, loop_carried, write_only
@@ -120,6 +121,7 @@ __all__ = [
     "StateCopy",
     "StateLoad",
     "SyntaxIndex",
+    "Trait",
     "Type",
     "TypeTag",
     "Use",

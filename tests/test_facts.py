@@ -21,10 +21,11 @@ import pytest
 
 from rlint import models
 from rlint.models import builtins as builtin_facts
-from rlint.models import methods, objects, rl, stdlib
+from rlint.models import by_trait, methods, objects, rl, stdlib
 from rlint.models import numpy as numpy_facts
 from rlint.models import torch as torch_facts
 from rlint.models.fact import table
+from rlint.models.trait import Trait
 from rlint.models.value_type import Device, TypeTag
 
 needs_numpy = pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="numpy is not installed")
@@ -622,17 +623,11 @@ def test_cheap_calls_are_told_from_costly_ones() -> None:
 
 def test_what_is_called_cheap_is_known_and_quiet() -> None:
     """A side effect is never called cheap."""
-    from rlint.models.cheap_calls import CHEAP, CHEAP_METHODS
-
-    for name in CHEAP:
-        fact = models.callable_fact(name)
-        assert fact is not None, name
-        assert fact.effect.quiet, name
-    for tag, names in CHEAP_METHODS.items():
-        for method in names:
-            method_fact = models.method_fact(tag, method)
-            assert method_fact is not None, (tag, method)
-            assert method_fact.effect.quiet, (tag, method)
+    for name, fact in by_trait.CALLABLES.items():
+        assert fact.effect.quiet or not fact.traits & Trait.CHEAP, name
+    for tag, rows in by_trait.METHODS.items():
+        for method, fact in rows.items():
+            assert fact.effect.quiet or not fact.traits & Trait.CHEAP, (tag, method)
 
 
 def test_iterators_and_functions_among_the_arguments_are_pointed_out() -> None:

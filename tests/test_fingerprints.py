@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reports import finding, report, source
 from rlint.findings import Finding
-from rlint.suppression.fingerprints import fingerprints, traits
+from rlint.suppression.fingerprints import finding_keys, fingerprints
 from rlint.syntax.positions import Positions
 
 TEXT = """\
@@ -51,7 +51,7 @@ def test_a_finding_is_known_by_rule_path_function_and_line() -> None:
         at(TEXT, "np.append(self", 1),
         at(TEXT, "np.append([]"),
     )
-    found = traits([first, second, top], lambda _: TEXT)
+    found = finding_keys([first, second, top], lambda _: TEXT)
     assert found[0] == found[1]
     assert (found[0].path, found[0].code, found[0].function, found[0].line) == (
         "agent.py",
@@ -102,13 +102,13 @@ def test_a_moved_function_is_another_finding() -> None:
 def test_texts_of_any_kind_have_fingerprints() -> None:
     """No Python, no text at all, very long lines, signs that are no comments."""
     broken = "def f(:\n    x = 'a # b'  # c\n"
-    (trait,) = traits([at(broken, "x =")], lambda _: broken)
-    assert (trait.function, trait.line) == ("", "x = 'a # b' # c")
+    (key,) = finding_keys([at(broken, "x =")], lambda _: broken)
+    assert (key.function, key.line) == ("", "x = 'a # b' # c")
     quoted = "x = 'a # b'  # c\n# alone\n"
-    one, two = traits([at(quoted, "x ="), at(quoted, "# alone")], lambda _: quoted)
+    one, two = finding_keys([at(quoted, "x ="), at(quoted, "# alone")], lambda _: quoted)
     assert (one.line, two.line) == ("x = 'a # b'", "# alone")
     long = "x = [" + "1, " * 10_000 + "]\n"
-    assert len(traits([at(long, "x =")], lambda _: long)[0].line) < 200
+    assert len(finding_keys([at(long, "x =")], lambda _: long)[0].line) < 200
     longer = long.replace("]", "2]")
     assert known(long, at(long, "x =")) != known(longer, at(longer, "x ="))
-    assert traits([at("x = 1\n", "x")], lambda _: "")[0].line == ""
+    assert finding_keys([at("x = 1\n", "x")], lambda _: "")[0].line == ""

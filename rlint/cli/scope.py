@@ -79,9 +79,9 @@ class CheckScope:
             f"{count(number, 'finding')} in {name} {are} gone; "
             f"`rlint check --write-baseline` takes {them} out."
         )
-        for trait in list(unneeded)[:_SHOWN]:
-            inside = f" in {trait.function}" if trait.function else ""
-            self._console.detail(f"  gone: {trait.path}: {trait.code}{inside}: {trait.line}")
+        for key in list(unneeded)[:_SHOWN]:
+            inside = f" in {key.function}" if key.function else ""
+            self._console.detail(f"  gone: {key.path}: {key.code}{inside}: {key.line}")
         if len(unneeded) > _SHOWN:
             self._console.detail(f"  and {len(unneeded) - _SHOWN} more")
 
@@ -105,18 +105,18 @@ class CheckScope:
         the known ones of a rule and function are left alone.
         """
         assert self._baseline is not None
-        from rlint.suppression.fingerprints import traits
+        from rlint.suppression.fingerprints import finding_keys
 
         checked = checked_of(self.targets)
         new, hidden = self._baseline.split(findings, lambda _: text, checked)
-        groups = [(trait.code, trait.function) for trait in traits(hidden, lambda _: text)]
+        groups = [(key.code, key.function) for key in finding_keys(hidden, lambda _: text)]
         first = self._first.setdefault(name, Counter(groups))
         missing = first - Counter(groups)
         if not missing:
             return new
         chosen = []
-        for finding, trait in zip(new, traits(new, lambda _: text), strict=True):
-            group = (trait.code, trait.function)
+        for finding, key in zip(new, finding_keys(new, lambda _: text), strict=True):
+            group = (key.code, key.function)
             if missing[group] > 0:
                 missing[group] -= 1
             else:

@@ -13,9 +13,13 @@ from functools import lru_cache
 
 from rlint.models import builtins, methods, numpy, objects, rl, stdlib, torch
 from rlint.models.attributes import ATTRIBUTES
+from rlint.models.by_trait import CALLABLES as _CALLABLES
+from rlint.models.by_trait import METHODS as _METHODS
+from rlint.models.by_trait import doing, having, mutators, names_having
 from rlint.models.canonical_names import canonical, public
 from rlint.models.cheap_calls import is_cheap, is_cheap_method
-from rlint.models.fact import MAY_WRITE, Fact, table
+from rlint.models.fact import MAY_WRITE, Fact
+from rlint.models.trait import Trait
 from rlint.models.unknown_receivers import method_on_unknown
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 
@@ -26,24 +30,25 @@ __all__ = [
     "MUTATING_KEYWORDS",
     "RELOCATING_METHODS",
     "Fact",
+    "Trait",
     "attribute_kind",
     "callable_fact",
     "calls_back",
     "canonical",
     "consumes_iterators",
+    "doing",
+    "having",
     "is_cheap",
     "is_cheap_method",
     "method_fact",
     "method_on_unknown",
+    "mutators",
+    "names_having",
 ]
 
-_CALLABLES = table(builtins.FACTS, stdlib.FACTS, numpy.FACTS, torch.FACTS, rl.FACTS)
 _CALLABLES_BY_COUNT = builtins.BY_COUNT | stdlib.BY_COUNT | numpy.BY_COUNT | torch.BY_COUNT
 _PLAIN_ARGUMENTS = numpy.PLAIN_ARGUMENTS | torch.PLAIN_ARGUMENTS
-_METHODS = methods.METHODS | objects.METHODS
 _METHODS_BY_COUNT = methods.BY_COUNT | objects.BY_COUNT
-_CONSUMERS = builtins.CONSUMERS | stdlib.CONSUMERS | numpy.CONSUMERS | torch.CONSUMERS | rl.CONSUMERS
-_CALL_BACKS = builtins.CALL_BACKS | stdlib.CALL_BACKS | numpy.CALL_BACKS | rl.CALL_BACKS
 
 # Classes whose methods may be called through the class: `str.lower(text)`.
 _CLASSES = {
@@ -60,7 +65,11 @@ _CLASSES = {
 
 GIVES_BACK = frozenset({"torch.autograd.Variable", "typing.cast"})
 """Functions that return the very object that they are given."""
-INPLACE_FUNCTIONS = stdlib.INPLACE | numpy.INPLACE | torch.INPLACE | rl.INPLACE
+INPLACE_FUNCTIONS = frozenset(
+    name
+    for name, fact in _CALLABLES.items()
+    if fact.traits & Trait.FIRST_CHANGES or (name.startswith("torch.") and name.endswith("_"))
+)
 """Functions that change their first argument, or what it holds."""
 
 FOLLOWS_ARGUMENT = numpy.FOLLOWS_ARGUMENT
@@ -69,7 +78,7 @@ FOLLOWS_ARGUMENT = numpy.FOLLOWS_ARGUMENT
 MUTATING_KEYWORDS = frozenset({"inplace", "out", "overwrite_a", "overwrite_b", "overwrite_input"})
 """Keywords that make a pure function write to one of its arguments (and so does `copy=False`)."""
 
-RELOCATING_METHODS = frozenset({"to", "cpu", "cuda", "pin_memory", "type", "xpu"})
+RELOCATING_METHODS = having(Trait.RELOCATES, TypeTag.TENSOR)
 """Methods of tensors whose result may lie elsewhere than the tensor."""
 
 
@@ -119,9 +128,14 @@ def attribute_kind(tag: TypeTag, attribute: str) -> Type:
 
 def consumes_iterators(qualified: str) -> bool:
     """Tell whether this uses up an iterator that it is given, at once or as its own result is used."""
-    return canonical(qualified) in _CONSUMERS
+    return _has(qualified, Trait.ITERATES)
 
 
 def calls_back(qualified: str) -> bool:
     """Tell whether this calls a function that it is given, as an argument or a keyword such as `key`."""
-    return canonical(qualified) in _CALL_BACKS
+    return _has(qualified, Trait.CALLS_BACK)
+
+
+def _has(qualified: str, trait: Trait) -> bool:
+    fact = _CALLABLES.get(canonical(qualified))
+    return fact is not None and bool(fact.traits & trait)

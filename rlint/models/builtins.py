@@ -25,8 +25,8 @@ from rlint.models.fact import (
     facts,
     makers,
     table,
-    words,
 )
+from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 
 _EXCEPTIONS = " ".join(
@@ -38,37 +38,100 @@ _RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
 _SETS = Effect(EffectKind.MUTATES, "sets an attribute")
 
 FACTS: Table = table(
-    facts("builtins", PURE, BOOL, "callable isinstance issubclass"),
-    facts("builtins", READS, BOOL, "all any bool hasattr"),
-    facts("builtins", PURE, INT, "id int ord"),
-    facts("builtins", READS, INT, "hash len"),
-    facts("builtins", PURE, Type(TypeTag.FLOAT), "float"),
-    facts("builtins", PURE, STR, "bin chr hex oct"),
-    facts("builtins", READS, STR, "ascii format repr str"),
-    facts("builtins", READS, BYTES, "bytes"),
-    facts("builtins", READS, NEW, "bytearray memoryview"),
+    facts("builtins", PURE, BOOL, "callable issubclass", Trait.CHEAP),
+    facts("builtins", PURE, BOOL, "isinstance", Trait.ONLY_LOOKS | Trait.CHEAP),
+    facts("builtins", READS, BOOL, "all any", Trait.ITERATES),
+    facts("builtins", READS, BOOL, "bool", Trait.ONLY_LOOKS | Trait.OF_NUMBERS | Trait.CHEAP),
+    facts("builtins", READS, BOOL, "hasattr", Trait.ONLY_LOOKS | Trait.CHEAP | Trait.REFLECTS),
+    facts("builtins", PURE, INT, "id", Trait.ONLY_LOOKS | Trait.CHEAP),
+    facts("builtins", PURE, INT, "int", Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.OF_NUMBERS | Trait.CHEAP),
+    facts("builtins", PURE, INT, "ord", Trait.CHEAP),
+    facts("builtins", READS, INT, "hash", Trait.ONLY_LOOKS | Trait.CHEAP),
+    facts("builtins", READS, INT, "len", Trait.ONLY_LOOKS | Trait.OF_NUMBERS | Trait.CHEAP),
+    facts(
+        "builtins",
+        PURE,
+        Type(TypeTag.FLOAT),
+        "float",
+        Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.OF_NUMBERS | Trait.CHEAP,
+    ),
+    facts("builtins", PURE, STR, "bin hex oct"),
+    facts("builtins", PURE, STR, "chr", Trait.CHEAP),
+    facts("builtins", READS, STR, "ascii"),
+    facts("builtins", READS, STR, "format", Trait.ONLY_LOOKS | Trait.SHOWS),
+    facts("builtins", READS, STR, "repr str", Trait.ONLY_LOOKS | Trait.SHOWS | Trait.CHEAP),
+    facts("builtins", READS, BYTES, "bytes", Trait.ITERATES | Trait.CHEAP),
+    facts("builtins", READS, NEW, "bytearray", Trait.ITERATES),
+    facts("builtins", READS, NEW, "memoryview"),
     # Of a tensor or an array these give another one, so that their result stays unknown.
-    facts("builtins", PURE, ANYTHING, "abs complex divmod pow round slice"),
-    facts("builtins", READS, ANYTHING, "getattr max min sum super type"),
-    facts("builtins", READS, LIST, "list sorted"),
-    facts("builtins", READS, TUPLE, "tuple"),
-    facts("builtins", READS, SET, "set frozenset"),
-    facts("builtins", READS, DICT, "dict"),
-    facts("builtins", READS, Type(TypeTag.DICT), "globals locals vars"),
+    facts("builtins", PURE, ANYTHING, "abs pow", Trait.CARRIES | Trait.OF_NUMBERS | Trait.CHEAP),
+    facts("builtins", PURE, ANYTHING, "complex", Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.CHEAP),
+    facts("builtins", PURE, ANYTHING, "divmod round", Trait.OF_NUMBERS | Trait.CHEAP),
+    facts("builtins", PURE, ANYTHING, "slice", Trait.CHEAP),
+    facts("builtins", READS, ANYTHING, "getattr", Trait.CHEAP | Trait.REFLECTS),
+    facts(
+        "builtins",
+        READS,
+        ANYTHING,
+        "max min",
+        Trait.CARRIES | Trait.ITERATES | Trait.CALLS_BACK | Trait.OF_NUMBERS | Trait.CHEAP,
+    ),
+    facts("builtins", READS, ANYTHING, "sum", Trait.SUMS | Trait.CARRIES | Trait.ITERATES | Trait.OF_NUMBERS),
+    facts("builtins", READS, ANYTHING, "super", Trait.CHEAP),
+    facts("builtins", READS, ANYTHING, "type", Trait.ONLY_LOOKS | Trait.CHEAP),
+    facts("builtins", READS, LIST, "list", Trait.CARRIES | Trait.ITERATES | Trait.SAME_ITEMS | Trait.CHEAP),
+    facts(
+        "builtins",
+        READS,
+        LIST,
+        "sorted",
+        Trait.CARRIES | Trait.ITERATES | Trait.CALLS_BACK | Trait.SAME_ITEMS,
+    ),
+    facts("builtins", READS, TUPLE, "tuple", Trait.CARRIES | Trait.ITERATES | Trait.SAME_ITEMS | Trait.CHEAP),
+    facts("builtins", READS, SET, "set", Trait.CARRIES | Trait.ITERATES | Trait.CHEAP),
+    facts("builtins", READS, SET, "frozenset", Trait.ITERATES),
+    facts("builtins", READS, DICT, "dict", Trait.CARRIES | Trait.ITERATES | Trait.CHEAP),
+    facts("builtins", READS, Type(TypeTag.DICT), "globals locals", Trait.REFLECTS),
+    facts("builtins", READS, Type(TypeTag.DICT), "vars", Trait.CHEAP | Trait.REFLECTS),
     facts("builtins", READS, STRINGS, "dir"),
     facts("builtins", PURE, DICT, "dict.fromkeys"),
-    facts("builtins", PURE, Type(TypeTag.RANGE), "range"),
-    facts("builtins", PURE, ITERATOR, "enumerate filter iter map reversed zip"),
-    facts("builtins", PURE, NEW, "object classmethod staticmethod property"),
+    facts("builtins", PURE, Type(TypeTag.RANGE), "range", Trait.ONLY_LOOKS | Trait.OF_NUMBERS | Trait.CHEAP),
+    facts(
+        "builtins",
+        PURE,
+        ITERATOR,
+        "enumerate zip",
+        Trait.CARRIES | Trait.ITERATES | Trait.PAIRS_ITEMS | Trait.CHEAP,
+    ),
+    facts(
+        "builtins",
+        PURE,
+        ITERATOR,
+        "filter map",
+        Trait.CARRIES | Trait.ITERATES | Trait.CALLS_BACK | Trait.CHEAP,
+    ),
+    facts(
+        "builtins", PURE, ITERATOR, "iter", Trait.CARRIES | Trait.CALLS_BACK | Trait.SAME_ITEMS | Trait.CHEAP
+    ),
+    facts("builtins", PURE, ITERATOR, "reversed", Trait.CARRIES | Trait.SAME_ITEMS | Trait.CHEAP),
+    facts("builtins", PURE, NEW, "object", Trait.CHEAP),
+    facts("builtins", PURE, NEW, "classmethod staticmethod", Trait.MARKS),
+    facts("builtins", PURE, NEW, "property", Trait.CHEAP | Trait.MARKS),
     facts("builtins", PURE, INT, "int.from_bytes"),
     facts("builtins", PURE, BYTES, "bytes.fromhex int.to_bytes"),
     facts("builtins", PURE, STR, "str.maketrans float.hex"),
     facts("builtins", PURE, Type(TypeTag.FLOAT), "float.fromhex"),
-    facts("builtins", PRINTS, NOTHING, "print"),
-    facts("builtins", _SETS, NOTHING, "setattr delattr"),
-    facts("builtins", _RUNS_TEXT, ANYTHING, "eval exec __import__"),
+    facts("builtins", PRINTS, NOTHING, "print", Trait.ONLY_LOOKS | Trait.SHOWS),
+    facts("builtins", _SETS, NOTHING, "setattr delattr", Trait.FIRST_CHANGES | Trait.REFLECTS),
+    facts("builtins", _RUNS_TEXT, ANYTHING, "eval exec __import__", Trait.REFLECTS),
     facts("builtins", PURE, NEW, "compile"),
-    facts("builtins", Effect(EffectKind.CONSUMES, "advances the iterator"), ANYTHING, "next"),
+    facts(
+        "builtins",
+        Effect(EffectKind.CONSUMES, "advances the iterator"),
+        ANYTHING,
+        "next",
+        Trait.CARRIES | Trait.FIRST_CHANGES | Trait.ITERATES,
+    ),
     facts("builtins", Effect(EffectKind.OTHER, "reads a line from the terminal"), STR, "input"),
     facts("builtins", Effect(EffectKind.OTHER, "stops in the debugger"), NOTHING, "breakpoint"),
     facts("builtins", Effect(EffectKind.OTHER, "ends the program"), NOTHING, "exit quit"),
@@ -85,15 +148,3 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
     ("builtins.set", 0): Fact(PURE, SET),
     ("builtins.tuple", 0): Fact(PURE, TUPLE),
 }
-
-CONSUMERS = frozenset(
-    f"builtins.{name}"
-    for name in words(
-        """all any bytearray bytes dict enumerate filter frozenset list map max min next set sorted sum
-        tuple zip"""
-    )
-)
-"""Given an iterator, these use it up, at once or as their own result is used up."""
-
-CALL_BACKS = frozenset(f"builtins.{name}" for name in words("filter iter map max min sorted"))
-"""These call a function that they are given: they do what that function does."""

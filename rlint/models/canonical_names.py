@@ -7,7 +7,7 @@ from functools import lru_cache
 from rlint.models.fact import words
 from rlint.regex import regex
 
-_SAME = {
+SAME = {
     "Queue.Queue": "queue.Queue",
     "io.open": "builtins.open",
     "numpy.absolute": "numpy.abs",
@@ -40,6 +40,7 @@ _SAME = {
     "typing.Deque": "collections.deque",
     "typing.OrderedDict": "collections.OrderedDict",
 }
+"""The canonical names of what goes by another name, too."""
 
 # Modules whose every name is found in another one, too.
 _MODULES = {
@@ -97,7 +98,7 @@ _ONLY_IN_TORCH = frozenset(
     for name in words("""spawn start_processes reductions get_sharing_strategy set_sharing_strategy
     get_all_sharing_strategies""")
 )
-_ROOTS = frozenset(name.partition(".")[0] for name in (*_SAME, *_MODULES)) | {
+_ROOTS = frozenset(name.partition(".")[0] for name in (*SAME, *_MODULES)) | {
     "gym",
     "gymnasium",
     "transformers",
@@ -127,7 +128,7 @@ def canonical(qualified: str) -> str:
     module, _, name = qualified.rpartition(".")
     if module in _MODULES:
         qualified = f"{_MODULES[module]}.{name}"
-    return _SAME.get(qualified, qualified)
+    return SAME.get(qualified, qualified)
 
 
 def public(qualified: str) -> str:

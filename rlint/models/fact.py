@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from rlint.frozen import frozen
 from rlint.models.effect import Effect, EffectKind
+from rlint.models.trait import NO_TRAITS, Trait
 from rlint.models.value_type import Type, TypeTag
 
 
 @frozen
 class Fact:
-    """What calling something does, and what it returns."""
+    """What calling something does, what it returns, and its other properties."""
 
     effect: Effect
     result: Type
+    traits: Trait = NO_TRAITS
 
 
 Table = dict[str, Fact]
@@ -60,21 +62,29 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def facts(prefix: str, effect: Effect, result: Type, names: str) -> Table:
+def facts(prefix: str, effect: Effect, result: Type, names: str, traits: Trait = NO_TRAITS) -> Table:
     """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact."""
-    fact = Fact(effect, result)
+    fact = Fact(effect, result, traits)
     return {f"{prefix}.{name}" if prefix else name: fact for name in words(names)}
 
 
-def methods(effect: Effect, result: Type, names: str) -> Table:
+def methods(effect: Effect, result: Type, names: str, traits: Trait = NO_TRAITS) -> Table:
     """Give every method of the whitespace-separated `names` the same fact."""
-    return facts("", effect, result, names)
+    return facts("", effect, result, names, traits)
 
 
-def makers(prefix: str, effect: Effect, tag: TypeTag, names: str, *, item: Type | None = None) -> Table:
+def makers(
+    prefix: str,
+    effect: Effect,
+    tag: TypeTag,
+    names: str,
+    traits: Trait = NO_TRAITS,
+    *,
+    item: Type | None = None,
+) -> Table:
     """Classes and factories: the result's kind carries the qualified name of what made it."""
     qualified = [f"{prefix}.{name}" for name in words(names)]
-    return {name: Fact(effect, Type(tag, of=name, item=item, fresh=True)) for name in qualified}
+    return {name: Fact(effect, Type(tag, of=name, item=item, fresh=True), traits) for name in qualified}
 
 
 def table(*parts: Table) -> Table:

@@ -34,33 +34,66 @@ from rlint.models.fact import (
     table,
     words,
 )
+from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
 
 _CUDA_TENSOR = Type(TypeTag.TENSOR, device=Device.CUDA)
 _HOST_TENSOR = Type(TypeTag.TENSOR, device=Device.HOST)
 
 _TEXT: Table = table(
-    methods(PURE, STR, "capitalize casefold center expandtabs format ljust lower lstrip removeprefix"),
-    methods(PURE, STR, "removesuffix replace rjust rstrip strip swapcase title translate upper zfill"),
-    methods(READS, STR, "format_map join"),
-    methods(PURE, INT, "count find index rfind rindex"),
-    methods(PURE, BOOL, "endswith isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric"),
-    methods(PURE, BOOL, "isprintable isspace istitle isupper startswith"),
-    methods(PURE, STRINGS, "rsplit split splitlines"),
-    methods(PURE, Type(TypeTag.TUPLE, item=STR, fresh=True), "partition rpartition"),
-    methods(PURE, BYTES, "encode"),
+    methods(
+        PURE,
+        STR,
+        "capitalize casefold lower lstrip removeprefix",
+        Trait.ONLY_TEXT | Trait.SCANS_TEXT | Trait.CHEAP,
+    ),
+    methods(PURE, STR, "center"),
+    methods(PURE, STR, "expandtabs", Trait.SCANS_TEXT),
+    methods(PURE, STR, "format ljust", Trait.CHEAP),
+    methods(
+        PURE, STR, "removesuffix rstrip strip title upper", Trait.ONLY_TEXT | Trait.SCANS_TEXT | Trait.CHEAP
+    ),
+    methods(PURE, STR, "replace translate", Trait.SCANS_TEXT),
+    methods(PURE, STR, "rjust", Trait.CHEAP),
+    methods(PURE, STR, "swapcase", Trait.ONLY_TEXT | Trait.SCANS_TEXT),
+    methods(PURE, STR, "zfill", Trait.ONLY_TEXT | Trait.CHEAP),
+    methods(READS, STR, "format_map"),
+    methods(READS, STR, "join", Trait.ITERATES | Trait.SCANS_TEXT | Trait.CHEAP),
+    methods(PURE, INT, "count find rfind", Trait.SCANS_TEXT | Trait.CHEAP),
+    methods(PURE, INT, "index rindex", Trait.SCANS_TEXT),
+    methods(
+        PURE,
+        BOOL,
+        "endswith isalnum isalpha isdecimal isdigit islower isnumeric",
+        Trait.ONLY_TEXT | Trait.CHEAP,
+    ),
+    methods(PURE, BOOL, "isascii isidentifier", Trait.ONLY_TEXT),
+    methods(PURE, BOOL, "isprintable istitle", Trait.ONLY_TEXT),
+    methods(PURE, BOOL, "isspace isupper startswith", Trait.ONLY_TEXT | Trait.CHEAP),
+    methods(PURE, STRINGS, "rsplit split", Trait.SCANS_TEXT),
+    methods(PURE, STRINGS, "splitlines", Trait.ONLY_TEXT | Trait.SCANS_TEXT),
+    methods(
+        PURE,
+        Type(TypeTag.TUPLE, item=STR, fresh=True),
+        "partition rpartition",
+        Trait.SCANS_TEXT | Trait.CHEAP,
+    ),
+    methods(PURE, BYTES, "encode", Trait.SCANS_TEXT),
 )
 _BYTES: Table = table(
-    methods(
-        PURE, BYTES, "capitalize center ljust lower lstrip removeprefix removesuffix replace rjust rstrip"
-    ),
-    methods(PURE, BYTES, "strip title translate upper zfill"),
+    methods(PURE, BYTES, """capitalize center ljust lstrip removeprefix removesuffix replace rjust"""),
+    methods(PURE, BYTES, "lower rstrip", Trait.CHEAP),
+    methods(PURE, BYTES, "strip upper", Trait.CHEAP),
+    methods(PURE, BYTES, "title translate zfill"),
     methods(READS, BYTES, "join"),
-    methods(PURE, INT, "count find index rfind rindex"),
-    methods(PURE, BOOL, "endswith isalnum isalpha isdigit islower isspace isupper startswith"),
+    methods(PURE, INT, "count index rfind rindex"),
+    methods(PURE, INT, "find", Trait.CHEAP),
+    methods(PURE, BOOL, "endswith startswith", Trait.CHEAP),
+    methods(PURE, BOOL, "isalnum isalpha isdigit islower isspace isupper"),
     methods(PURE, LIST, "rsplit split splitlines"),
     methods(PURE, TUPLE, "partition rpartition"),
-    methods(PURE, STR, "decode hex"),
+    methods(PURE, STR, "decode", Trait.SCANS_TEXT | Trait.CHEAP),
+    methods(PURE, STR, "hex"),
 )
 
 _LIST_CHANGES = Effect(EffectKind.MUTATES, "changes the list")
@@ -68,61 +101,93 @@ _DICT_CHANGES = Effect(EffectKind.MUTATES, "changes the dict")
 _SET_CHANGES = Effect(EffectKind.MUTATES, "changes the set")
 _DEQUE_CHANGES = Effect(EffectKind.MUTATES, "changes the deque")
 _LIST: Table = table(
-    methods(_LIST_CHANGES, NOTHING, "append clear extend insert remove reverse sort"),
-    methods(_LIST_CHANGES, ANYTHING, "pop"),
+    methods(_LIST_CHANGES, NOTHING, "append insert", Trait.INSERTS),
+    methods(_LIST_CHANGES, NOTHING, "clear remove", Trait.REMOVES),
+    methods(_LIST_CHANGES, NOTHING, "extend", Trait.INSERTS_ALL | Trait.ITERATES),
+    methods(_LIST_CHANGES, NOTHING, "reverse sort", Trait.REORDERS),
+    methods(_LIST_CHANGES, ANYTHING, "pop", Trait.REMOVES | Trait.TAKES_OUT),
     methods(READS, INT, "count index"),
-    methods(READS, LIST, "copy"),
+    methods(READS, LIST, "copy", Trait.COPIES),
 )
 _TUPLE: Table = methods(READS, INT, "count index")
 _DICT: Table = table(
-    methods(READS, ANYTHING, "get items keys most_common values"),
-    methods(READS, DICT, "copy"),
-    methods(_DICT_CHANGES, ANYTHING, "pop popitem setdefault"),
-    methods(_DICT_CHANGES, NOTHING, "clear move_to_end subtract update"),
-    methods(PURE, DICT, "fromkeys"),
+    methods(READS, ANYTHING, "get", Trait.TAKES_OUT | Trait.CHEAP),
+    methods(READS, ANYTHING, "items keys values", Trait.CHEAP),
+    methods(READS, ANYTHING, "most_common"),
+    methods(READS, DICT, "copy", Trait.COPIES),
+    methods(_DICT_CHANGES, ANYTHING, "pop popitem", Trait.REMOVES | Trait.TAKES_OUT),
+    methods(_DICT_CHANGES, ANYTHING, "setdefault", Trait.INSERTS | Trait.TAKES_OUT),
+    methods(_DICT_CHANGES, NOTHING, "clear", Trait.REMOVES),
+    methods(_DICT_CHANGES, NOTHING, "move_to_end subtract"),
+    methods(_DICT_CHANGES, NOTHING, "update", Trait.INSERTS_ALL | Trait.ITERATES),
+    methods(PURE, DICT, "fromkeys", Trait.ITERATES),
     methods(READS, ITERATOR, "elements"),
     methods(READS, INT, "total"),
 )
 _STATE_DICT: Table = table(
-    methods(READS, ANYTHING, "get items keys values"),
-    methods(READS, Type(TypeTag.STATE_DICT), "copy"),
+    methods(READS, ANYTHING, "get", Trait.TAKES_OUT | Trait.CHEAP),
+    methods(READS, ANYTHING, "items keys values", Trait.CHEAP),
+    methods(READS, Type(TypeTag.STATE_DICT), "copy", Trait.COPIES),
+    methods(Effect(EffectKind.MUTATES, "changes the state dict"), ANYTHING, "clear", Trait.REMOVES),
+    methods(Effect(EffectKind.MUTATES, "changes the state dict"), ANYTHING, "move_to_end"),
     methods(
         Effect(EffectKind.MUTATES, "changes the state dict"),
         ANYTHING,
-        "clear move_to_end pop popitem setdefault update",
+        "pop popitem",
+        Trait.REMOVES | Trait.TAKES_OUT,
     ),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the state dict"),
+        ANYTHING,
+        "setdefault",
+        Trait.INSERTS | Trait.TAKES_OUT,
+    ),
+    methods(Effect(EffectKind.MUTATES, "changes the state dict"), ANYTHING, "update", Trait.INSERTS_ALL),
 )
 _SET: Table = table(
-    methods(_SET_CHANGES, NOTHING, "add clear difference_update discard intersection_update remove"),
-    methods(_SET_CHANGES, NOTHING, "symmetric_difference_update update"),
-    methods(_SET_CHANGES, ANYTHING, "pop"),
-    methods(READS, SET, "copy difference intersection symmetric_difference union"),
-    methods(READS, BOOL, "isdisjoint issubset issuperset"),
+    methods(_SET_CHANGES, NOTHING, "add", Trait.INSERTS),
+    methods(_SET_CHANGES, NOTHING, "clear discard remove", Trait.REMOVES),
+    methods(_SET_CHANGES, NOTHING, "difference_update intersection_update", Trait.ITERATES),
+    methods(_SET_CHANGES, NOTHING, "symmetric_difference_update", Trait.ITERATES),
+    methods(_SET_CHANGES, NOTHING, "update", Trait.INSERTS_ALL | Trait.ITERATES),
+    methods(_SET_CHANGES, ANYTHING, "pop", Trait.REMOVES | Trait.TAKES_OUT),
+    methods(READS, SET, "copy", Trait.COPIES),
+    methods(READS, SET, "difference intersection symmetric_difference union", Trait.ITERATES),
+    methods(READS, BOOL, "isdisjoint issubset issuperset", Trait.ITERATES),
 )
 _DEQUE: Table = table(
-    methods(
-        _DEQUE_CHANGES, NOTHING, "append appendleft clear extend extendleft insert remove reverse rotate"
-    ),
-    methods(_DEQUE_CHANGES, ANYTHING, "pop popleft"),
+    methods(_DEQUE_CHANGES, NOTHING, "append appendleft insert", Trait.INSERTS),
+    methods(_DEQUE_CHANGES, NOTHING, "clear remove", Trait.REMOVES),
+    methods(_DEQUE_CHANGES, NOTHING, "extend extendleft", Trait.INSERTS_ALL | Trait.ITERATES),
+    methods(_DEQUE_CHANGES, NOTHING, "reverse rotate", Trait.REORDERS),
+    methods(_DEQUE_CHANGES, ANYTHING, "pop popleft", Trait.REMOVES | Trait.TAKES_OUT),
     methods(READS, INT, "count index"),
-    methods(READS, Type(TypeTag.DEQUE, fresh=True), "copy"),
+    methods(READS, Type(TypeTag.DEQUE, fresh=True), "copy", Trait.COPIES),
 )
 
 _NDARRAY: Table = table(
-    methods(
-        PURE, NEW_ARRAY, "argpartition argsort byteswap choose compress copy flatten repeat searchsorted"
-    ),
+    methods(PURE, NEW_ARRAY, "argpartition argsort searchsorted", Trait.GIVES_INDEX),
+    methods(PURE, NEW_ARRAY, "byteswap choose compress"),
+    methods(PURE, NEW_ARRAY, "copy", Trait.COPIES),
+    methods(PURE, NEW_ARRAY, "flatten", Trait.KEEPS_ORDER),
+    methods(PURE, NEW_ARRAY, "repeat", Trait.REPEATS),
     # May share the array's memory.
-    methods(
-        PURE, ARRAY, "astype conj conjugate diagonal ravel reshape round squeeze swapaxes transpose view"
-    ),
+    methods(PURE, ARRAY, "astype", Trait.CASTS_TO),
+    methods(PURE, ARRAY, "conj conjugate diagonal round"),
+    methods(PURE, ARRAY, "ravel reshape squeeze", Trait.KEEPS_ORDER | Trait.CHEAP),
+    methods(PURE, ARRAY, "swapaxes transpose", Trait.PERMUTES | Trait.CHEAP),
+    methods(PURE, ARRAY, "view", Trait.CHEAP),
     methods(PURE, NEW_ARRAY, "clip cumprod cumsum take"),
     # A scalar or an array, as `axis` says.
-    methods(PURE, NEW, "all any argmax argmin max mean min prod ptp std sum trace var dot"),
-    methods(PURE, Type(TypeTag.TUPLE, item=NEW_ARRAY, fresh=True), "nonzero"),
-    methods(PURE, LIST, "tolist"),
+    methods(PURE, NEW, "all any max mean min prod ptp std var", Trait.REDUCES),
+    methods(PURE, NEW, "argmax argmin", Trait.REDUCES | Trait.GIVES_INDEX),
+    methods(PURE, NEW, "sum", Trait.REDUCES | Trait.SUMS),
+    methods(PURE, NEW, "trace dot"),
+    methods(PURE, Type(TypeTag.TUPLE, item=NEW_ARRAY, fresh=True), "nonzero", Trait.GIVES_INDEX),
+    methods(PURE, LIST, "tolist", Trait.TO_HOST),
     methods(PURE, BYTES, "tobytes tostring"),
-    methods(PURE, ANYTHING, "item getfield"),
+    methods(PURE, ANYTHING, "item", Trait.TO_HOST | Trait.CHEAP),
+    methods(PURE, ANYTHING, "getfield"),
     methods(
         Effect(EffectKind.MUTATES, "changes the array"),
         NOTHING,
@@ -131,8 +196,11 @@ _NDARRAY: Table = table(
     methods(FILE_IO, NOTHING, "dump tofile"),
 )
 _NUMPY_SCALAR: Table = table(
-    methods(PURE, ANYTHING, "item tolist astype view"),
-    methods(PURE, SCALAR, "all any argmax argmin clip conj copy max mean min prod round squeeze std sum var"),
+    methods(PURE, ANYTHING, "item", Trait.CHEAP),
+    methods(PURE, ANYTHING, "tolist view"),
+    methods(PURE, ANYTHING, "astype", Trait.CASTS_TO),
+    methods(PURE, SCALAR, "all any argmax argmin max mean min prod std sum var", Trait.REDUCES),
+    methods(PURE, SCALAR, "clip conj copy round squeeze"),
     methods(PURE, NEW_ARRAY, "flatten ravel repeat reshape"),
     methods(PURE, BYTES, "tobytes"),
 )
@@ -142,51 +210,106 @@ _TENSOR: Table = table(
     methods(
         PURE,
         NEW_TENSOR,
-        """abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr amax amin angle arccos
-        arcsin arctan arctan2 argmax argmin argsort argwhere asin asinh atan atan2 atanh baddbmm bincount
-        bitwise_and bitwise_not bitwise_or bitwise_xor bmm ceil cholesky clamp clamp_max clamp_min clip
-        clone copysign corrcoef cos cosh count_nonzero cov cross cumprod cumsum deg2rad det diag_embed
-        diff digamma dist div divide dot eq erf erfc erfinv exp exp2 expm1 fix flip fliplr flipud
-        float_power floor floor_divide fmax fmin fmod frac gather ge ger greater greater_equal gt
-        heaviside histc hypot index_add index_copy index_fill index_put index_select inner inverse isclose
-        isfinite isinf isnan kron ldexp le lerp less less_equal lgamma log log10 log1p log2
-        log_softmax logaddexp logcumsumexp logdet logical_and logical_not logical_or logical_xor logit
-        logsumexp lt masked_fill masked_scatter masked_select matmul matrix_exp matrix_power maximum mean
-        minimum mm mul multiply mv nan_to_num nanmean nanquantile nansum ne neg negative new_empty
-        new_full new_ones new_tensor new_zeros norm not_equal outer pinverse pow prelu prod quantile
-        rad2deg reciprocal relu remainder renorm repeat repeat_interleave roll rot90 round rsqrt scatter
-        scatter_add scatter_reduce sgn sigmoid sign signbit sin sinc sinh softmax sqrt square std sub
-        subtract sum take take_along_dim tan tanh tile trace tril triu true_divide trunc var vdot where
-        xlogy""",
+        """abs absolute acos acosh angle arccos arcsin arctan asin asinh atan atanh bitwise_not ceil cos cosh
+        deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac lgamma log log10 log1p log2 logit
+        nan_to_num neg negative rad2deg reciprocal relu round rsqrt sgn sigmoid sign signbit sin sinc sinh
+        sqrt square tan tanh trunc""",
+        Trait.ELEMENTWISE,
     ),
+    methods(
+        PURE,
+        NEW_TENSOR,
+        """add addbmm addcdiv addcmul addmm addmv addr arctan2 atan2 baddbmm bitwise_and bitwise_or
+        bitwise_xor bmm cholesky clamp clamp_max clamp_min clip copysign corrcoef cov cross cumprod cumsum
+        det diag_embed diff div divide dot float_power floor_divide fmax fmin fmod ger heaviside histc
+        hypot index_add index_copy index_fill index_put inner inverse kron ldexp lerp log_softmax
+        logaddexp logcumsumexp logdet masked_scatter masked_select matmul matrix_exp matrix_power maximum
+        minimum mm mul multiply mv nanquantile outer pinverse pow prelu quantile remainder renorm scatter
+        scatter_add scatter_reduce softmax take take_along_dim trace true_divide vdot where xlogy""",
+    ),
+    methods(PURE, NEW_TENSOR, "amax amin logsumexp mean nanmean nansum norm prod std var", Trait.REDUCES),
+    methods(PURE, NEW_TENSOR, "argmax argmin count_nonzero", Trait.REDUCES | Trait.GIVES_INDEX),
+    methods(PURE, NEW_TENSOR, "argsort argwhere bincount", Trait.GIVES_INDEX),
+    methods(PURE, NEW_TENSOR, "clone", Trait.COPIES),
+    methods(PURE, NEW_TENSOR, "dist sub subtract", Trait.DIFFERS),
+    methods(PURE, NEW_TENSOR, "eq isclose ne not_equal", Trait.COMPARES | Trait.DIFFERS),
+    methods(PURE, NEW_TENSOR, "flip fliplr flipud roll rot90", Trait.MIRRORS),
+    methods(PURE, NEW_TENSOR, "gather index_select masked_fill tril triu", Trait.SAME_KIND),
+    methods(
+        PURE,
+        NEW_TENSOR,
+        """ge greater greater_equal gt le less less_equal logical_and logical_or logical_xor lt""",
+        Trait.COMPARES,
+    ),
+    methods(PURE, NEW_TENSOR, "isfinite isinf isnan logical_not", Trait.ELEMENTWISE | Trait.COMPARES),
+    methods(PURE, NEW_TENSOR, "new_empty new_full new_ones new_zeros", Trait.FILLS | Trait.DETACHES),
+    methods(PURE, NEW_TENSOR, "new_tensor", Trait.DETACHES),
+    methods(PURE, NEW_TENSOR, "repeat repeat_interleave tile", Trait.REPEATS),
+    methods(PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS),
     # May share the tensor's memory, or be the tensor itself.
+    methods(PURE, TENSOR, "adjoint diag diagonal positive resolve_conj to_dense unfold"),
+    methods(PURE, TENSOR, "as_strided conj narrow select", Trait.CHEAP),
+    methods(PURE, TENSOR, "bfloat16", Trait.CASTS),
+    methods(PURE, TENSOR, "bool byte char short", Trait.CASTS | Trait.GIVES_NUMBER),
+    methods(PURE, TENSOR, "broadcast_to expand expand_as", Trait.REPEATS | Trait.CHEAP),
+    methods(PURE, TENSOR, "contiguous", Trait.SAME_KIND | Trait.CHEAP),
+    methods(PURE, TENSOR, "detach", Trait.SAME_KIND | Trait.DETACHES | Trait.CHEAP),
+    methods(PURE, TENSOR, "double float half", Trait.CASTS | Trait.CHEAP),
     methods(
         PURE,
         TENSOR,
-        """adjoint as_strided bfloat16 bool broadcast_to byte char conj contiguous detach diag diagonal double
-        expand expand_as flatten float half int long movedim moveaxis narrow permute positive ravel
-        reshape reshape_as resolve_conj select short squeeze swapaxes swapdims t to to_dense
-        transpose type_as unflatten unfold unsqueeze view view_as""",
+        "flatten reshape squeeze unflatten unsqueeze view view_as",
+        Trait.KEEPS_ORDER | Trait.CHEAP,
     ),
-    methods(PURE, _HOST_TENSOR, "cpu pin_memory"),
-    methods(PURE, _CUDA_TENSOR, "cuda"),
-    methods(PURE, ANYTHING, "type xpu"),
-    methods(PURE, TENSORS, "chunk split split_with_sizes tensor_split unbind"),
-    methods(PURE, NEW_TENSORS, "aminmax cummax cummin frexp kthvalue mode slogdet sort svd topk"),
+    methods(PURE, TENSOR, "int long", Trait.CASTS | Trait.GIVES_NUMBER | Trait.CHEAP),
+    methods(PURE, TENSOR, "movedim permute swapaxes t transpose", Trait.PERMUTES | Trait.CHEAP),
+    methods(PURE, TENSOR, "moveaxis swapdims", Trait.PERMUTES),
+    methods(PURE, TENSOR, "ravel reshape_as", Trait.KEEPS_ORDER),
+    methods(PURE, TENSOR, "to", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP),
+    methods(PURE, TENSOR, "type_as", Trait.CASTS_TO | Trait.CHEAP),
+    methods(PURE, _HOST_TENSOR, "cpu", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
+    methods(PURE, _HOST_TENSOR, "pin_memory", Trait.RELOCATES | Trait.SAME_KIND),
+    methods(PURE, _CUDA_TENSOR, "cuda", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
+    methods(PURE, ANYTHING, "type", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP),
+    methods(PURE, ANYTHING, "xpu", Trait.RELOCATES),
+    methods(PURE, TENSORS, "chunk split unbind", Trait.CHEAP),
+    methods(PURE, TENSORS, "split_with_sizes tensor_split"),
+    methods(PURE, NEW_TENSORS, "aminmax frexp slogdet svd"),
+    methods(PURE, NEW_TENSORS, "cummax cummin kthvalue mode sort topk", Trait.INDICES_SECOND),
     # One tensor or several, as the arguments say.
-    methods(PURE, NEW, "all any max median min nanmedian nonzero unique unique_consecutive"),
-    methods(PURE, ARRAY, "numpy"),
-    methods(PURE, LIST, "tolist"),
-    methods(PURE, ANYTHING, "item size stride"),
-    methods(PURE, INT, "data_ptr dim element_size get_device ndimension nelement numel storage_offset"),
-    methods(PURE, BOOL, "allclose equal is_complex is_contiguous is_floating_point is_pinned is_shared"),
+    methods(PURE, NEW, "all any", Trait.REDUCES),
+    methods(PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND),
+    methods(PURE, NEW, "nonzero", Trait.GIVES_INDEX),
+    methods(PURE, NEW, "unique unique_consecutive"),
+    methods(PURE, ARRAY, "numpy", Trait.TO_HOST | Trait.NEEDS_NO_GRADIENT),
+    methods(PURE, LIST, "tolist", Trait.TO_HOST | Trait.GIVES_NUMBER),
+    methods(PURE, ANYTHING, "item", Trait.TO_HOST | Trait.GIVES_NUMBER),
+    methods(PURE, ANYTHING, "size stride", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
+    methods(PURE, INT, "data_ptr", Trait.GIVES_NUMBER | Trait.CHEAP),
+    methods(
+        PURE,
+        INT,
+        "dim element_size get_device ndimension nelement numel",
+        Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP,
+    ),
+    methods(PURE, INT, "storage_offset", Trait.MEASURES | Trait.CHEAP),
+    methods(PURE, BOOL, "allclose equal", Trait.COMPARES | Trait.DIFFERS),
+    methods(PURE, BOOL, "is_complex is_pinned", Trait.MEASURES | Trait.CHEAP),
+    methods(PURE, BOOL, "is_contiguous is_floating_point", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
+    methods(PURE, BOOL, "is_shared"),
     methods(PURE, BOOL, "is_inference is_nonzero is_same_size is_signed"),
-    methods(PURE, ANYTHING, "storage untyped_storage"),
-    methods(DRAWS, NEW_TENSOR, "bernoulli multinomial"),
+    methods(PURE, ANYTHING, "storage", Trait.GIVES_NUMBER),
+    methods(PURE, ANYTHING, "untyped_storage", Trait.CHEAP),
+    methods(_TENSOR_CHANGES, TENSOR, "copy_ fill_ zero_", Trait.OVERWRITES),
+    methods(_TENSOR_CHANGES, TENSOR, "detach_", Trait.DETACHES | Trait.RETURNS_SELF),
+    methods(_TENSOR_CHANGES, TENSOR, "requires_grad_", Trait.RETURNS_SELF),
+    methods(DRAWS, NEW_TENSOR, "bernoulli"),
+    methods(DRAWS, NEW_TENSOR, "multinomial", Trait.GIVES_INDEX),
     methods(
         DRAWS_INTO,
         TENSOR,
         "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
+        Trait.OVERWRITES,
     ),
     methods(Effect(EffectKind.ACCUMULATES_GRADIENTS, "accumulates gradients"), NOTHING, "backward"),
     methods(Effect(EffectKind.OTHER, "keeps a gradient"), NOTHING, "retain_grad"),
@@ -200,40 +323,83 @@ _TENSOR: Table = table(
 
 _MODULES = Type(TypeTag.ITERATOR, item=Type(TypeTag.MODULE), fresh=True)
 _MODULE: Table = table(
-    methods(READS, Type(TypeTag.PARAMETERS, item=TENSOR, fresh=True), "parameters"),
-    methods(READS, Type(TypeTag.ITERATOR, item=TENSOR, fresh=True), "buffers"),
-    methods(READS, _MODULES, "children modules"),
-    methods(READS, ITERATOR, "named_buffers named_children named_modules named_parameters"),
-    methods(READS, Type(TypeTag.STATE_DICT, fresh=True), "state_dict"),
+    methods(
+        READS,
+        Type(TypeTag.PARAMETERS, item=TENSOR, fresh=True),
+        "parameters",
+        Trait.RUNS_NO_LAYER | Trait.CHEAP,
+    ),
+    methods(
+        READS, Type(TypeTag.ITERATOR, item=TENSOR, fresh=True), "buffers", Trait.RUNS_NO_LAYER | Trait.CHEAP
+    ),
+    methods(READS, _MODULES, "children modules", Trait.RUNS_NO_LAYER | Trait.CHEAP),
+    methods(READS, ITERATOR, "named_buffers named_children named_modules", Trait.RUNS_NO_LAYER),
+    methods(READS, ITERATOR, "named_parameters", Trait.RUNS_NO_LAYER | Trait.CHEAP),
+    methods(READS, Type(TypeTag.STATE_DICT, fresh=True), "state_dict", Trait.RUNS_NO_LAYER),
     methods(READS, Type(TypeTag.MODULE), "get_submodule"),
-    methods(READS, TENSOR, "get_buffer get_parameter"),
+    methods(READS, TENSOR, "get_buffer"),
+    methods(READS, TENSOR, "get_parameter", Trait.RUNS_NO_LAYER),
     methods(READS, STR, "extra_repr"),
-    methods(Effect(EffectKind.OTHER, "loads weights"), ANYTHING, "load_state_dict"),
-    methods(Effect(EffectKind.OTHER, "switches the mode"), Type(TypeTag.MODULE), "eval train"),
+    methods(Effect(EffectKind.OTHER, "loads weights"), ANYTHING, "load_state_dict", Trait.RUNS_NO_LAYER),
     methods(
-        Effect(EffectKind.MOVES_MODULE, "moves the module"), Type(TypeTag.MODULE), "cpu cuda to to_empty xpu"
+        Effect(EffectKind.OTHER, "switches the mode"),
+        Type(TypeTag.MODULE),
+        "eval train",
+        Trait.RETURNS_SELF | Trait.RUNS_NO_LAYER,
     ),
     methods(
-        Effect(EffectKind.OTHER, "casts the module"), Type(TypeTag.MODULE), "bfloat16 double float half type"
+        Effect(EffectKind.MOVES_MODULE, "moves the module"),
+        Type(TypeTag.MODULE),
+        "cpu cuda to",
+        Trait.RELOCATES | Trait.RETURNS_SELF | Trait.RUNS_NO_LAYER,
     ),
-    methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad"),
     methods(
-        Effect(EffectKind.MUTATES, "changes what needs a gradient"), Type(TypeTag.MODULE), "requires_grad_"
+        Effect(EffectKind.MOVES_MODULE, "moves the module"),
+        Type(TypeTag.MODULE),
+        "to_empty xpu",
+        Trait.RELOCATES | Trait.RETURNS_SELF,
+    ),
+    methods(
+        Effect(EffectKind.OTHER, "casts the module"),
+        Type(TypeTag.MODULE),
+        "bfloat16 double float half type",
+        Trait.CASTS | Trait.RETURNS_SELF | Trait.RUNS_NO_LAYER,
+    ),
+    methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad", Trait.RUNS_NO_LAYER),
+    methods(
+        Effect(EffectKind.MUTATES, "changes what needs a gradient"),
+        Type(TypeTag.MODULE),
+        "requires_grad_",
+        Trait.RETURNS_SELF | Trait.RUNS_NO_LAYER,
     ),
     methods(
         Effect(EffectKind.MOVES_MODULE, "moves the module to shared memory"),
         Type(TypeTag.MODULE),
         "share_memory",
+        Trait.RETURNS_SELF | Trait.RUNS_NO_LAYER,
     ),
-    methods(Effect(EffectKind.OTHER, "runs a function on every submodule"), Type(TypeTag.MODULE), "apply"),
     methods(
-        Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "add_module append compile extend insert"
+        Effect(EffectKind.OTHER, "runs a function on every submodule"),
+        Type(TypeTag.MODULE),
+        "apply",
+        Trait.RETURNS_SELF | Trait.RUNS_NO_LAYER,
     ),
     methods(
         Effect(EffectKind.MUTATES, "changes the module"),
         ANYTHING,
-        "register_buffer register_module register_parameter",
+        "add_module",
+        Trait.INSERTS | Trait.ADDS_PART,
     ),
+    methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "append insert", Trait.INSERTS),
+    methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "compile"),
+    methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "extend", Trait.INSERTS_ALL),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "register_buffer register_parameter",
+        Trait.RUNS_NO_LAYER | Trait.ADDS_PART,
+    ),
+    methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "register_module", Trait.ADDS_PART),
     methods(
         Effect(EffectKind.OTHER, "registers a hook"),
         ANYTHING,
@@ -261,7 +427,8 @@ _SCHEDULER: Table = table(
     methods(READS, DICT, "state_dict"),
 )
 _DISTRIBUTION: Table = table(
-    methods(DRAWS, NEW_TENSOR, "rsample sample sample_n"),
+    methods(DRAWS, NEW_TENSOR, "rsample sample_n"),
+    methods(DRAWS, NEW_TENSOR, "sample", Trait.DETACHES),
     methods(PURE, NEW_TENSOR, "cdf entropy enumerate_support icdf log_prob perplexity"),
     methods(PURE, Type(TypeTag.DISTRIBUTION), "expand"),
 )

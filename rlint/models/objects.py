@@ -25,6 +25,7 @@ from rlint.models.fact import (
     methods,
     table,
 )
+from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 
 _WAITS = Effect(EffectKind.WAITS, "waits")
@@ -36,46 +37,49 @@ _RANDOM_GENERATOR: Table = table(
     methods(
         DRAWS,
         NEW,
-        """beta betavariate binomial bytes chisquare choice choices dirichlet expovariate exponential
-        gamma gammavariate gauss geometric getrandbits gumbel hypergeometric integers laplace logistic
-        lognormal lognormvariate multinomial multivariate_normal normal normalvariate pareto permutation
-        permuted poisson power rand randbytes randint randn random random_sample randrange rayleigh sample
-        spawn standard_cauchy standard_exponential standard_gamma standard_normal standard_t
-        triangular uniform vonmises wald weibull zipf""",
+        """beta betavariate bytes chisquare dirichlet expovariate exponential gamma gammavariate gauss
+        getrandbits gumbel hypergeometric laplace logistic lognormal lognormvariate multinomial
+        multivariate_normal normal normalvariate pareto permuted power rand randbytes randn random
+        random_sample rayleigh spawn standard_cauchy standard_exponential standard_gamma standard_normal
+        standard_t triangular uniform vonmises wald weibull zipf""",
     ),
+    methods(DRAWS, NEW, "binomial geometric integers poisson randint randrange", Trait.WHOLE),
+    methods(DRAWS, NEW, "choice choices permutation sample", Trait.PICKS),
     methods(DRAWS_INTO, NEW, "shuffle"),
     methods(SEEDS, ANYTHING, "manual_seed seed set_state setstate"),
     methods(READS, ANYTHING, "get_state getstate initial_seed"),
 )
 
 _PATTERN: Table = table(
-    methods(PURE, _MATCH, "fullmatch match search"),
-    methods(PURE, LIST, "findall split"),
-    methods(PURE, Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True), "finditer"),
+    methods(PURE, _MATCH, "fullmatch match search", Trait.SEARCHES),
+    methods(PURE, LIST, "findall split", Trait.SEARCHES),
+    methods(PURE, Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True), "finditer", Trait.SEARCHES),
     methods(PURE, STR, "sub"),
     methods(PURE, TUPLE, "subn"),
 )
 _MATCH_METHODS: Table = table(
-    methods(PURE, ANYTHING, "group"),
-    methods(PURE, TUPLE, "groups"),
-    methods(PURE, SHAPE, "span"),
+    methods(PURE, ANYTHING, "group", Trait.CHEAP),
+    methods(PURE, TUPLE, "groups", Trait.CHEAP),
+    methods(PURE, SHAPE, "span", Trait.CHEAP),
     methods(PURE, DICT, "groupdict"),
-    methods(PURE, INT, "end start"),
+    methods(PURE, INT, "end start", Trait.CHEAP),
     methods(PURE, STR, "expand"),
 )
 
 _FILE: Table = table(
     methods(FILE_IO, ANYTHING, "close detach flush read read1 readinto readline seek truncate write"),
-    methods(FILE_IO, ANYTHING, "writelines"),
+    methods(FILE_IO, ANYTHING, "writelines", Trait.ITERATES),
     methods(FILE_IO, LIST, "readlines"),
     methods(READS, INT, "fileno tell"),
     methods(READS, BOOL, "isatty readable seekable writable"),
     methods(READS, ANYTHING, "getbuffer getvalue"),
 )
 _PATH_METHODS: Table = table(
-    methods(PURE, _PATH, "joinpath relative_to with_name with_stem with_suffix"),
+    methods(PURE, _PATH, "joinpath with_name with_suffix", Trait.CHEAP),
+    methods(PURE, _PATH, "relative_to with_stem"),
     methods(READS, _PATH, "absolute expanduser readlink resolve"),
-    methods(PURE, STR, "as_posix as_uri"),
+    methods(PURE, STR, "as_posix", Trait.CHEAP),
+    methods(PURE, STR, "as_uri"),
     methods(PURE, BOOL, "is_absolute is_relative_to match"),
     methods(READS, BOOL, "exists is_dir is_file is_mount is_symlink samefile"),
     methods(READS, Type(TypeTag.ITERATOR, item=_PATH, fresh=True), "glob iterdir rglob walk"),
@@ -90,14 +94,18 @@ _LOGGER: Table = table(
     methods(
         Effect(EffectKind.LOGS, "writes to the log"),
         NOTHING,
-        "critical debug error exception fatal info log warn warning",
+        "critical error exception fatal warn warning",
+        Trait.REPORTS | Trait.COMPLAINS,
     ),
+    methods(Effect(EffectKind.LOGS, "writes to the log"), NOTHING, "debug log"),
+    methods(Effect(EffectKind.LOGS, "writes to the log"), NOTHING, "info", Trait.REPORTS),
     methods(
         Effect(EffectKind.MUTATES, "changes the logger"),
         NOTHING,
         "addFilter addHandler removeHandler setLevel",
     ),
-    methods(READS, BOOL, "hasHandlers isEnabledFor"),
+    methods(READS, BOOL, "hasHandlers"),
+    methods(READS, BOOL, "isEnabledFor", Trait.CHEAP),
     methods(READS, INT, "getEffectiveLevel"),
     methods(READS, Type(TypeTag.LOGGER), "getChild"),
 )
@@ -110,15 +118,21 @@ _WRITER: Table = methods(
 
 _QUEUE: Table = table(
     methods(Effect(EffectKind.MUTATES | EffectKind.WAITS, "changes the queue"), ANYTHING, "get get_nowait"),
-    methods(Effect(EffectKind.MUTATES | EffectKind.WAITS, "changes the queue"), NOTHING, "put put_nowait"),
-    methods(READS, BOOL, "empty full"),
-    methods(READS, INT, "qsize"),
+    methods(
+        Effect(EffectKind.MUTATES | EffectKind.WAITS, "changes the queue"),
+        NOTHING,
+        "put put_nowait",
+        Trait.INSERTS,
+    ),
+    methods(READS, BOOL, "empty full", Trait.CHEAP | Trait.POLLS),
+    methods(READS, INT, "qsize", Trait.CHEAP | Trait.POLLS),
     methods(_WAITS, NOTHING, "join join_thread"),
     methods(Effect(EffectKind.OTHER, "counts a task as done"), NOTHING, "task_done"),
     methods(Effect(EffectKind.OTHER, "closes the queue"), NOTHING, "cancel_join_thread close shutdown"),
 )
 _EVENT: Table = table(
-    methods(READS, BOOL, "is_set isSet"),
+    methods(READS, BOOL, "is_set", Trait.CHEAP | Trait.POLLS),
+    methods(READS, BOOL, "isSet", Trait.POLLS),
     methods(Effect(EffectKind.OTHER, "sets the event"), NOTHING, "set"),
     methods(Effect(EffectKind.OTHER, "clears the event"), NOTHING, "clear"),
     methods(_WAITS, BOOL, "wait"),
@@ -138,7 +152,8 @@ _BARRIER: Table = table(
     methods(Effect(EffectKind.MUTATES, "changes the barrier"), NOTHING, "abort reset"),
 )
 _THREAD: Table = table(
-    methods(READS, BOOL, "is_alive isDaemon"),
+    methods(READS, BOOL, "is_alive", Trait.CHEAP | Trait.POLLS),
+    methods(READS, BOOL, "isDaemon"),
     methods(READS, STR, "getName"),
     methods(Effect(EffectKind.OTHER, "starts the thread"), NOTHING, "start"),
     methods(_WAITS, NOTHING, "join"),
@@ -146,7 +161,7 @@ _THREAD: Table = table(
     methods(Effect(EffectKind.MUTATES, "changes the thread"), NOTHING, "cancel setDaemon setName"),
 )
 _PROCESS: Table = table(
-    methods(READS, BOOL, "is_alive"),
+    methods(READS, BOOL, "is_alive", Trait.POLLS),
     methods(Effect(EffectKind.OTHER, "starts the process"), NOTHING, "start"),
     methods(_WAITS, NOTHING, "join"),
     methods(Effect(EffectKind.OTHER, "runs the target"), ANYTHING, "run"),
@@ -162,7 +177,9 @@ _POOL: Table = table(
 )
 _FUTURE: Table = table(
     methods(_WAITS, ANYTHING, "exception get result wait"),
-    methods(READS, BOOL, "cancelled done ready running successful"),
+    methods(READS, BOOL, "cancelled running successful"),
+    methods(READS, BOOL, "done", Trait.CHEAP | Trait.POLLS),
+    methods(READS, BOOL, "ready", Trait.POLLS),
     methods(
         Effect(EffectKind.MUTATES, "changes the future"),
         ANYTHING,
@@ -178,7 +195,7 @@ _SHARED_VALUE: Table = table(
 _CONNECTION: Table = table(
     methods(Effect(EffectKind.OTHER, "sends a message"), NOTHING, "send send_bytes"),
     methods(Effect(EffectKind.WAITS, "receives a message"), ANYTHING, "recv recv_bytes recv_bytes_into"),
-    methods(READS, BOOL, "poll"),
+    methods(READS, BOOL, "poll", Trait.POLLS),
     methods(READS, INT, "fileno"),
     methods(Effect(EffectKind.OTHER, "closes the connection"), NOTHING, "close"),
 )
@@ -197,11 +214,12 @@ _SPACE: Table = table(
 )
 _BUFFER_CHANGES = Effect(EffectKind.MUTATES, "changes the replay buffer")
 _REPLAY_BUFFER: Table = table(
-    methods(_BUFFER_CHANGES, ANYTHING, "add append clear empty extend insert push put remember reset store"),
+    methods(_BUFFER_CHANGES, ANYTHING, "add append insert push put remember store", Trait.INSERTS),
+    methods(_BUFFER_CHANGES, ANYTHING, "clear empty extend reset"),
     methods(_BUFFER_CHANGES, ANYTHING, "compute_returns_and_advantage stop_current_episode update"),
     methods(_BUFFER_CHANGES, ANYTHING, "save_to_memory add_transition update_priorities update_priority"),
     methods(DRAWS, ANYTHING, "get sample sample_batch sample_indices"),
-    methods(READS, INT, "size"),
+    methods(READS, INT, "size", Trait.CHEAP),
     methods(FILE_IO, ANYTHING, "dump dumps load loads save save_hdf5"),
 )
 _TOKENIZER: Table = table(

@@ -28,8 +28,8 @@ from rlint.models.fact import (
     facts,
     makers,
     table,
-    words,
 )
+from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
@@ -147,7 +147,8 @@ _REPLAY: Table = table(
     ),
     makers("skrl.memories.torch", PURE, TypeTag.REPLAY_BUFFER, "Memory PrioritizedMemory RandomMemory"),
     makers("cpprb", PURE, TypeTag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer"),
-    facts("stable_baselines3.common.utils", _WEIGHTS, NOTHING, "polyak_update update_learning_rate"),
+    facts("stable_baselines3.common.utils", _WEIGHTS, NOTHING, "polyak_update", Trait.ITERATES),
+    facts("stable_baselines3.common.utils", _WEIGHTS, NOTHING, "update_learning_rate", Trait.FIRST_CHANGES),
     facts("stable_baselines3.common.utils", SEEDS, NOTHING, "set_random_seed"),
     facts("stable_baselines3.common.utils", READS, Type(TypeTag.DEVICE), "get_device"),
     facts("stable_baselines3.common.utils", PURE, NEW, "explained_variance safe_mean"),
@@ -217,22 +218,30 @@ _LANGUAGE: Table = table(
 )
 
 _AROUND: Table = table(
-    facts("wandb", _LOGS, ANYTHING, "define_metric finish log login save"),
+    facts("wandb", _LOGS, ANYTHING, "define_metric finish login save"),
+    facts("wandb", _LOGS, ANYTHING, "log", Trait.REPORTS),
     facts("wandb", _HOOKS, ANYTHING, "unwatch watch"),
     facts("wandb", _LOGS, Type(TypeTag.WRITER, of="wandb.init"), "init"),
     facts("wandb", READS, NEW, "Histogram Image Table Video"),
-    facts("swanlab", _LOGS, ANYTHING, "init log"),
-    facts("mlflow", _LOGS, ANYTHING, "log_artifact log_metric log_metrics log_params start_run"),
-    facts("tqdm", PRINTS, ITERATOR, "tqdm trange"),
-    facts("tqdm", PRINTS, NOTHING, "tqdm.write asyncio.tqdm.write auto.tqdm.write autonotebook.tqdm.write"),
+    facts("swanlab", _LOGS, ANYTHING, "init"),
+    facts("swanlab", _LOGS, ANYTHING, "log", Trait.REPORTS),
+    facts("mlflow", _LOGS, ANYTHING, "log_artifact log_metric log_metrics", Trait.REPORTS),
+    facts("mlflow", _LOGS, ANYTHING, "log_params start_run"),
+    facts("tqdm", PRINTS, ITERATOR, "tqdm", Trait.ITERATES | Trait.SAME_ITEMS),
+    facts("tqdm", PRINTS, ITERATOR, "trange"),
+    facts("tqdm", PRINTS, NOTHING, "tqdm.write", Trait.REPORTS),
+    facts("tqdm", PRINTS, NOTHING, "asyncio.tqdm.write auto.tqdm.write autonotebook.tqdm.write"),
     facts("tqdm", PRINTS, NOTHING, "notebook.tqdm.write std.tqdm.write"),
-    facts("rich", PRINTS, NOTHING, "print print_json"),
+    facts("rich", PRINTS, NOTHING, "print", Trait.REPORTS),
+    facts("rich", PRINTS, NOTHING, "print_json"),
     facts("click", PRINTS, NOTHING, "echo secho"),
     facts("loguru.logger", _LOGS, NOTHING, "critical debug error exception info log success trace warning"),
     facts("loguru.logger", READS, Type(TypeTag.LOGGER), "bind opt"),
     facts("absl.logging", _LOGS, NOTHING, "debug error exception info log vlog warning"),
-    facts("einops", PURE, ANYTHING, "rearrange reduce repeat"),
-    makers("pandas", READS, TypeTag.DATAFRAME, "DataFrame concat merge"),
+    facts("einops", PURE, ANYTHING, "rearrange repeat"),
+    facts("einops", PURE, ANYTHING, "reduce", Trait.CALLS_BACK),
+    makers("pandas", READS, TypeTag.DATAFRAME, "DataFrame", Trait.ITERATES),
+    makers("pandas", READS, TypeTag.DATAFRAME, "concat merge"),
     facts(
         "pandas", FILE_IO, Type(TypeTag.DATAFRAME, fresh=True), "read_csv read_json read_parquet read_pickle"
     ),
@@ -273,10 +282,6 @@ _AROUND: Table = table(
 )
 
 FACTS: Table = table(_ENVIRONMENTS, _REPLAY, _LANGUAGE, _AROUND)
-
-CALL_BACKS = frozenset({"einops.reduce"})
-CONSUMERS = frozenset(words("""tqdm.tqdm pandas.DataFrame stable_baselines3.common.utils.polyak_update"""))
-INPLACE = frozenset({"stable_baselines3.common.utils.update_learning_rate"})
 
 
 def pretrained(qualified: str) -> Fact | None:

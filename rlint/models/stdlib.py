@@ -31,8 +31,8 @@ from rlint.models.fact import (
     facts,
     makers,
     table,
-    words,
 )
+from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 
 _MATCH = Type(TypeTag.MATCH, optional=True)
@@ -50,27 +50,34 @@ _WAITS = Effect(EffectKind.WAITS, "waits")
 _IMPORTS = Effect(EffectKind.OTHER, "imports a module")
 
 _NUMBERS: Table = table(
-    facts("math", PURE, INT, "ceil comb factorial floor gcd isqrt lcm perm trunc"),
-    facts("math", PURE, BOOL, "isclose isfinite isinf isnan"),
+    facts("math", PURE, INT, "ceil floor trunc", Trait.ELEMENTWISE),
+    facts("math", PURE, INT, "comb factorial gcd isqrt lcm perm"),
+    facts("math", PURE, BOOL, "isclose"),
+    facts("math", PURE, BOOL, "isfinite isinf isnan", Trait.ELEMENTWISE),
     facts(
         "math",
         PURE,
         FLOAT,
-        """acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees erf erfc exp exp2 expm1 fabs
-        fmod gamma ldexp lgamma log log10 log1p log2 nextafter pow radians remainder sin sinh sqrt tan tanh
-        ulp""",
+        """acos acosh asin asinh atan atanh cbrt cos cosh degrees erf erfc exp exp2 expm1 fabs gamma lgamma
+        log log10 log1p log2 radians sin sinh sqrt tan tanh""",
+        Trait.ELEMENTWISE,
     ),
+    facts("math", PURE, FLOAT, "atan2 copysign fmod ldexp nextafter pow remainder ulp"),
     facts("math", PURE, TUPLE, "frexp modf"),
-    facts("math", READS, FLOAT, "dist fsum hypot"),
-    facts("math", READS, ANYTHING, "prod sumprod"),
+    facts("math", READS, FLOAT, "dist hypot"),
+    facts("math", READS, FLOAT, "fsum", Trait.SUMS | Trait.ITERATES),
+    facts("math", READS, ANYTHING, "prod", Trait.ITERATES),
+    facts("math", READS, ANYTHING, "sumprod"),
     facts("cmath", PURE, ANYTHING, "cos exp log phase polar rect sin sqrt tan"),
+    facts("statistics", READS, ANYTHING, "fmean mean median stdev", Trait.REDUCES | Trait.ITERATES),
     facts(
         "statistics",
         READS,
         ANYTHING,
-        """fmean geometric_mean harmonic_mean mean median median_high median_low mode multimode pstdev
-        pvariance quantiles stdev variance correlation covariance linear_regression""",
+        """geometric_mean harmonic_mean median_high median_low pstdev pvariance variance""",
+        Trait.REDUCES,
     ),
+    facts("statistics", READS, ANYTHING, "mode multimode quantiles correlation covariance linear_regression"),
     facts("decimal", PURE, NEW, "Decimal"),
     facts("decimal", READS, NEW, "getcontext localcontext"),
     facts("fractions", PURE, NEW, "Fraction"),
@@ -82,9 +89,10 @@ _NUMBERS: Table = table(
         pow rshift sub truediv xor""",
     ),
     facts("operator", READS, ANYTHING, "concat contains countOf getitem indexOf length_hint matmul truth"),
-    facts("operator", PURE, FUNCTION, "attrgetter itemgetter methodcaller"),
-    facts("operator", _CHANGES, NOTHING, "setitem delitem"),
-    facts("operator", _CHANGES, ANYTHING, "iadd iand iconcat imul ior isub itruediv"),
+    facts("operator", PURE, FUNCTION, "attrgetter methodcaller", Trait.REFLECTS),
+    facts("operator", PURE, FUNCTION, "itemgetter"),
+    facts("operator", _CHANGES, NOTHING, "setitem delitem", Trait.FIRST_CHANGES),
+    facts("operator", _CHANGES, ANYTHING, "iadd iand iconcat imul ior isub itruediv", Trait.FIRST_CHANGES),
     facts("struct", PURE, BYTES, "pack"),
     facts("struct", READS, TUPLE, "unpack unpack_from"),
     facts("struct", PURE, INT, "calcsize"),
@@ -100,16 +108,25 @@ _NUMBERS: Table = table(
 
 _TEXT: Table = table(
     facts("re", PURE, PATTERN, "compile"),
-    facts("re", PURE, _MATCH, "fullmatch match search"),
-    facts("re", PURE, LIST, "findall split"),
-    facts("re", PURE, Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True), "finditer"),
-    facts("re", PURE, STR, "escape sub"),
-    facts("re", PURE, TUPLE, "subn"),
+    facts("re", PURE, _MATCH, "fullmatch match search", Trait.SEARCHES),
+    facts("re", PURE, LIST, "findall split", Trait.SEARCHES),
+    facts(
+        "re", PURE, Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True), "finditer", Trait.SEARCHES
+    ),
+    facts("re", PURE, STR, "escape"),
+    facts("re", PURE, STR, "sub", Trait.CALLS_BACK),
+    facts("re", PURE, TUPLE, "subn", Trait.CALLS_BACK),
     facts("re", Effect(EffectKind.OTHER, "empties the cache of patterns"), NOTHING, "purge"),
     facts("regex", PURE, Type(TypeTag.PATTERN, of="regex.compile"), "compile"),
-    facts("regex", PURE, _MATCH, "fullmatch match search"),
-    facts("regex", PURE, LIST, "findall split"),
-    facts("regex", PURE, Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True), "finditer"),
+    facts("regex", PURE, _MATCH, "fullmatch match search", Trait.SEARCHES),
+    facts("regex", PURE, LIST, "findall split", Trait.SEARCHES),
+    facts(
+        "regex",
+        PURE,
+        Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True),
+        "finditer",
+        Trait.SEARCHES,
+    ),
     facts("regex", PURE, STR, "escape sub"),
     facts("string", PURE, STR, "capwords"),
     facts("string", PURE, NEW, "Template Formatter"),
@@ -155,11 +172,12 @@ _TEXT: Table = table(
 )
 
 _CONTAINERS: Table = table(
-    facts("copy", READS, NEW, "deepcopy"),
+    facts("copy", READS, NEW, "deepcopy", Trait.COPIES),
     # Shallow: a copied tensor shares its memory with the original.
-    facts("copy", READS, ANYTHING, "copy"),
-    makers("collections", READS, TypeTag.DEQUE, "deque"),
-    makers("collections", READS, TypeTag.DICT, "ChainMap Counter OrderedDict UserDict defaultdict"),
+    facts("copy", READS, ANYTHING, "copy", Trait.COPIES),
+    makers("collections", READS, TypeTag.DEQUE, "deque", Trait.ITERATES),
+    makers("collections", READS, TypeTag.DICT, "ChainMap UserDict defaultdict"),
+    makers("collections", READS, TypeTag.DICT, "Counter OrderedDict", Trait.ITERATES),
     makers("collections", PURE, TypeTag.CLASS, "namedtuple"),
     makers("typing", PURE, TypeTag.CLASS, "NamedTuple TypedDict"),
     facts("typing", PURE, ANYTHING, "NewType TypeVar cast"),
@@ -172,43 +190,61 @@ _CONTAINERS: Table = table(
     facts("enum", PURE, NEW, "auto"),
     facts("types", PURE, NEW, "MappingProxyType MethodType SimpleNamespace"),
     facts("array", READS, NEW, "array"),
-    facts("itertools", PURE, ITERATOR, "accumulate chain chain.from_iterable combinations compress count"),
-    facts("itertools", PURE, ITERATOR, "combinations_with_replacement cycle dropwhile filterfalse groupby"),
-    facts("itertools", PURE, ITERATOR, "islice pairwise permutations product repeat starmap takewhile"),
-    facts("itertools", PURE, ITERATOR, "batched zip_longest"),
-    facts("itertools", PURE, TUPLE, "tee"),
-    facts("functools", PURE, FUNCTION, "cache cmp_to_key lru_cache partial singledispatch wraps"),
-    facts("functools", PURE, ANYTHING, "cached_property partialmethod total_ordering"),
+    facts("itertools", PURE, ITERATOR, "accumulate", Trait.ITERATES | Trait.CALLS_BACK),
+    facts("itertools", PURE, ITERATOR, "chain", Trait.ITERATES | Trait.SAME_ITEMS),
+    facts("itertools", PURE, ITERATOR, "chain.from_iterable combinations compress", Trait.ITERATES),
+    facts("itertools", PURE, ITERATOR, "count"),
+    facts("itertools", PURE, ITERATOR, "combinations_with_replacement"),
+    facts("itertools", PURE, ITERATOR, "cycle", Trait.ITERATES | Trait.SAME_ITEMS),
+    facts("itertools", PURE, ITERATOR, "dropwhile filterfalse groupby", Trait.ITERATES | Trait.CALLS_BACK),
+    facts("itertools", PURE, ITERATOR, "islice", Trait.ITERATES | Trait.SAME_ITEMS),
+    facts("itertools", PURE, ITERATOR, "pairwise permutations product", Trait.ITERATES),
+    facts("itertools", PURE, ITERATOR, "repeat"),
+    facts("itertools", PURE, ITERATOR, "starmap takewhile", Trait.ITERATES | Trait.CALLS_BACK),
+    facts("itertools", PURE, ITERATOR, "batched zip_longest", Trait.ITERATES),
+    facts("itertools", PURE, TUPLE, "tee", Trait.ITERATES),
+    facts("functools", PURE, FUNCTION, "cache lru_cache", Trait.CACHES),
+    facts("functools", PURE, FUNCTION, "cmp_to_key singledispatch wraps"),
+    facts("functools", PURE, FUNCTION, "partial", Trait.CHEAP),
+    facts("functools", PURE, ANYTHING, "cached_property", Trait.CACHES),
+    facts("functools", PURE, ANYTHING, "partialmethod total_ordering"),
     facts(
-        "functools", Effect(EffectKind.MUTATES, "sets attributes of a function"), FUNCTION, "update_wrapper"
+        "functools",
+        Effect(EffectKind.MUTATES, "sets attributes of a function"),
+        FUNCTION,
+        "update_wrapper",
+        Trait.FIRST_CHANGES,
     ),
     # What it does is what the given function does.
-    facts("functools", READS, ANYTHING, "reduce"),
-    facts("heapq", _CHANGES, NOTHING, "heapify heappush"),
-    facts("heapq", _CHANGES, ANYTHING, "heappop heappushpop heapreplace"),
-    facts("heapq", READS, LIST, "nlargest nsmallest"),
-    facts("heapq", PURE, ITERATOR, "merge"),
-    facts("bisect", READS, INT, "bisect bisect_left bisect_right"),
-    facts("bisect", _CHANGES, NOTHING, "insort insort_left insort_right"),
-    facts("contextlib", PURE, NEW, "ExitStack closing nullcontext redirect_stdout suppress"),
+    facts("functools", READS, ANYTHING, "reduce", Trait.ITERATES | Trait.CALLS_BACK),
+    facts("heapq", _CHANGES, NOTHING, "heapify heappush", Trait.FIRST_CHANGES),
+    facts("heapq", _CHANGES, ANYTHING, "heappop heappushpop heapreplace", Trait.FIRST_CHANGES),
+    facts("heapq", READS, LIST, "nlargest nsmallest", Trait.ITERATES | Trait.CALLS_BACK),
+    facts("heapq", PURE, ITERATOR, "merge", Trait.ITERATES),
+    facts("bisect", READS, INT, "bisect bisect_left bisect_right", Trait.CALLS_BACK),
+    facts("bisect", _CHANGES, NOTHING, "insort insort_left insort_right", Trait.FIRST_CHANGES),
+    facts("contextlib", PURE, NEW, "ExitStack closing redirect_stdout suppress"),
+    facts("contextlib", PURE, NEW, "nullcontext", Trait.CHEAP),
     facts("contextlib", PURE, FUNCTION, "asynccontextmanager contextmanager"),
     facts("weakref", PURE, NEW, "WeakKeyDictionary WeakSet WeakValueDictionary proxy ref"),
     facts(
         "inspect", READS, BOOL, "isabstract isclass iscoroutine iscoroutinefunction isfunction isgenerator"
     ),
     facts("inspect", READS, BOOL, "isgeneratorfunction ismethod ismodule"),
-    facts("inspect", READS, ANYTHING, "currentframe getdoc getfile getfullargspec getmembers getmodule"),
+    facts("inspect", READS, ANYTHING, "currentframe getdoc getfile getfullargspec getmodule"),
+    facts("inspect", READS, ANYTHING, "getmembers", Trait.REFLECTS),
     facts("inspect", READS, ANYTHING, "getsource signature stack"),
 )
 
 _CHANCE: Table = table(
     facts("random", DRAWS, FLOAT, "betavariate expovariate gammavariate gauss lognormvariate normalvariate"),
     facts("random", DRAWS, FLOAT, "paretovariate random triangular uniform vonmisesvariate weibullvariate"),
-    facts("random", DRAWS, INT, "getrandbits randint randrange"),
-    facts("random", DRAWS, ANYTHING, "choice"),
-    facts("random", DRAWS, LIST, "choices sample"),
+    facts("random", DRAWS, INT, "getrandbits"),
+    facts("random", DRAWS, INT, "randint randrange", Trait.WHOLE),
+    facts("random", DRAWS, ANYTHING, "choice", Trait.PICKS),
+    facts("random", DRAWS, LIST, "choices sample", Trait.PICKS),
     facts("random", DRAWS, BYTES, "randbytes"),
-    facts("random", DRAWS_INTO, NOTHING, "shuffle"),
+    facts("random", DRAWS_INTO, NOTHING, "shuffle", Trait.FIRST_CHANGES),
     facts("random", SEEDS, NOTHING, "seed setstate"),
     facts("random", READS, TUPLE, "getstate"),
     makers("random", SEEDS, TypeTag.RANDOM_GENERATOR, "Random SystemRandom"),
@@ -225,17 +261,21 @@ _CHANCE: Table = table(
     facts("time", PURE, FLOAT, "mktime"),
     facts("time", PURE, TUPLE, "strptime"),
     facts("time", SLEEPS, NOTHING, "sleep"),
-    facts("timeit", CLOCK, FLOAT, "default_timer repeat timeit"),
+    facts("timeit", CLOCK, FLOAT, "default_timer"),
+    facts("timeit", CLOCK, FLOAT, "repeat timeit", Trait.CALLS_BACK),
     facts("datetime", CLOCK, NEW, "date.today datetime.now datetime.today datetime.utcnow"),
     facts("datetime", PURE, NEW, "date datetime datetime.combine datetime.fromisoformat datetime.strptime"),
     facts("datetime", PURE, NEW, "date.fromisoformat datetime.fromtimestamp time timedelta timezone"),
 )
 
 _SYSTEM: Table = table(
-    facts("os", READS, INT, "cpu_count getpid getppid"),
-    facts("os", READS, STR, "getcwd getlogin uname"),
-    facts("os", READS, _TEXT_OR_NONE, "getenv environ.get"),
-    facts("os", READS, ANYTHING, "environ.items environ.keys environ.values fspath stat sched_getaffinity"),
+    facts("os", READS, INT, "cpu_count getppid"),
+    facts("os", READS, INT, "getpid", Trait.CHEAP),
+    facts("os", READS, STR, "getcwd", Trait.CHEAP),
+    facts("os", READS, STR, "getlogin uname"),
+    facts("os", READS, _TEXT_OR_NONE, "getenv environ.get", Trait.CHEAP),
+    facts("os", READS, ANYTHING, "environ.items environ.keys environ.values stat sched_getaffinity"),
+    facts("os", READS, ANYTHING, "fspath", Trait.CHEAP),
     facts("os", READS, NEW, "environ.copy"),
     facts("os", READS, BOOL, "access"),
     facts("os", _SETTINGS, ANYTHING, "environ.pop environ.setdefault environ.update putenv unsetenv nice"),
@@ -255,7 +295,8 @@ _SYSTEM: Table = table(
     facts("os.path", READS, BOOL, "exists isdir isfile islink ismount lexists samefile"),
     facts("os.path", READS, INT, "getsize"),
     facts("os.path", READS, FLOAT, "getatime getctime getmtime"),
-    facts("pathlib", PURE, _PATH, "Path PosixPath PurePath PurePosixPath WindowsPath"),
+    facts("pathlib", PURE, _PATH, "Path", Trait.CHEAP),
+    facts("pathlib", PURE, _PATH, "PosixPath PurePath PurePosixPath WindowsPath"),
     facts("pathlib", READS, _PATH, "Path.cwd Path.home"),
     facts("glob", READS, STRINGS, "glob"),
     facts("glob", READS, ITERATOR, "iglob"),
@@ -297,10 +338,11 @@ _SYSTEM: Table = table(
     facts("warnings", PURE, NEW, "catch_warnings"),
     facts("traceback", PRINTS, NOTHING, "print_exc print_stack print_tb"),
     facts("traceback", READS, STR, "format_exc"),
-    facts("importlib", _IMPORTS, ANYTHING, "import_module reload"),
+    facts("importlib", _IMPORTS, ANYTHING, "import_module", Trait.REFLECTS),
+    facts("importlib", _IMPORTS, ANYTHING, "reload"),
     facts("importlib.util", READS, ANYTHING, "find_spec"),
     facts("importlib.metadata", READS, STR, "version"),
-    facts("logging", READS, Type(TypeTag.LOGGER, of="logging.getLogger"), "getLogger"),
+    facts("logging", READS, Type(TypeTag.LOGGER, of="logging.getLogger"), "getLogger", Trait.CHEAP),
     facts("logging", _LOGS, NOTHING, "critical debug error exception info log warning"),
     facts("logging", _SETTINGS, NOTHING, "addLevelName basicConfig captureWarnings disable shutdown"),
     facts("logging", PURE, NEW, "Formatter NullHandler StreamHandler"),
@@ -317,8 +359,10 @@ _CONCURRENCY: Table = table(
     makers("threading", PURE, TypeTag.BARRIER, "Barrier"),
     makers("threading", PURE, TypeTag.THREAD, "Thread Timer"),
     facts("threading", PURE, NEW, "local"),
-    facts("threading", READS, Type(TypeTag.THREAD), "current_thread main_thread"),
-    facts("threading", READS, INT, "active_count get_ident get_native_id"),
+    facts("threading", READS, Type(TypeTag.THREAD), "current_thread", Trait.CHEAP),
+    facts("threading", READS, Type(TypeTag.THREAD), "main_thread"),
+    facts("threading", READS, INT, "active_count get_native_id"),
+    facts("threading", READS, INT, "get_ident", Trait.CHEAP),
     facts("threading", READS, LIST, "enumerate"),
     makers("queue", PURE, TypeTag.QUEUE, "LifoQueue PriorityQueue Queue SimpleQueue"),
     makers("queue", PURE, TypeTag.INSTANCE, "Empty Full"),
@@ -372,29 +416,3 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
     ("time.gmtime", 1): Fact(PURE, TUPLE),
     ("time.localtime", 1): Fact(PURE, TUPLE),
 }
-
-INPLACE = frozenset(
-    words("""random.shuffle heapq.heapify heapq.heappush heapq.heappop heapq.heappushpop heapq.heapreplace
-    bisect.insort bisect.insort_left bisect.insort_right operator.setitem operator.delitem operator.iadd
-    operator.iand operator.iconcat operator.imul operator.ior operator.isub operator.itruediv
-    builtins.setattr builtins.delattr builtins.next functools.update_wrapper""")
-)
-"""These change their first argument."""
-
-CONSUMERS = frozenset(
-    words("""collections.deque collections.Counter collections.OrderedDict itertools.accumulate
-    itertools.chain itertools.chain.from_iterable itertools.combinations itertools.compress
-    itertools.cycle itertools.dropwhile itertools.filterfalse itertools.groupby itertools.islice
-    itertools.pairwise itertools.permutations itertools.product itertools.starmap itertools.takewhile
-    itertools.tee itertools.batched itertools.zip_longest functools.reduce heapq.merge heapq.nlargest
-    heapq.nsmallest math.fsum math.prod statistics.mean statistics.fmean statistics.median
-    statistics.stdev""")
-)
-"""Given an iterator, these use it up, at once or as their own result is used up."""
-
-CALL_BACKS = frozenset(
-    words("""functools.reduce itertools.accumulate itertools.dropwhile itertools.filterfalse itertools.groupby
-    itertools.starmap itertools.takewhile re.sub re.subn heapq.nlargest heapq.nsmallest bisect.bisect
-    bisect.bisect_left bisect.bisect_right timeit.timeit timeit.repeat""")
-)
-"""These call a function that they are given: they do what that function does."""

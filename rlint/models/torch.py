@@ -30,6 +30,7 @@ from rlint.models.fact import (
     table,
     words,
 )
+from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
 
 _ON_HOST = Type(TypeTag.TENSOR, device=Device.HOST, fresh=True)
@@ -51,16 +52,6 @@ _OPTIMIZER_CHANGES = Effect(EffectKind.MUTATES, "changes the optimizer")
 _STARTS_PROCESSES = Effect(EffectKind.OTHER, "starts processes")
 _CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
 
-_ELEMENTWISE = """abs acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
-    bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0
-    isfinite isinf isnan isneginf isposinf isreal lgamma log log10 log1p log2 logical_not logit nan_to_num neg
-    negative rad2deg reciprocal relu round rsqrt selu sgn sigmoid sign signbit sin sinc sinh sqrt square tan
-    tanh trunc"""
-_BINARY = """add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
-    copysign div divide eq float_power floor_divide fmax fmin fmod gcd ge greater greater_equal gt heaviside
-    hypot isclose lcm ldexp le less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor lt
-    maximum minimum mul multiply ne nextafter not_equal polar pow remainder rsub sub subtract true_divide
-    xlogy"""
 _FOREACH = tuple(
     f"_foreach_{name}"
     for name in words(
@@ -73,83 +64,177 @@ _HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min cos co
     reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
 
 _TENSORS: Table = table(
-    facts("torch", PURE, _ON_HOST, "arange empty empty_strided eye full linspace logspace ones range"),
-    facts("torch", PURE, _ON_HOST, "scalar_tensor tensor tril_indices triu_indices zeros"),
+    facts("torch", PURE, _ON_HOST, "arange eye linspace logspace range", Trait.FROM_NUMBERS),
+    facts("torch", PURE, _ON_HOST, "empty empty_strided full ones", Trait.FILLS),
+    facts("torch", PURE, _ON_HOST, "scalar_tensor tril_indices triu_indices", Trait.FROM_NUMBERS),
+    facts("torch", PURE, _ON_HOST, "tensor", Trait.FROM_DATA),
+    facts("torch", PURE, _ON_HOST, "zeros", Trait.FILLS),
     facts(
         "torch", PURE, _ON_HOST, "bartlett_window blackman_window hamming_window hann_window kaiser_window"
     ),
-    facts("torch", PURE, _OF_HOST_MEMORY, "from_numpy frombuffer"),
+    facts("torch", PURE, _OF_HOST_MEMORY, "from_numpy", Trait.CHEAP),
+    facts("torch", PURE, _OF_HOST_MEMORY, "frombuffer"),
     facts("torch", DRAWS, _ON_HOST, "rand randint randn randperm"),
-    facts("torch", DRAWS, NEW_TENSOR, "bernoulli binomial multinomial normal poisson rand_like randint_like"),
-    facts("torch", DRAWS, NEW_TENSOR, "randn_like rrelu"),
+    facts("torch", DRAWS, NEW_TENSOR, "bernoulli binomial normal poisson"),
+    facts("torch", DRAWS, NEW_TENSOR, "multinomial", Trait.GIVES_INDEX),
+    facts("torch", DRAWS, NEW_TENSOR, "rand_like randint_like", Trait.LIKE | Trait.DETACHES),
+    facts("torch", DRAWS, NEW_TENSOR, "randn_like", Trait.LIKE | Trait.DETACHES),
+    facts("torch", DRAWS, NEW_TENSOR, "rrelu"),
     facts("torch", DRAWS, TENSOR, "alpha_dropout dropout feature_dropout"),
     # Given a tensor, these keep its device and may keep its memory.
-    facts("torch", PURE, TENSOR, "as_tensor asarray from_dlpack utils.dlpack.from_dlpack"),
-    facts("torch", PURE, _OF_HOST_MEMORY, "Tensor ByteTensor BoolTensor DoubleTensor FloatTensor HalfTensor"),
-    facts("torch", PURE, _OF_HOST_MEMORY, "IntTensor LongTensor ShortTensor CharTensor BFloat16Tensor"),
+    facts("torch", PURE, TENSOR, "as_tensor", Trait.FROM_DATA | Trait.CHEAP),
+    facts("torch", PURE, TENSOR, "asarray", Trait.FROM_DATA),
+    facts("torch", PURE, TENSOR, "from_dlpack utils.dlpack.from_dlpack"),
+    facts(
+        "torch",
+        PURE,
+        _OF_HOST_MEMORY,
+        "Tensor ByteTensor BoolTensor DoubleTensor FloatTensor HalfTensor",
+        Trait.LEGACY,
+    ),
+    facts(
+        "torch",
+        PURE,
+        _OF_HOST_MEMORY,
+        "IntTensor LongTensor ShortTensor CharTensor BFloat16Tensor",
+        Trait.LEGACY,
+    ),
     facts(
         "torch.cuda", PURE, _ON_CUDA, "BoolTensor ByteTensor DoubleTensor FloatTensor HalfTensor IntTensor"
     ),
     facts("torch.cuda", PURE, _ON_CUDA, "LongTensor"),
-    facts("torch", PURE, TENSOR, "autograd.Variable nn.Parameter nn.Buffer nn.UninitializedParameter"),
-    facts("torch", PURE, NEW_TENSOR, "clone complex empty_like full_like ones_like zeros_like"),
-    facts("torch", PURE, NEW_TENSOR, _ELEMENTWISE),
-    facts("torch", PURE, NEW_TENSOR, _BINARY),
+    facts("torch", PURE, TENSOR, "autograd.Variable"),
+    facts("torch", PURE, TENSOR, "nn.Parameter nn.Buffer nn.UninitializedParameter", Trait.HOLDS_PARTS),
+    facts("torch", PURE, NEW_TENSOR, "clone", Trait.COPIES),
+    facts("torch", PURE, NEW_TENSOR, "complex"),
     facts(
         "torch",
         PURE,
         NEW_TENSOR,
-        """addbmm addcdiv addcmul addmm addmv addr amax amin argmax argmin argsort argwhere baddbmm
-        bincount block_diag bmm bucketize cat cdist celu cholesky cholesky_inverse
-        cholesky_solve clamp clamp_max clamp_min column_stack combinations conv1d conv2d conv3d
-        conv_transpose1d conv_transpose2d corrcoef cosine_embedding_loss cosine_similarity count_nonzero
-        cov cross cumprod cumsum cumulative_trapezoid det diag_embed diagflat diff dist dot dstack
-        embedding flip fliplr flipud gather ger group_norm hardshrink hinge_embedding_loss histc hstack
-        igamma index_add index_copy index_fill index_put index_select inner inverse isin kron layer_norm
-        lerp log_softmax logcumsumexp logdet logsumexp masked_fill masked_scatter masked_select matmul
-        matrix_exp matrix_power mean mm msort mv nanmean nanquantile nansum norm outer pairwise_distance
-        pdist pinverse prelu prod quantile renorm repeat_interleave roll rot90 scatter scatter_add
-        scatter_reduce searchsorted softmax stack std sum take take_along_dim tensordot threshold tile
-        trace trapezoid trapz tril triu vander var vdot vstack""",
+        "empty_like full_like ones_like zeros_like",
+        Trait.FILLS | Trait.LIKE | Trait.DETACHES,
     ),
+    facts(
+        "torch",
+        PURE,
+        NEW_TENSOR,
+        """abs acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
+        bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0 lgamma
+        log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal relu round rsqrt selu sgn
+        sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc""",
+        Trait.ELEMENTWISE,
+    ),
+    facts(
+        "torch",
+        PURE,
+        NEW_TENSOR,
+        "isfinite isinf isnan isneginf isposinf isreal logical_not",
+        Trait.ELEMENTWISE | Trait.COMPARES,
+    ),
+    facts(
+        "torch",
+        PURE,
+        NEW_TENSOR,
+        """add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
+        copysign div divide float_power floor_divide fmax fmin fmod gcd heaviside hypot lcm ldexp
+        logaddexp logaddexp2 maximum minimum mul multiply nextafter polar pow remainder rsub true_divide
+        xlogy""",
+    ),
+    facts("torch", PURE, NEW_TENSOR, "eq isclose ne not_equal", Trait.COMPARES | Trait.DIFFERS),
+    facts(
+        "torch",
+        PURE,
+        NEW_TENSOR,
+        """ge greater greater_equal gt le less less_equal logical_and logical_or logical_xor lt""",
+        Trait.COMPARES,
+    ),
+    facts("torch", PURE, NEW_TENSOR, "sub subtract", Trait.DIFFERS),
+    facts(
+        "torch",
+        PURE,
+        NEW_TENSOR,
+        """addbmm addcdiv addcmul addmm addmv addr baddbmm block_diag bmm celu cholesky cholesky_inverse
+        cholesky_solve clamp clamp_max clamp_min combinations conv1d conv2d conv3d conv_transpose1d
+        conv_transpose2d corrcoef cosine_embedding_loss cov cross cumprod cumsum cumulative_trapezoid det
+        diag_embed diagflat diff embedding ger group_norm hardshrink hinge_embedding_loss histc igamma
+        index_add index_copy index_fill index_put inner inverse kron layer_norm lerp log_softmax
+        logcumsumexp logdet masked_scatter masked_select matmul matrix_exp matrix_power mm msort mv
+        nanquantile outer pdist pinverse prelu quantile renorm scatter scatter_add scatter_reduce softmax
+        take take_along_dim tensordot threshold trace trapezoid trapz vander vdot""",
+    ),
+    facts(
+        "torch", PURE, NEW_TENSOR, "amax amin logsumexp mean nanmean nansum norm prod std var", Trait.REDUCES
+    ),
+    facts("torch", PURE, NEW_TENSOR, "argmax argmin count_nonzero", Trait.REDUCES | Trait.GIVES_INDEX),
+    facts("torch", PURE, NEW_TENSOR, "argsort argwhere bincount bucketize searchsorted", Trait.GIVES_INDEX),
+    facts("torch", PURE, NEW_TENSOR, "cat column_stack dstack hstack stack vstack", Trait.JOINS),
+    facts("torch", PURE, NEW_TENSOR, "cdist cosine_similarity dist pairwise_distance", Trait.DIFFERS),
+    facts("torch", PURE, NEW_TENSOR, "dot", Trait.SUMS),
+    facts("torch", PURE, NEW_TENSOR, "flip fliplr flipud roll rot90", Trait.MIRRORS),
+    facts("torch", PURE, NEW_TENSOR, "gather index_select masked_fill tril triu", Trait.SAME_KIND),
+    facts("torch", PURE, NEW_TENSOR, "isin", Trait.COMPARES),
+    facts("torch", PURE, NEW_TENSOR, "repeat_interleave tile", Trait.REPEATS),
+    facts("torch", PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS),
     # Views, or the argument itself where there is nothing to do.
     facts(
         "torch",
         PURE,
         TENSOR,
-        """adjoint as_strided broadcast_to cartesian_prod chain_matmul conj
-        conj_physical detach diag diagonal einsum flatten imag movedim moveaxis narrow permute positive
-        ravel real reshape resolve_conj select squeeze swapaxes swapdims t transpose unflatten unsqueeze
-        view_as_complex view_as_real""",
+        """adjoint as_strided cartesian_prod chain_matmul conj conj_physical diag diagonal einsum imag
+        positive real resolve_conj select view_as_complex""",
     ),
-    facts("torch", PURE, TENSORS, "broadcast_tensors chunk dsplit hsplit meshgrid split split_with_sizes"),
-    facts("torch", PURE, TENSORS, "tensor_split unbind vsplit"),
-    facts(
-        "torch", PURE, NEW_TENSORS, "aminmax cummax cummin frexp histogram kthvalue mode sort std_mean svd"
-    ),
-    facts("torch", PURE, NEW_TENSORS, "slogdet topk var_mean"),
+    facts("torch", PURE, TENSOR, "broadcast_to", Trait.REPEATS),
+    facts("torch", PURE, TENSOR, "detach", Trait.SAME_KIND | Trait.DETACHES | Trait.CHEAP),
+    facts("torch", PURE, TENSOR, "flatten reshape squeeze unsqueeze", Trait.KEEPS_ORDER | Trait.CHEAP),
+    facts("torch", PURE, TENSOR, "movedim moveaxis swapaxes swapdims", Trait.PERMUTES),
+    facts("torch", PURE, TENSOR, "narrow view_as_real", Trait.CHEAP),
+    facts("torch", PURE, TENSOR, "permute t transpose", Trait.PERMUTES | Trait.CHEAP),
+    facts("torch", PURE, TENSOR, "ravel unflatten", Trait.KEEPS_ORDER),
+    facts("torch", PURE, TENSORS, "broadcast_tensors dsplit hsplit meshgrid split_with_sizes"),
+    facts("torch", PURE, TENSORS, "chunk split", Trait.CHEAP),
+    facts("torch", PURE, TENSORS, "tensor_split vsplit"),
+    facts("torch", PURE, TENSORS, "unbind", Trait.CHEAP),
+    facts("torch", PURE, NEW_TENSORS, "aminmax frexp histogram std_mean svd"),
+    facts("torch", PURE, NEW_TENSORS, "cummax cummin kthvalue mode sort", Trait.INDICES_SECOND),
+    facts("torch", PURE, NEW_TENSORS, "slogdet var_mean"),
+    facts("torch", PURE, NEW_TENSORS, "topk", Trait.INDICES_SECOND),
     # One tensor or several, as the arguments say.
-    facts("torch", PURE, NEW, "all any gradient max median min nanmedian unique unique_consecutive where"),
-    facts("torch", PURE, NEW, "nonzero"),
+    facts("torch", PURE, NEW, "all any", Trait.REDUCES),
+    facts("torch", PURE, NEW, "gradient unique unique_consecutive where"),
+    facts("torch", PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND),
+    facts("torch", PURE, NEW, "nonzero", Trait.GIVES_INDEX),
     facts("torch", PURE, ANYTHING, "atleast_1d atleast_2d atleast_3d"),
-    facts(
-        "torch", PURE, BOOL, "allclose can_cast equal is_complex is_floating_point is_nonzero is_same_size"
-    ),
-    facts("torch", PURE, BOOL, "is_storage is_tensor"),
-    facts("torch", PURE, INT, "numel get_device"),
-    facts("torch", PURE, SHAPE, "Size broadcast_shapes"),
-    facts("torch", PURE, Type(TypeTag.DTYPE), "promote_types result_type"),
-    facts("torch", PURE, ANYTHING, "finfo iinfo typename"),
-    facts("torch", PURE, Type(TypeTag.DEVICE), "device"),
+    facts("torch", PURE, BOOL, "allclose equal", Trait.COMPARES | Trait.DIFFERS),
+    facts("torch", PURE, BOOL, "can_cast is_nonzero is_same_size"),
+    facts("torch", PURE, BOOL, "is_complex", Trait.MEASURES | Trait.CHEAP),
+    facts("torch", PURE, BOOL, "is_floating_point", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
+    facts("torch", PURE, BOOL, "is_storage"),
+    facts("torch", PURE, BOOL, "is_tensor", Trait.CHEAP),
+    facts("torch", PURE, INT, "numel", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
+    facts("torch", PURE, INT, "get_device", Trait.MEASURES | Trait.GIVES_NUMBER),
+    facts("torch", PURE, SHAPE, "Size broadcast_shapes", Trait.CHEAP),
+    facts("torch", PURE, Type(TypeTag.DTYPE), "promote_types result_type", Trait.CHEAP),
+    facts("torch", PURE, ANYTHING, "finfo iinfo", Trait.CHEAP),
+    facts("torch", PURE, ANYTHING, "typename"),
+    facts("torch", PURE, Type(TypeTag.DEVICE), "device", Trait.CHEAP),
     facts("torch", READS, Type(TypeTag.DEVICE), "get_default_device"),
-    facts("torch", _CHANGES, TENSOR, " ".join(f"{name}_" for name in words(_HAVE_INPLACE))),
+    facts(
+        "torch",
+        _CHANGES,
+        TENSOR,
+        """abs_ acos_ asin_ atan_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ cos_ cosh_ deg2rad_ erf_ erfc_
+        exp_ exp2_ expm1_ fill_ floor_ frac_ i0_ index_put_ log_ log10_ log1p_ log2_ logit_ nan_to_num_
+        neg_ rad2deg_ reciprocal_ relu_ round_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_
+        tanh_ threshold_ trunc_ zero_""",
+    ),
+    facts("torch", _CHANGES, TENSOR, "detach_", Trait.DETACHES),
     facts(
         "torch", DRAWS_INTO, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"
     ),
     facts("torch", _CHANGES, NOTHING, " ".join(f"{name}_" for name in _FOREACH)),
     facts("torch", PURE, _TENSOR_LIST, " ".join(_FOREACH)),
     facts("torch", PURE, _TENSOR_LIST, "_foreach_norm"),
-    facts("torch.testing", READS, NOTHING, "assert_close"),
+    facts("torch.testing", READS, NOTHING, "assert_close", Trait.DIFFERS),
     facts("torch", READS, ANYTHING, "compile"),
     facts("torch", PURE, FUNCTION, "func.grad func.vmap vmap"),
     facts("torch", PURE, ANYTHING, "stft istft hash_tensor sparse_coo_tensor"),
@@ -171,14 +256,27 @@ _FUNCTIONAL: Table = table(
         PURE,
         NEW_TENSOR,
         """adaptive_avg_pool1d adaptive_avg_pool2d affine_grid avg_pool1d avg_pool2d avg_pool3d bilinear
-        binary_cross_entropy binary_cross_entropy_with_logits celu conv1d conv2d conv3d conv_transpose1d
-        conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity cross_entropy ctc_loss
-        elu embedding embedding_bag fold gaussian_nll_loss gelu glu grid_sample group_norm hardshrink
-        hardsigmoid hardswish hardtanh hinge_embedding_loss huber_loss kl_div l1_loss layer_norm
-        leaky_relu linear local_response_norm log_softmax logsigmoid margin_ranking_loss mish mse_loss
-        multi_margin_loss multilabel_margin_loss nll_loss normalize one_hot pairwise_distance
-        poisson_nll_loss prelu relu relu6 rms_norm selu sigmoid silu smooth_l1_loss soft_margin_loss
-        softmax softmin softplus softshrink softsign tanh tanhshrink threshold triplet_margin_loss unfold""",
+        binary_cross_entropy binary_cross_entropy_with_logits conv1d conv2d conv3d conv_transpose1d
+        conv_transpose2d conv_transpose3d cosine_embedding_loss cross_entropy ctc_loss embedding
+        embedding_bag fold gaussian_nll_loss glu grid_sample group_norm hinge_embedding_loss huber_loss
+        kl_div layer_norm linear local_response_norm log_softmax margin_ranking_loss multi_margin_loss
+        multilabel_margin_loss nll_loss normalize one_hot poisson_nll_loss prelu rms_norm smooth_l1_loss
+        soft_margin_loss softmax softmin triplet_margin_loss unfold""",
+    ),
+    facts(
+        "torch.nn.functional",
+        PURE,
+        NEW_TENSOR,
+        """celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu relu6 selu
+        sigmoid silu softplus softshrink softsign tanh tanhshrink threshold""",
+        Trait.ELEMENTWISE,
+    ),
+    facts(
+        "torch.nn.functional",
+        PURE,
+        NEW_TENSOR,
+        "cosine_similarity l1_loss mse_loss pairwise_distance",
+        Trait.DIFFERS,
     ),
     facts(
         "torch.nn.functional", PURE, TENSOR, "channel_shuffle interpolate pad pixel_shuffle pixel_unshuffle"
@@ -203,41 +301,85 @@ _LAYERS: Table = table(
         "torch.nn",
         DRAWS,
         TypeTag.MODULE,
-        """AdaptiveLogSoftmaxWithLoss Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d
-        ConvTranspose3d Embedding EmbeddingBag GRU GRUCell LSTM LSTMCell Linear MultiheadAttention RNN RNNCell
-        Transformer TransformerDecoderLayer TransformerEncoderLayer""",
+        "AdaptiveLogSoftmaxWithLoss MultiheadAttention",
+        Trait.NO_SINGLE_TENSOR,
     ),
+    makers("torch.nn", DRAWS, TypeTag.MODULE, "Bilinear Embedding EmbeddingBag", Trait.HAS_WEIGHT),
+    makers(
+        "torch.nn",
+        DRAWS,
+        TypeTag.MODULE,
+        """Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Linear""",
+        Trait.HAS_WEIGHT | Trait.AFFINE,
+    ),
+    makers(
+        "torch.nn", DRAWS, TypeTag.MODULE, "GRU LSTM LSTMCell RNN", Trait.RECURRENT | Trait.NO_SINGLE_TENSOR
+    ),
+    makers("torch.nn", DRAWS, TypeTag.MODULE, "GRUCell RNNCell", Trait.RECURRENT),
+    makers("torch.nn", DRAWS, TypeTag.MODULE, "Transformer TransformerDecoderLayer TransformerEncoderLayer"),
     makers(
         "torch.nn",
         PURE,
         TypeTag.MODULE,
         """AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d
-        AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool2d AvgPool3d BCELoss BCEWithLogitsLoss BatchNorm1d
-        BatchNorm2d BatchNorm3d CELU CTCLoss ChannelShuffle ConstantPad1d ConstantPad2d ConstantPad3d
-        CosineEmbeddingLoss CosineSimilarity CrossEntropyLoss Dropout Dropout1d Dropout2d Dropout3d ELU
-        FeatureAlphaDropout Flatten Fold GELU GLU GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
-        Hardtanh HingeEmbeddingLoss HuberLoss Identity InstanceNorm1d InstanceNorm2d InstanceNorm3d KLDivLoss
-        L1Loss LayerNorm LazyBatchNorm1d LazyBatchNorm2d LazyConv1d LazyConv2d LazyConv3d LazyLinear LeakyReLU
-        LocalResponseNorm LogSigmoid LogSoftmax MSELoss MarginRankingLoss MaxPool1d MaxPool2d MaxPool3d
-        MaxUnpool2d Mish Module ModuleDict ModuleList MultiLabelMarginLoss MultiMarginLoss NLLLoss PReLU
-        PairwiseDistance ParameterDict ParameterList PixelShuffle PixelUnshuffle PoissonNLLLoss RMSNorm RReLU
-        ReLU ReLU6 ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d SELU Sequential SiLU
-        Sigmoid SmoothL1Loss SoftMarginLoss Softmax Softmax2d Softmin Softplus Softshrink Softsign
-        SyncBatchNorm Tanh Tanhshrink Threshold TransformerDecoder TransformerEncoder TripletMarginLoss
-        Unflatten Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d""",
+        AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool2d AvgPool3d BCELoss BCEWithLogitsLoss CTCLoss
+        ChannelShuffle ConstantPad1d ConstantPad2d ConstantPad3d CosineEmbeddingLoss CosineSimilarity
+        CrossEntropyLoss Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout Flatten Fold GELU GLU
+        GaussianNLLLoss Hardshrink Hardsigmoid Hardswish Hardtanh HingeEmbeddingLoss HuberLoss Identity
+        KLDivLoss L1Loss LocalResponseNorm LogSigmoid LogSoftmax MSELoss MarginRankingLoss MaxPool1d
+        MaxPool2d MaxPool3d MaxUnpool2d Mish MultiLabelMarginLoss MultiMarginLoss NLLLoss PairwiseDistance
+        PixelShuffle PixelUnshuffle PoissonNLLLoss RReLU ReflectionPad1d ReflectionPad2d ReplicationPad1d
+        ReplicationPad2d SiLU Sigmoid SmoothL1Loss SoftMarginLoss Softmax Softmax2d Softmin Softplus
+        Softshrink Softsign Tanh Tanhshrink Threshold TripletMarginLoss Unflatten Unfold Upsample
+        UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d""",
+        Trait.WITHOUT_PARAMETERS,
     ),
-    makers("torch.nn", _TALKS, TypeTag.MODULE, "parallel.DistributedDataParallel"),
-    makers("torch.nn", READS, TypeTag.MODULE, "DataParallel"),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        """BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d
+        LayerNorm LazyBatchNorm1d LazyBatchNorm2d LazyConv1d LazyConv2d LazyConv3d LazyLinear RMSNorm
+        SyncBatchNorm TransformerDecoder TransformerEncoder""",
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "CELU ELU LeakyReLU ReLU ReLU6 SELU",
+        Trait.WITHOUT_PARAMETERS | Trait.GRADIENT_BY_RESULT,
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "Module ModuleDict ParameterDict",
+        Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "ModuleList ParameterList",
+        Trait.ITERATES | Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
+    ),
+    makers("torch.nn", PURE, TypeTag.MODULE, "PReLU", Trait.HAS_WEIGHT),
+    makers("torch.nn", PURE, TypeTag.MODULE, "Sequential", Trait.HOLDS_PARTS),
+    makers("torch.nn", _TALKS, TypeTag.MODULE, "parallel.DistributedDataParallel", Trait.NO_SINGLE_TENSOR),
+    makers("torch.nn", READS, TypeTag.MODULE, "DataParallel", Trait.NO_SINGLE_TENSOR),
     facts(
         "torch.nn.init", DRAWS_INTO, TENSOR, "kaiming_normal_ kaiming_uniform_ normal_ orthogonal_ sparse_"
     ),
     facts("torch.nn.init", DRAWS_INTO, TENSOR, "trunc_normal_ uniform_ xavier_normal_ xavier_uniform_"),
     facts("torch.nn.init", _FILLS, TENSOR, "constant_ dirac_ eye_ ones_ zeros_"),
     facts("torch.nn.init", PURE, FLOAT, "calculate_gain"),
-    facts("torch.nn.utils", _GRADIENTS, TENSOR, "clip_grad_norm_ clip_grad_norm"),
-    facts("torch.nn.utils", _GRADIENTS, NOTHING, "clip_grad_value_ clip_grads_with_norm_"),
-    facts("torch.nn.utils", READS, TENSOR, "get_total_norm"),
-    facts("torch.nn.utils", PURE, NEW_TENSOR, "parameters_to_vector rnn.pad_sequence"),
+    facts("torch.nn.utils", _GRADIENTS, TENSOR, "clip_grad_norm_", Trait.ITERATES),
+    facts("torch.nn.utils", _GRADIENTS, TENSOR, "clip_grad_norm"),
+    facts("torch.nn.utils", _GRADIENTS, NOTHING, "clip_grad_value_", Trait.ITERATES),
+    facts("torch.nn.utils", _GRADIENTS, NOTHING, "clip_grads_with_norm_"),
+    facts("torch.nn.utils", READS, TENSOR, "get_total_norm", Trait.ITERATES),
+    facts("torch.nn.utils", PURE, NEW_TENSOR, "parameters_to_vector", Trait.ITERATES),
+    facts("torch.nn.utils", PURE, NEW_TENSOR, "rnn.pad_sequence"),
     facts("torch.nn.utils", PURE, NEW, "rnn.pack_padded_sequence rnn.pack_sequence rnn.PackedSequence"),
     facts("torch.nn.utils", PURE, TENSORS, "rnn.pad_packed_sequence"),
     facts("torch.nn.utils", PURE, Type(TypeTag.LIST, item=TENSOR, fresh=True), "rnn.unpad_sequence"),
@@ -257,8 +399,9 @@ _LEARNING: Table = table(
         READS,
         TypeTag.OPTIMIZER,
         "ASGD Adadelta Adagrad Adam AdamW Adamax LBFGS NAdam Optimizer",
+        Trait.ITERATES,
     ),
-    makers("torch.optim", READS, TypeTag.OPTIMIZER, "RAdam RMSprop Rprop SGD SparseAdam"),
+    makers("torch.optim", READS, TypeTag.OPTIMIZER, "RAdam RMSprop Rprop SGD SparseAdam", Trait.ITERATES),
     makers(
         "torch.optim.lr_scheduler",
         _OPTIMIZER_CHANGES,
@@ -310,12 +453,9 @@ _LEARNING: Table = table(
     makers("torch.cuda.amp", READS, TypeTag.INSTANCE, "GradScaler"),
     facts("torch.cuda.amp", PURE, _CONTEXT, "autocast"),
     facts("torch.amp", PURE, _CONTEXT, "autocast"),
-    facts(
-        "torch",
-        PURE,
-        _CONTEXT,
-        "autocast enable_grad inference_mode no_grad autograd.profiler.record_function",
-    ),
+    facts("torch", PURE, _CONTEXT, "autocast", Trait.CHEAP),
+    facts("torch", PURE, _CONTEXT, "enable_grad inference_mode no_grad", Trait.CHEAP | Trait.MARKS),
+    facts("torch", PURE, _CONTEXT, "autograd.profiler.record_function"),
     facts("torch.autograd", PURE, _CONTEXT, "detect_anomaly"),
     facts("torch.profiler", PURE, _CONTEXT, "profile record_function"),
     # Called, it acts at once; as a context, it acts at its end again.
@@ -331,17 +471,21 @@ _SYSTEM: Table = table(
     facts("torch", READS, INT, "get_num_interop_threads get_num_threads initial_seed"),
     facts("torch", PURE, _CONTEXT, "random.fork_rng"),
     makers("torch", PURE, TypeTag.RANDOM_GENERATOR, "Generator"),
-    facts("torch", READS, BOOL, "is_autocast_enabled is_grad_enabled is_inference_mode_enabled"),
+    facts("torch", READS, BOOL, "is_autocast_enabled is_inference_mode_enabled"),
+    facts("torch", READS, BOOL, "is_grad_enabled", Trait.CHEAP),
     facts("torch", READS, BOOL, "backends.cuda.is_built backends.mps.is_available backends.mps.is_built"),
     facts("torch", READS, BOOL, "compiler.is_compiling"),
-    facts("torch", READS, Type(TypeTag.DTYPE), "get_autocast_dtype get_default_dtype"),
+    facts("torch", READS, Type(TypeTag.DTYPE), "get_autocast_dtype"),
+    facts("torch", READS, Type(TypeTag.DTYPE), "get_default_dtype", Trait.CHEAP),
     facts("torch", READS, STR, "get_float32_matmul_precision"),
     facts("torch", _SETTINGS, NOTHING, "set_anomaly_enabled set_default_device set_default_dtype"),
     facts("torch", _SETTINGS, NOTHING, "set_default_tensor_type set_float32_matmul_precision"),
     facts("torch", _SETTINGS, NOTHING, "set_flush_denormal set_num_interop_threads set_num_threads"),
     facts("torch", _SETTINGS, NOTHING, "set_printoptions use_deterministic_algorithms"),
-    facts("torch.cuda", READS, BOOL, "is_available is_bf16_supported is_initialized"),
-    facts("torch.cuda", READS, INT, "current_device device_count max_memory_allocated max_memory_reserved"),
+    facts("torch.cuda", READS, BOOL, "is_available", Trait.CHEAP),
+    facts("torch.cuda", READS, BOOL, "is_bf16_supported is_initialized"),
+    facts("torch.cuda", READS, INT, "current_device device_count", Trait.CHEAP),
+    facts("torch.cuda", READS, INT, "max_memory_allocated max_memory_reserved"),
     facts("torch.cuda", READS, INT, "memory_allocated memory_reserved"),
     facts("torch.cuda", READS, STR, "get_device_name memory_summary"),
     facts("torch.cuda", READS, ANYTHING, "current_stream default_stream get_device_capability mem_get_info"),
@@ -392,17 +536,3 @@ PLAIN_ARGUMENTS: dict[str, int] = {
     **{f"torch.nn.functional.{name}": 3 for name in words("hardtanh threshold")},
 }
 """With more arguments than these, they may write their result to the first."""
-
-INPLACE = frozenset(
-    name
-    for name in FACTS
-    if name.endswith("_")
-    and name.startswith(("torch._foreach", "torch.nn.init.", "torch.nn.functional.", "torch.nn.utils."))
-) | frozenset(f"torch.{name}_" for name in words(_HAVE_INPLACE))
-"""These change their first argument, or the tensors that it holds."""
-
-CONSUMERS = frozenset(
-    words("""torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_ torch.nn.utils.get_total_norm
-    torch.nn.utils.parameters_to_vector torch.nn.ModuleList torch.nn.ParameterList""")
-) | frozenset(name for name, fact in FACTS.items() if fact.result.tag is TypeTag.OPTIMIZER)
-"""Given an iterator, these use it up."""

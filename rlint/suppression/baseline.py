@@ -17,7 +17,7 @@ from rlint.regex import regex
 from rlint.source.atomic_write import replace_file
 from rlint.source.files import display_name, read_regular
 from rlint.source.links import is_link
-from rlint.suppression.fingerprints import Trait, traits
+from rlint.suppression.fingerprints import FindingKey, finding_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ class BaselineCheck:
 class Baseline:
     """The entries of a file, each with how often it was found."""
 
-    def __init__(self, path: Path, entries: Mapping[Trait, int]) -> None:
+    def __init__(self, path: Path, entries: Mapping[FindingKey, int]) -> None:
         self.path = path
         self.entries = entries
 
@@ -65,40 +65,38 @@ class Baseline:
         left = Counter(self.entries)
         new: list[Finding] = []
         hidden: list[Finding] = []
-        for finding, trait in zip(findings, self._traits(findings, text_of, checked), strict=True):
-            known = left[trait] > 0
-            left[trait] -= known
+        for finding, key in zip(findings, self._keys(findings, text_of, checked), strict=True):
+            known = left[key] > 0
+            left[key] -= known
             (hidden if known else new).append(finding)
         return new, hidden
 
     def unneeded(
         self, hidden: Sequence[Finding], text_of: Callable[[str], str], checked: BaselineCheck
-    ) -> dict[Trait, int]:
+    ) -> dict[FindingKey, int]:
         """Return the entries, and how often each, that stand for nothing any more.
 
         Only of what was checked now, or is gone: of other files and rules nothing is known.
         """
         left = Counter(self.entries)
-        left.subtract(self._traits(hidden, text_of, checked))
+        left.subtract(self._keys(hidden, text_of, checked))
         return {
-            trait: number
-            for trait, number in sorted(left.items())
-            if number > 0 and self._is_known(trait, checked)
+            key: number for key, number in sorted(left.items()) if number > 0 and self._is_known(key, checked)
         }
 
     def updated(
         self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: BaselineCheck
     ) -> Baseline:
         """Return the baseline for what was found now. What was not checked now keeps its entries."""
-        kept = {trait: count for trait, count in self.entries.items() if not self._is_known(trait, checked)}
-        found = Counter(self._traits(findings, text_of, checked))
+        kept = {key: count for key, count in self.entries.items() if not self._is_known(key, checked)}
+        found = Counter(self._keys(findings, text_of, checked))
         return Baseline(self.path, {**kept, **found})
 
     def write(self) -> None:
         """Write the file in one step. Raises RlintError where that fails."""
         entries = [
-            {**{field: getattr(trait, field) for field in _FIELDS}, "count": count}
-            for trait, count in sorted(self.entries.items())
+            {**{field: getattr(key, field) for field in _FIELDS}, "count": count}
+            for key, count in sorted(self.entries.items())
         ]
         rows = ",\n".join("    " + json.dumps(entry, ensure_ascii=False) for entry in entries)
         text = f'{{\n  "version": {_VERSION},\n  "findings": [' + (f"\n{rows}\n  " if rows else "") + "]\n}\n"
@@ -112,10 +110,10 @@ class Baseline:
             reason = getattr(error, "strerror", None) or error
             raise RlintError(f"{self.name}: cannot write the baseline: {reason}") from error
 
-    def _traits(
+    def _keys(
         self, findings: Iterable[Finding], text_of: Callable[[str], str], checked: BaselineCheck
-    ) -> list[Trait]:
-        return traits(findings, text_of, lambda name: self._relative(checked.paths.get(name), name))
+    ) -> list[FindingKey]:
+        return finding_keys(findings, text_of, lambda name: self._relative(checked.paths.get(name), name))
 
     def _relative(self, path: Path | None, name: str) -> str:
         """A file's path as seen from the baseline, which is the same wherever rlint is started."""
@@ -127,10 +125,10 @@ class Baseline:
             return path.as_posix()
         return shown.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
-    def _is_known(self, trait: Trait, checked: BaselineCheck) -> bool:
-        path = self.path.parent / trait.path
+    def _is_known(self, key: FindingKey, checked: BaselineCheck) -> bool:
+        path = self.path.parent / key.path
         codes = checked.codes.get(type(path)(os.path.normpath(path)))
-        return trait.code in codes if codes is not None else not path.exists()
+        return key.code in codes if codes is not None else not path.exists()
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -184,7 +182,7 @@ def _is_own(path: Path) -> bool:
     )
 
 
-def _entries(text: str, shown: str) -> dict[Trait, int]:
+def _entries(text: str, shown: str) -> dict[FindingKey, int]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -200,15 +198,15 @@ def _entries(text: str, shown: str) -> dict[Trait, int]:
             f"{shown}: is a baseline of version {data['version']!r}, this rlint reads version {_VERSION}; "
             "update rlint, or write it anew with `--write-baseline`"
         )
-    entries: dict[Trait, int] = {}
+    entries: dict[FindingKey, int] = {}
     for number, entry in enumerate(data["findings"], start=1):
-        trait, count = _entry(entry, f"{shown}: the baseline is damaged: finding {number}")
+        key, count = _entry(entry, f"{shown}: the baseline is damaged: finding {number}")
         # A merge may leave an entry twice.
-        entries[trait] = max(count, entries.get(trait, 0))
+        entries[key] = max(count, entries.get(key, 0))
     return entries
 
 
-def _entry(entry: Any, place: str) -> tuple[Trait, int]:
+def _entry(entry: Any, place: str) -> tuple[FindingKey, int]:
     if not isinstance(entry, dict):
         raise RlintError(f"{place} is not an object; {_ANEW}")
     values = [entry.get(field) for field in _FIELDS]
@@ -218,4 +216,4 @@ def _entry(entry: Any, place: str) -> tuple[Trait, int]:
             raise RlintError(f"{place} has no text as `{field}`; {_ANEW}")
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise RlintError(f"{place} has a `count` that is no whole number above 0; {_ANEW}")
-    return Trait(*map(str, values)), count
+    return FindingKey(*map(str, values)), count

@@ -31,7 +31,7 @@ _LONGEST = 200  # characters of a line that are kept as they are
 
 
 @ordered
-class Trait:
+class FindingKey:
     """What a finding is known by. Several findings can have the same."""
 
     path: str
@@ -42,9 +42,9 @@ class Trait:
     """The finding's first line, without comment and indentation, its spacing made even."""
 
 
-def traits(
+def finding_keys(
     findings: Iterable[Finding], text_of: Callable[[str], str], path_of: Callable[[str], str] = str
-) -> list[Trait]:
+) -> list[FindingKey]:
     """Return what each finding is known by.
 
     `text_of` gives the text that a file's findings refer to, and `path_of` the path to know it by, both for
@@ -57,17 +57,17 @@ def traits(
             files[finding.path] = _File(text_of(finding.path))
         file = files[finding.path]
         line = finding.start.line
-        found.append(Trait(path_of(finding.path), finding.code, file.function_at(line), file.line(line)))
+        found.append(FindingKey(path_of(finding.path), finding.code, file.function_at(line), file.line(line)))
     return found
 
 
 def fingerprints(findings: Sequence[Finding], report: Report) -> list[str]:
     """Return a text of 32 hexadecimal digits for each finding, no two the same."""
-    seen: Counter[Trait] = Counter()
+    seen: Counter[FindingKey] = Counter()
     found = []
-    for trait in traits(findings, report.text_of):
-        found.append(_digest(trait.path, trait.code, trait.function, trait.line, str(seen[trait])))
-        seen[trait] += 1
+    for key in finding_keys(findings, report.text_of):
+        found.append(_digest(key.path, key.code, key.function, key.line, str(seen[key])))
+        seen[key] += 1
     return found
 
 

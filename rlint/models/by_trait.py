@@ -1,0 +1,80 @@
+"""The names of all functions and methods that have a property."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from rlint.models import builtins, methods, numpy, objects, rl, stdlib, torch
+from rlint.models.canonical_names import SAME
+from rlint.models.effect import EffectKind
+from rlint.models.fact import Fact, Table, table
+from rlint.models.trait import Trait
+from rlint.models.value_type import TypeTag
+
+CALLABLES: Table = table(builtins.FACTS, stdlib.FACTS, numpy.FACTS, torch.FACTS, rl.FACTS)
+"""Functions and classes, by their canonical names."""
+METHODS: dict[TypeTag, Table] = methods.METHODS | objects.METHODS
+"""Methods, by what they are called on."""
+
+_Owner = str | TypeTag
+
+
+@lru_cache(maxsize=1024)
+def having(traits: Trait, *owners: _Owner) -> frozenset[str]:
+    """Return the names that have one of the traits: full names of the functions and classes that stand in
+    the modules among the owners, plain names of the methods of the types among them.
+
+    >>> having(Trait.JOINS, "numpy")  # {"numpy.stack", "numpy.concatenate" …}
+    >>> having(Trait.KEEPS_ORDER, TypeTag.TENSOR)  # {"view", "reshape" …}
+    """
+    found: set[str] = set()
+    for owner in owners:
+        for trait, names in _rows(owner):
+            if trait & traits:
+                found |= names
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1024)
+def names_having(traits: Trait, *owners: _Owner) -> frozenset[str]:
+    """Return what `having` does, without the modules, and with the other names that functions go by."""
+    full = having(traits, *owners)
+    others = {other.rpartition(".")[2] for other, name in SAME.items() if name in full}
+    return frozenset(name.rpartition(".")[2] for name in full) | others
+
+
+@lru_cache(maxsize=256)
+def mutators(*tags: TypeTag) -> frozenset[str]:
+    """Return the methods that change what they are called on, which is of one of these types."""
+    return doing(EffectKind.MUTATES, *tags)
+
+
+@lru_cache(maxsize=256)
+def doing(kinds: EffectKind, *owners: _Owner) -> frozenset[str]:
+    """Return the names, as `having` does, of what has an effect of one of these kinds."""
+    found: set[str] = set()
+    for owner in owners:
+        if isinstance(owner, TypeTag):
+            found.update(name for name, fact in METHODS[owner].items() if fact.effect.kind & kinds)
+        else:
+            found.update(name for name, fact in _by_module().get(owner, ()) if fact.effect.kind & kinds)
+    return frozenset(found)
+
+
+@cache
+def _rows(owner: _Owner) -> tuple[tuple[Trait, frozenset[str]], ...]:
+    """The names of an owner's rows, by all traits that they have."""
+    facts = METHODS[owner].items() if isinstance(owner, TypeTag) else _by_module().get(owner, ())
+    found: dict[Trait, set[str]] = {}
+    for name, fact in facts:
+        if fact.traits:
+            found.setdefault(fact.traits, set()).add(name)
+    return tuple((traits, frozenset(names)) for traits, names in found.items())
+
+
+@cache
+def _by_module() -> dict[str, list[tuple[str, Fact]]]:
+    found: dict[str, list[tuple[str, Fact]]] = {}
+    for name, fact in CALLABLES.items():
+        found.setdefault(name.rpartition(".")[0], []).append((name, fact))
+    return found
