@@ -7,8 +7,8 @@ that a new field is kept without a word here, and what was packed with other fie
 records of rlint's own plain classes, and nothing else.
 
 By hand, because msgspec and cattrs write what several records share again for each: the summaries of 64 files
-are 307 kB here and read in 39 ms; written field by field they are 1.4 MB of JSON, of which msgspec makes plain
-lists in 55 ms, before there is any record.
+are 307 kB here and read in 39 ms; written field by field they are 1.4 MB of JSON, of which msgspec makes
+plain lists in 55 ms, before there is any record.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
-A run uses few of the 150 that rlint's modules define. Compiling all of them takes 12 ms, as long as checking a
-file.
+A run uses few of the 150 that rlint's modules define. Compiling all of them takes 12 ms, as long as checking
+a file.
 """
 
 from __future__ import annotations
