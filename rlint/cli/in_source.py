@@ -1,4 +1,4 @@
-"""Checking for a format that lists what comments hide, too."""
+"""What comments hide, for a format that lists it, too."""
 
 from __future__ import annotations
 
@@ -8,32 +8,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.engine.cache.seen_files import StatCache
-    from rlint.engine.cache.store import Cache
-    from rlint.engine.pool.workers import Workers
     from rlint.findings import Finding
     from rlint.run_data import Report, Target
 
 
-def check(
-    targets: Sequence[Target],
-    *,
-    jobs: int | None,
-    cache: Cache | None,
-    seen: StatCache | None,
-    workers: Workers | None,
-) -> Report:
-    """Check files as the engine does, and keep in the report what their comments hide.
+def with_hidden(report: Report, targets: Sequence[Target]) -> Report:
+    """Return a report of all findings as one in which those that comments hide are listed as hidden.
 
     Files that ask to be left alone as a whole are.
     """
-    from rlint.engine import api
     from rlint.registry import catalogue
     from rlint.registry.engine_rules import ENGINE_CODES
     from rlint.run_data import HiddenFindings
     from rlint.suppression import suppressions
 
-    report = api.check(targets, jobs=jobs, ignore_suppressions=True, cache=cache, seen=seen, workers=workers)
     own = {code.code for code in ENGINE_CODES}
     names = {entry.code: entry.name for entry in catalogue.catalogue()}
     shown: list[Finding] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rlint.cli.console import Console, count, terminal_width
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from rlint.cli.request import Request
     from rlint.cli.targets import CheckWork
@@ -37,9 +37,14 @@ def show(
     from rlint.output import SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
 
     request, settings = work.request, work.settings
+    pages: dict[str, RulePage] = {}
     fixed = len(outcome.fixed) if outcome is not None else 0
     codes = {finding.code for finding in (*report.findings, *(each.finding for each in report.hidden))}
     kept = work.cache() if outcome is None else None  # fixing leaves nothing behind but what it fixes
+    if settings.output_format in SHOWS_PAGES:
+        from rlint.cli.rule_pages import pages_of
+
+        pages = pages_of(codes)
     options = ReportOptions(
         unsafe_fixes=settings.unsafe_fixes,
         color=request.colored and not err,
@@ -51,7 +56,7 @@ def show(
         width=terminal_width(err=err),
         heating=heating,
         measured=measured_lines(codes, kept) if settings.output_format in SHOWS_MEASURED else {},
-        pages=_pages(codes) if settings.output_format in SHOWS_PAGES else {},
+        pages=pages,
     )
     console.problems(report.problems)
     for_people = settings.output_format in ("full", "concise")
@@ -91,12 +96,6 @@ def _in_all(report: Report, options: ReportOptions, outcome: FixOutcome | None) 
             + profile_report.sums(options.heating, options)
         )
     return text
-
-
-def _pages(codes: Collection[str]) -> dict[str, RulePage]:
-    from rlint.cli.rule_pages import pages_of
-
-    return pages_of(codes)
 
 
 def show_diff(work: CheckWork, fixed: FixReport, outcome: FixOutcome, console: Console) -> int:

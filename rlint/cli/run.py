@@ -30,16 +30,44 @@ if TYPE_CHECKING:
 
 def run(request: Request) -> int:
     """Do what the request says."""
+    started = time.perf_counter()
+    console = Console(request)
     work = with_settings(request)
     with workers_ahead(work) as workers:
-        return _run(work, workers)
+        work = with_files(work)
+        if request.show_settings or request.show_files:
+            return _list(work, console)
+        console.detail(f"settings: {work.settings.config or 'defaults, no configuration file'}")
+        if request.reads_stdin:
+            return _run_stdin(work, console)
+        if not work.paths and not work.problems:
+            console.note(
+                "warning: no Python files found under the given paths; `exclude` and what git ignores"
+                " are passed over (`rlint config` shows the settings, `--no-respect-gitignore` looks into the"
+                " latter)"
+            )
+        targets = work.targets()
+        profiled = profiled_of(work, targets)
+        if profiled is not None:
+            targets = profiled.heated(targets)
+        if targets and not any(target.codes for target in targets):
+            console.note("warning: no rules are selected")
+        scope = CheckScope(work, targets)
+        if request.add_noqa:
+            from rlint.cli.noqa import add_comments
+
+            return add_comments(work, scope, console)
+        if work.settings.fix or request.diff:
+            status = _fix(work, scope, console, profiled)
+        else:
+            status = _show(work, scope, _check(work, scope.targets, workers), console, profiled=profiled)
+        console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
+        return status
 
 
-def _run(work: CheckWork, workers: Workers | None) -> int:
-    started = time.perf_counter()
+def _list(work: CheckWork, console: Console) -> int:
+    """Show the settings, or the files that would be checked."""
     request = work.request
-    console = Console(request)
-    work = with_files(work)
     if request.show_settings:
         from rlint.cli.commands.config_command import rendered
 
@@ -47,41 +75,14 @@ def _run(work: CheckWork, workers: Workers | None) -> int:
         named = [str(program.parent)] if request.reads_stdin else list(request.paths)
         console.report(rendered(work.resolver, named))
         return CLEAN
-    if request.show_files:
-        console.problems(work.problems)
-        shown = [
-            target.path for target in CheckScope(work, work.targets()).targets if target.codes is not None
-        ]
-        console.report("\n".join(str(path) for path in shown))
-        return FAILED if work.problems and not work.paths else CLEAN
-    console.detail(f"settings: {work.settings.config or 'defaults, no configuration file'}")
-    if request.reads_stdin:
-        return _run_stdin(work, console)
-    if not work.paths and not work.problems:
-        console.note(
-            "warning: no Python files found under the given paths; `exclude` and what git ignores are passed "
-            "over (`rlint config` shows the settings, `--no-respect-gitignore` looks into the latter)"
-        )
-    targets = work.targets()
-    profiled = profiled_of(work, targets)
-    if profiled is not None:
-        targets = profiled.heated(targets)
-    if targets and not any(target.codes for target in targets):
-        console.note("warning: no rules are selected")
-    if request.add_noqa:
-        from rlint.cli.noqa import add_comments
-
-        return add_comments(work, CheckScope(work, targets), console)
-    status = _run_files(work, CheckScope(work, targets), console, profiled, workers)
-    console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
-    return status
+    console.problems(work.problems)
+    targets = CheckScope(work, work.targets()).targets
+    console.report("\n".join(str(target.path) for target in targets if target.codes is not None))
+    return FAILED if work.problems and not work.paths else CLEAN
 
 
-def _run_files(
-    work: CheckWork, scope: CheckScope, console: Console, profiled: Profiled | None, workers: Workers | None
-) -> int:
-    if not (work.settings.fix or work.request.diff):
-        return _show(work, scope, _check(work, scope.targets, workers), console, profiled=profiled)
+def _fix(work: CheckWork, scope: CheckScope, console: Console, profiled: Profiled | None) -> int:
+    """Fix the files, or show what that would change."""
     from rlint.cli.fixing import write_fixes
 
     done = _chosen(work, scope, console, profiled)
@@ -160,22 +161,21 @@ def _check(work: CheckWork, targets: Sequence[Target], workers: Workers | None =
     from rlint.engine import api
     from rlint.output import LISTS_HIDDEN
 
-    jobs, cache = work.settings.jobs, work.cache()
     unsuppressed = work.request.ignore_noqa
+    lists_hidden = work.settings.output_format in LISTS_HIDDEN and not unsuppressed
     with working(f"checking {count(len(targets), 'file')}", quiet=work.request.quiet or work.request.silent):
-        if work.settings.output_format in LISTS_HIDDEN and not unsuppressed:
-            from rlint.cli.in_source import check
+        report = api.check(
+            targets,
+            jobs=work.settings.jobs,
+            ignore_suppressions=unsuppressed or lists_hidden,
+            cache=work.cache(),
+            seen=work.seen,
+            workers=workers,
+        )
+    if lists_hidden:
+        from rlint.cli.in_source import with_hidden
 
-            report = check(targets, jobs=jobs, cache=cache, seen=work.seen, workers=workers)
-        else:
-            report = api.check(
-                targets,
-                jobs=jobs,
-                ignore_suppressions=unsuppressed,
-                cache=cache,
-                seen=work.seen,
-                workers=workers,
-            )
+        report = with_hidden(report, targets)
     if work.seen is not None:
         work.seen.save()
     return replace(report, problems=(*work.problems, *report.problems))

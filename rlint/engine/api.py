@@ -337,11 +337,7 @@ def _reaches_out(result: FileResult | None) -> bool:
 
 
 def _process_count(groups: Iterable[Sequence[FileTask]], wanted: int | None, cache: Cache | None) -> int:
-    return _count(wanted, [job.size for group in groups for job in group if not _is_told(job, cache)])
-
-
-def _count(wanted: int | None, sizes: Sequence[int]) -> int:
-    """How many processes files of so many bytes are worth, if nobody wants a number."""
-    if wanted is not None:
-        return max(1, min(wanted, len(sizes) or 1))
-    return max(1, min(os.cpu_count() or 1, sum(sizes) // _BYTES_PER_PROCESS + 1, len(sizes) or 1))
+    """How many processes what is to be read is worth, if nobody wants a number."""
+    sizes = [job.size for group in groups for job in group if not _is_told(job, cache)]
+    at_most = (os.cpu_count() or 1, sum(sizes) // _BYTES_PER_PROCESS + 1) if wanted is None else (wanted,)
+    return max(1, min(*at_most, len(sizes) or 1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rlint.engine.incremental.dependencies import Dependencies
 from rlint.frozen import mutable
-from rlint.run_data import FileResult
+from rlint.run_data import CheckOptions, FileResult
 
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -23,6 +23,10 @@ class CheckOutcome:
     summaries: dict[str, ModuleSummary] = field(default_factory=dict)
     asked: Dependencies = field(default_factory=Dependencies)
     _packed: list[bytes] = field(default_factory=list)
+
+    def asked_of(self, options: CheckOptions) -> Dependencies | None:
+        """Where what files ask is to be added; None where nothing is kept of it."""
+        return self.asked if options.cache is not None else None
 
     def add(self, other: CheckOutcome) -> None:
         """Add what was found elsewhere."""

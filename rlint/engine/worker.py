@@ -30,6 +30,7 @@ from rlint.syntax.parse import parse, problem_in
 if TYPE_CHECKING:
     from rlint.base_rule import Rule
     from rlint.engine.cache.summary_cache import SummaryCache
+    from rlint.engine.incremental.dependencies import Dependencies
     from rlint.engine.incremental.query_recorder import QueryRecorder
     from rlint.registry.catalogue import RuleEntry
     from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -106,13 +107,13 @@ class Worker:
         *,
         ignore_suppressions: bool,
         link: Callable[[Mapping[str, ModuleSummary]], WholeProgram] | None = None,
-        ask: Callable[[WholeProgram], QueryRecorder] | None = None,
+        asked: Dependencies | None = None,
         only: Collection[str] | None = None,
     ) -> list[FileResult]:
         """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
 
-        Files that are in none could not be read. `link` is given by who keeps what follows from a group,
-        `ask` by who wants to know what is asked of it. `only` chooses among this worker's files.
+        Files that are in none could not be read. `link` is given by who keeps what follows from a group;
+        what the files ask of it is added to `asked`. `only` chooses among this worker's files.
         """
         jobs = {
             job.name: job
@@ -131,7 +132,7 @@ class Worker:
             results.append(FileResult(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
         for group in groups:
             program = link(group) if link is not None else WholeProgram(group.values())
-            questions = ask(program) if ask is not None else None
+            questions = _recorder(program, asked) if asked is not None else None
             for name in group:
                 if name in jobs:
                     job = jobs[name]
@@ -182,6 +183,12 @@ class Worker:
             found, hidden = _sorted_out(found, comments, job)
         found.sort(key=lambda finding: finding.sort_key)
         return FileResult(job.name, tuple(found), tuple(problems), hidden=hidden)
+
+
+def _recorder(program: WholeProgram, asked: Dependencies) -> QueryRecorder:
+    from rlint.engine.incremental.query_recorder import QueryRecorder
+
+    return QueryRecorder(program, asked.of_a_group())
 
 
 def _sorted_out(
@@ -267,32 +274,25 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
 
 
 def _run_rule(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Finding] | Problem:
+    """Return what a rule finds in a file; no bug of one rule silences the others."""
+    found: dict[tuple[object, ...], Finding] = {}
+    kinds = model.analysis.types
     try:
-        return _findings(rule, model, visits)
+        for node in visits.of(rule) if rule.concerns(model) else ():
+            kinds.doubted = False
+            # a place that lies too deep does not count; what stands elsewhere in the file does
+            with passed_over(RecursionError):
+                for finding in rule.check(node, model):
+                    if finding.heat >= rule.heat:
+                        judged = restored_doubt(finding) if kinds.doubted else finding
+                        found.setdefault((finding.start, finding.end, finding.message), judged)
+        return held(doubted(list(found.values()), model), model) if found else []
     except RecursionError:
         return Problem(model.path, f"{rule.code}: expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
         plugin = catalogue.find(rule.code).plugin
-        return _bug(
-            model.path,
-            f"checking {rule.code}",
-            whose=f"{plugin.name} {plugin.version}" if plugin else "rlint",
-        )
-
-
-def _findings(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Finding]:
-    found: dict[tuple[object, ...], Finding] = {}
-    kinds = model.analysis.types
-    for node in visits.of(rule) if rule.concerns(model) else ():
-        kinds.doubted = False
-        with passed_over(
-            RecursionError
-        ):  # this place lies too deep; what stands elsewhere in the file does not
-            for finding in rule.check(node, model):
-                if finding.heat >= rule.heat:
-                    judged = restored_doubt(finding) if kinds.doubted else finding
-                    found.setdefault((finding.start, finding.end, finding.message), judged)
-    return held(doubted(list(found.values()), model), model) if found else []
+        whose = f"{plugin.name} {plugin.version}" if plugin else "rlint"
+        return _bug(model.path, f"checking {rule.code}", whose)
 
 
 def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:

@@ -16,7 +16,7 @@ from rlint.engine.gc_control import collector_off
 from rlint.engine.incremental.dependencies import Dependencies
 from rlint.engine.incremental.dependency_store import Before, DependencyStore
 from rlint.engine.incremental.query_codec import Teller, Told, changed_parts, from_text
-from rlint.engine.incremental.query_recorder import QueryRecorder, answer_of
+from rlint.engine.incremental.query_recorder import answer_of
 from rlint.engine.worker import Worker
 from rlint.frozen import frozen
 from rlint.plain_data import UnpackError
@@ -96,7 +96,7 @@ class Recheck:
             [summaries],
             ignore_suppressions=self._ignore_suppressions,
             link=lambda _: program,
-            ask=lambda _: QueryRecorder(program, asked.of_a_group()),
+            asked=asked,
             only=todo.keys(),
         )
         return Rechecked(list(still.values()), new, asked, [])

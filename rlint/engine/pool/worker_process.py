@@ -13,7 +13,7 @@ from typing import Any
 
 from rlint.engine.check_outcome import CheckOutcome
 from rlint.engine.gc_control import GcControl
-from rlint.engine.group_checks import check_each, checked, kept_summaries
+from rlint.engine.group_checks import check_each, kept_summaries
 from rlint.engine.pool.messages import Order, Others, Share, WorkerSetup
 from rlint.engine.worker import Worker
 from rlint.errors import RlintError
@@ -135,6 +135,8 @@ class _Process:
             every.update(pickle.loads(packed.pop()))  # noqa: S301 - from a process of this very run
         groups = [{name: every[name] for name in names if name in every} for names in self._names]
         found = CheckOutcome(summaries=self._own if self._how.give_summaries else {})
-        found.results += checked(self._worker, groups, self._how, found.asked)
+        found.results += self._worker.check(
+            groups, ignore_suppressions=self._how.ignore_suppressions, asked=found.asked_of(self._how)
+        )
         self._worker, self._own = Worker(), {}
         return found
