@@ -48,14 +48,41 @@ def found(folder: Path, files: dict[str, str], codes: set[str]) -> list[tuple[st
 def test_which_files_are_tests(path: str, is_test: bool, for_runner: bool) -> None:
     """By the names of files and folders."""
     module = path.removesuffix(".py").replace("/", ".")
-    assert is_test_file(path, module) is is_test
-    assert is_for_a_runner(path, module) is for_runner
+    assert is_test_file(path, module, "import agents") is is_test
+    assert is_for_a_runner(path, module, "import agents") is for_runner
 
 
 def test_what_lies_above_a_project_may_be_called_anything() -> None:
     """Of an absolute path only the part counts that the project chose."""
-    assert not is_test_file("/home/me/tests/agents/dqn.py", "agents.dqn")
-    assert is_test_file("/home/me/agents/tests/dqn.py", "tests.dqn")
+    assert not is_test_file("/home/me/tests/agents/dqn.py", "agents.dqn", "")
+    assert is_test_file("/home/me/agents/tests/dqn.py", "tests.dqn", "")
+
+
+TRAINS = """
+def train(env, agent):
+    while True:
+        loss = agent.loss(env.step(0))
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_test"),
+    [
+        ("test.py", TRAINS, False),
+        ("agents/test_dqn.py", TRAINS, False),
+        ("agents/dqn_test.py", TRAINS, False),
+        ("test_dqn.py", f"import pytest\n{TRAINS}", True),
+        ("test_dqn.py", f"{TRAINS}\n\ndef test_train():\n    train(None, None)\n", True),
+        ("test_dqn.py", f"{TRAINS}\n\nclass TestTrain:\n    pass\n", True),
+        ("test_dqn.py", "import dqn\n", True),
+        ("tests/helpers.py", TRAINS, True),
+        ("conftest.py", TRAINS, True),
+    ],
+)
+def test_a_script_is_told_by_what_it_holds(path: str, text: str, is_test: bool) -> None:
+    """A file called like a test that steps an environment or an optimizer and holds no test is checked."""
+    assert is_test_file(path, path.removesuffix(".py").replace("/", "."), text) is is_test
 
 
 def test_no_rule_looks_at_tests(tmp_path: Path) -> None:

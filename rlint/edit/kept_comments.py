@@ -6,6 +6,7 @@ import io
 import tokenize
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from rlint.edit.changed_statements import Piece
@@ -38,12 +39,11 @@ def comments(lines: str) -> list[str]:
     found: list[str] = []
     # a header above: the lines may be indented; a lone return ends a line for Python alone
     text = "if 1:\n" + _LONE_RETURN.sub("\n", lines)
-    try:
+    # lines that are less indented than the first end it with an error
+    with suppress(tokenize.TokenError, SyntaxError):
         found.extend(
             token.string.rstrip()
             for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline)
             if token.type == tokenize.COMMENT
         )
-    except (tokenize.TokenError, SyntaxError):
-        pass  # at the end of lines that are less indented than the first
     return found

@@ -12,7 +12,7 @@ from rlint.semantics.imports.import_groups import grouped
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
 from rlint.semantics.imports.project_files import module_names, project_files
 from rlint.semantics.imports.relevance import is_judged
-from rlint.semantics.imports.test_files import is_test_file
+from rlint.semantics.imports.test_files import lies_in_tests
 from rlint.source.files import Source, read_source, source_from_text
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class _Look:
 
 def _are_tests(jobs: Iterable[FileTask]) -> bool:
     """Are all files that are to be checked tests, at which no rule looks?"""
-    return all(is_test_file(job.name, job.module) for job in jobs if job.codes is not None)
+    return all(lies_in_tests(job.name, job.module) for job in jobs if job.codes is not None)
 
 
 def _unjudged(group: list[FileTask]) -> list[FileTask]:

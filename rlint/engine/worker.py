@@ -156,7 +156,7 @@ class Worker:
         if comments.skip_file and not ignore_suppressions:
             return FileResult(job.name)
         wanted: list[Rule] = []
-        if not is_test_file(job.name, job.module):
+        if not is_test_file(job.name, job.module, text):
             words = _Words(text)
             wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, words)]
         found: list[Finding] = []

@@ -89,15 +89,12 @@ class FileOpenedPerStep(Rule):
         if step is None or (not flushes and (is_named_anew(node, model) or holds_checkpoint(node, model))):
             return
         called = model.source.text(node.func)
+        each = f"in each {step.value}"
         if flushes:
-            message = (
-                f"`{called}` hands what was written to the system in each {step.value}, so that no buffer helps"
-            )
+            message = f"`{called}` hands what was written to the system {each}, so that no buffer helps"
         else:
-            message = (
-                f"`{called}` opens a file and has it closed again in each {step.value}, which takes far longer "
-            )
-            message += "than to write a line"
+            message = f"`{called}` opens a file and has it closed again {each}, which takes far longer than "
+            message += "to write a line"
         yield self.finding(model, node, message, advice=_LATER if flushes else _ONCE)
 
 

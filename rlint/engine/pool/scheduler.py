@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.engine.pool.messages import Order, Others, Share, Whole
 from rlint.run_data import FileTask
-from rlint.semantics.imports.test_files import is_test_file
+from rlint.semantics.imports.test_files import lies_in_tests
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -55,7 +55,7 @@ class Scheduler:
 
 def _work(job: FileTask) -> int:
     """About how much there is to do with a file."""
-    if is_test_file(job.name, job.module) or not job.judged:
+    if lies_in_tests(job.name, job.module) or not job.judged:
         return job.calls * _READ
     return job.calls * (_TOLD if job.codes is None else _CHECKED)
 

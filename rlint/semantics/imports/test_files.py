@@ -4,23 +4,45 @@ from __future__ import annotations
 
 from rlint.regex import regex
 
-_TEST_FILE = regex(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
+_IN_TESTS = regex(r"(^|/)(tests?|testing|unit_tests?|docs?)/|(^|/)conftest\.py$")
+_NAMED_LIKE_TESTS = regex(r"(^|/)(tests?|testing|unit_tests?|docs?|test_[^/]*|[^/]*_test)(/|\.py$)")
+_OF_A_RUNNER = regex(r"(^|/)(tests?|unit_tests?)/|(^|/)conftest\.py$")
+_FOUND_BY_A_RUNNER = regex(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
+_HOLDS_TESTS = regex(
+    r"(?m)^\s*(async\s+)?def test(_|\w*\()|^\s*class Test\w*\b|^\s*(import|from) (pytest|unittest|nose)\b"
+)
+_TRAINS_OR_ACTS = regex(r"\.(backward|step)\(")
 
-_TESTS_OF_A_RUNNER = regex(r"(^|/)(tests?|unit_tests?)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 
-
-def is_test_file(path: str, module: str) -> bool:
+def is_test_file(path: str, module: str, text: str) -> bool:
     """Is this a file of tests or documentation? What it does slowly slows no training down. `path` is the
-    file as it is shown to the user, `module` the name that its project imports it by.
+    file as it is shown to the user, `module` the name that its project imports it by. Outside of a folder of
+    tests, a file that is called like one and takes steps of an environment or of an optimizer, but holds no
+    tests, is a script: `test.py` evaluates an agent, `test_dqn.py` trains one.
     """
-    return bool(_TEST_FILE.search(_inside_project(path, module)))
+    if lies_in_tests(path, module):
+        return True
+    named = bool(_NAMED_LIKE_TESTS.search(_inside_project(path, module)))
+    return named and not _is_script(text)
 
 
-def is_for_a_runner(path: str, module: str) -> bool:
+def lies_in_tests(path: str, module: str) -> bool:
+    """Is it a file of tests or documentation, whatever it holds?"""
+    return bool(_IN_TESTS.search(_inside_project(path, module)))
+
+
+def is_for_a_runner(path: str, module: str, text: str) -> bool:
     """Is it a test file that a runner of tests loads, and no code of the project does: not `test.py`, which
     a script may import to evaluate its agent?
     """
-    return bool(_TESTS_OF_A_RUNNER.search(_inside_project(path, module)))
+    inside = _inside_project(path, module)
+    if _OF_A_RUNNER.search(inside):
+        return True
+    return bool(_FOUND_BY_A_RUNNER.search(inside)) and not _is_script(text)
+
+
+def _is_script(text: str) -> bool:
+    return _TRAINS_OR_ACTS.search(text) is not None and _HOLDS_TESTS.search(text) is None
 
 
 def _inside_project(path: str, module: str) -> str:

@@ -58,7 +58,9 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     """
     syntax = analysis.syntax
     alike = alike or Interner()
-    summary = ModuleSummary(analysis.name, path, syntax.package, is_test_file(path, analysis.name))
+    summary = ModuleSummary(
+        analysis.name, path, syntax.package, is_test_file(path, analysis.name, syntax.text)
+    )
     if path.endswith(NOTEBOOK):
         summary.cells = cell_lines(syntax.text)
     root = syntax.scopes[syntax.module]
@@ -87,7 +89,7 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     summary.speedups = speedups_of(analysis)
     reader = NetworkParts(analysis)
     summary.parts = parts_of_file(analysis, reader)
-    summary.doings = doings(analysis, reader, has_tests=is_for_a_runner(path, analysis.name))
+    summary.doings = doings(analysis, reader, has_tests=is_for_a_runner(path, analysis.name, syntax.text))
     summary.frozen = gradients.frozen()
     summary.made = made_in(analysis)
     summary.carried = carried_in(analysis)
@@ -103,7 +105,7 @@ def _add_functions(
 ) -> None:
     """Describe the functions of a file, and the code at its top as one without a name."""
     syntax = analysis.syntax
-    is_run = is_for_a_runner(summary.path, analysis.name)
+    is_run = is_for_a_runner(summary.path, analysis.name, syntax.text)
     # what tests call says nothing of how often it runs, and what they hand over nothing of what it is
     calls = {} if is_run else calls_by_function(analysis, gradients, alike)
     applied, gone = applications(analysis), IteratorUses(analysis)
