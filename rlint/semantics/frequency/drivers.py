@@ -13,3 +13,6 @@ class Driver(Enum):
     GENERATION = "generation"
     MESSAGE = "message"
     BATCH = "batch"
+
+    def __str__(self) -> str:
+        return str(self.value)
