@@ -22,9 +22,9 @@ from rlint.semantics.dataflow.value_flow import Use
 from rlint.semantics.frequency import loop_variables, roles, trip_count
 from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.path_conditions import Guard, GuardKind
 from rlint.semantics.interprocedural import reference
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.reference import Reference, ReferenceKind

@@ -8,11 +8,11 @@ from functools import cached_property
 from rlint.findings import Heat
 from rlint.semantics.dataflow.varying_arguments import takes_loop_items
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.answer import COLD, Frequency
 from rlint.semantics.frequency.cadence import Cadence, Cadences
 from rlint.semantics.frequency.drivers import Driver
-from rlint.semantics.frequency.heat import COLD, HeatAt
+from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.path_conditions import Guard
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -40,10 +40,10 @@ class FrequencyQueries:
         self._symbols = symbols
         self._dataflow = dataflow
         self._beats = Cadences(program.heat)
-        self._heats: dict[ast.AST, HeatAt] = {}
+        self._heats: dict[ast.AST, Frequency] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
-    def heat_of(self, node: ast.AST) -> HeatAt:
+    def heat_of(self, node: ast.AST) -> Frequency:
         """How often a node runs, and the chain that explains it."""
         known = self._heats.get(node)
         if known is None:
@@ -55,7 +55,7 @@ class FrequencyQueries:
             self._heats[node] = known
         return known
 
-    def _heat_of(self, node: ast.AST) -> HeatAt:
+    def _heat_of(self, node: ast.AST) -> Frequency:
         summary = self._symbols.function_at(node)
         if summary is None:
             return COLD
@@ -64,7 +64,8 @@ class FrequencyQueries:
         heat = self._heat.inside(summary, around)
         if heat.level is Heat.COLD:
             return heat  # conditions only make it colder
-        return self._heat.inside(summary, around, loops.coldest(node))
+        guards = loops.cooling_guards(node)
+        return self._heat.inside(summary, around, guards) if guards else heat
 
     def runs_each_pass(self, node: ast.AST) -> bool:
         """Does a node run each time that the code which makes it this hot runs: each environment step of

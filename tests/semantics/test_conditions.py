@@ -8,7 +8,7 @@ import pytest
 
 from project_builder import build, expression, model_of
 from rlint.semantics.frequency.drivers import Driver
-from rlint.semantics.frequency.path_conditions import GuardKind
+from rlint.semantics.frequency.guards import GuardKind
 
 LOOP = """
     import time
@@ -28,7 +28,7 @@ LOOP = """
 def guards(body: str) -> list[tuple[GuardKind, str]]:
     """The sorts of the conditions before `line()`, and the counters that drive them."""
     model = model_of(LOOP.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12)))
-    return [(guard.sort, guard.counter) for guard in model.frequency.guards(expression(model, "line()"))]
+    return [(guard.kind, guard.counter) for guard in model.frequency.guards(expression(model, "line()"))]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_intervals(body: str, counter: str) -> None:
         ("if agent.verbose > 1:\n    line()", GuardKind.SWITCH),
         ("if not args.quiet:\n    line()", GuardKind.SWITCH),
         ("if args.anything:\n    line()", GuardKind.SWITCH),
-        ("if writer is not None:\n    line()", GuardKind.SWITCH),
+        ("if writer is not None:\n    line()", GuardKind.PRESENT),
         ("if args.debug is True:\n    line()", GuardKind.SWITCH),
         ("if reward > best_score:\n    line()", GuardKind.BEST),
         ("if best_score < reward:\n    line()", GuardKind.BEST),

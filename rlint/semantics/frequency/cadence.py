@@ -8,8 +8,8 @@ from dataclasses import replace
 from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.heat import HeatMap
-from rlint.semantics.frequency.path_conditions import Guard
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _CALLERS = 8

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlint.findings import Heat
-from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
+from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
 from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
+from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.roles import role_of, takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -18,19 +20,9 @@ from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, L
 from rlint.semantics.nn.checkpoints import savers
 
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
+_TEMPOS = {Heat.COLD: Tempo.ONCE, Heat.WARM: Tempo.ROUND, Heat.HOT: Tempo.STEP}
 _CHAIN_LENGTH = 6
 _MANY_CALLERS = 8
-
-
-@frozen
-class HeatAt:
-    """A level, and the chain that explains it: outermost link first."""
-
-    level: Heat
-    chain: tuple[str, ...] = ()
-
-
-COLD = HeatAt(Heat.COLD)
 
 
 class HeatMap:
@@ -45,13 +37,15 @@ class HeatMap:
         self._many: dict[str, frozenset[Driver]] = {}
         self._loop_drivers: dict[str, tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]] = {}
         self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
-        self._heat: dict[str, HeatAt] = {}
+        self._heat: dict[str, Frequency] = {}
+        self._bounds = FrequencyBounds(graph)
         self._find_drivers()
+        self._bounds.note_updates(self._once)
         for function in self._functions:
             self._loop_heat[function.path] = self._classify(function)
         self._spread()
 
-    def of_function(self, path: str) -> HeatAt:
+    def of_function(self, path: str) -> Frequency:
         """How often a function is called."""
         return self._heat.get(path, COLD)
 
@@ -71,32 +65,60 @@ class HeatMap:
             return True
         return any(level is not None for level in self._loop_heat.get(function.path, ()))
 
-    def inside(self, function: FunctionSummary, loops: list[int], cap: Heat = Heat.HOT) -> HeatAt:
-        """The heat of a line of `function` that stands in `loops` (their indices, innermost first)
-        and under conditions that allow at most `cap`.
+    def inside(
+        self,
+        function: FunctionSummary,
+        loops: list[int],
+        guards: tuple[Guard, ...] = (),
+        cap: Heat = Heat.HOT,
+    ) -> Frequency:
+        """The heat of a line of `function` that stands in `loops` (their indices, innermost first) and, in
+        the innermost of them, behind `guards`. It is at most `cap`.
         """
         path = function.path
         if path in self._in_tests:
             return COLD
         base = self._heat.get(path, COLD)
+        cap = min(cap, self._bounds.of(guards, function)) if guards else cap
         if not loops and base.level <= cap:
             return base
-        level, chain, in_own_loop = base.level, base.chain, False
+        level, chain, tempo, in_own_loop = base.level, base.chain, base.tempo, False
         own = self._loop_heat.get(path, ())
         for index in reversed(loops):
             if index >= len(own):
                 continue
             loop, driven = function.loops[index], own[index]
-            level = min(level, loop.cap)
+            around = self._loop_guards(function, index)
+            if around and (bound := self._bounds.of(around, function)) < level:
+                level, tempo = bound, _tempo_behind(around)
             if driven is not None and (driven > level or (driven is level and in_own_loop)):
                 # a training loop explains itself; of two nested ones the inner explains more
                 starts_here = level is Heat.COLD or driven is Heat.HOT or in_own_loop
                 link = self._link(function, loop)
                 level, chain, in_own_loop = driven, (link,) if starts_here else (*chain, link), True
+                tempo = _TEMPOS[driven]
             elif driven is None and level is Heat.WARM and not loop.bounded:
-                level, chain = Heat.HOT, (*chain, self._link(function, loop))
-        level = min(level, cap)
-        return HeatAt(level, chain) if level is not Heat.COLD else COLD
+                level, chain, tempo = Heat.HOT, (*chain, self._link(function, loop)), Tempo.STEP
+        if cap < level:
+            level, tempo = cap, _tempo_behind(guards)
+        return Frequency(level, chain, tempo) if level is not Heat.COLD else COLD
+
+    def at_call(self, edge: CallEdge) -> Frequency:
+        """How often a call is made."""
+        site, around = edge.site, _enclosing(edge.caller, edge.site.loop)
+        return self.inside(edge.caller, around, inner_guards(site.guards, around), site.cap)
+
+    def _is_done_once(self, caller: FunctionSummary, site: CallSite) -> bool:
+        """Whether a call is started elsewhere, or done once however often its place is passed."""
+        if site.cap is Heat.COLD:
+            return True
+        guards = inner_guards(site.guards, _enclosing(caller, site.loop)) if site.guards else ()
+        return bool(guards) and self._bounds.of(guards, caller) is Heat.COLD
+
+    def _loop_guards(self, function: FunctionSummary, index: int) -> tuple[Guard, ...]:
+        """The conditions between a loop and the next one around it that may cool it."""
+        loop = function.loops[index]
+        return inner_guards(loop.guards, _enclosing(function, loop.parent)) if loop.guards else ()
 
     def _link(self, function: FunctionSummary, loop: LoopSummary) -> str:
         module = self.index.modules[function.module]
@@ -133,8 +155,8 @@ class HeatMap:
             self.each_pass(edge.caller, around, level, own=edge.site.each_pass, seen=seen)
             for edge in self.graph.callers(function.path)[:_MANY_CALLERS]
             if edge.caller.path not in seen
+            if self.at_call(edge).level >= level
             for around in [_enclosing(edge.caller, edge.site.loop)]
-            if self.inside(edge.caller, around, edge.site.cap).level >= level
         )
 
     def drives(self, function: FunctionSummary) -> frozenset[Driver]:
@@ -143,8 +165,7 @@ class HeatMap:
         """
         found = self._once[function.path] | self._many[function.path]
         for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
-            around = _enclosing(edge.caller, edge.site.loop)
-            if self.inside(edge.caller, around, edge.site.cap).level > Heat.COLD:
+            if self.at_call(edge).level > Heat.COLD:
                 found |= self._once[edge.caller.path] | self._many[edge.caller.path]
         return found
 
@@ -169,7 +190,7 @@ class HeatMap:
     def callers(self, function: FunctionSummary) -> list[tuple[Heat, CallEdge]]:
         """The calls of a function, each with how hot it is; those of tests are left out."""
         return [
-            (self.inside(edge.caller, _enclosing(edge.caller, edge.site.loop), edge.site.cap).level, edge)
+            (self.at_call(edge).level, edge)
             for edge in self.graph.callers(function.path)
             if edge.caller.path not in self._in_tests
         ]
@@ -206,8 +227,7 @@ class HeatMap:
             parameters = parameters[1:]
         found = []
         for edge in self.graph.callers(function.path):
-            around = _enclosing(edge.caller, edge.site.loop)
-            if self.inside(edge.caller, around, edge.site.cap).level > Heat.COLD:
+            if self.at_call(edge).level > Heat.COLD:
                 names = dict(edge.site.names)
                 position = str(parameters.index(parameter)) if parameter in parameters else ""
                 found.append(names.get(parameter) or names.get(position) or "")
@@ -229,7 +249,7 @@ class HeatMap:
             if not own_once and not own_many:
                 continue
             for edge in self.graph.callers(path):
-                if edge.site.cap is Heat.COLD:
+                if self._is_done_once(edge.caller, edge.site):
                     continue  # started elsewhere, or done once
                 caller = edge.caller.path
                 before = len(once[caller]), len(many[caller])
@@ -251,7 +271,7 @@ class HeatMap:
         return [
             site
             for site in self.graph.unresolved(function.path)
-            if site.cap is not Heat.COLD and takes_gradient_step(site)
+            if takes_gradient_step(site) and not self._is_done_once(function, site)
         ]
 
     def _classify(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
@@ -266,7 +286,7 @@ class HeatMap:
             if 0 <= site.loop < count:
                 direct[site.loop].add(Driver.GRADIENT_STEP)
         for edge in self.graph.calls(function.path):
-            if 0 <= edge.site.loop < count and edge.site.cap is not Heat.COLD:
+            if 0 <= edge.site.loop < count and not self._is_done_once(function, edge.site):
                 direct[edge.site.loop] |= self._surely_once(edge.target)
                 nested[edge.site.loop] |= self._many[edge.target.path]
             for index in _fed_by(function, edge):
@@ -292,7 +312,7 @@ class HeatMap:
 
     def _spread(self) -> None:
         """From the loops through the calls; the shortest chain wins. Roles speak where no caller does."""
-        queue: deque[tuple[FunctionSummary, HeatAt]] = deque()
+        queue: deque[tuple[FunctionSummary, Frequency]] = deque()
         for wanted in (Heat.HOT, Heat.WARM):
             for function in self._functions:
                 if self.may_be_warm(function):
@@ -309,16 +329,16 @@ class HeatMap:
         self._drain(queue, Heat.WARM)
         self._heat_measured(queue)
 
-    def _heat_measured(self, queue: deque[tuple[FunctionSummary, HeatAt]]) -> None:
+    def _heat_measured(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
         """What a profile saw to run often is hot, whatever the code around it lets one guess."""
         for module in self.index.modules.values():
             for qualname, level, why in module.measured:
                 function = module.functions.get(qualname)
                 if function is not None and function.path not in self._in_tests:
-                    queue.append((function, HeatAt(level, (f"{function.shown} ({why})",))))
+                    queue.append((function, Frequency(level, (f"{function.shown} ({why})",), _TEMPOS[level])))
         self._drain(queue, Heat.WARM)
 
-    def _drain(self, queue: deque[tuple[FunctionSummary, HeatAt]], lowest: Heat) -> None:
+    def _drain(self, queue: deque[tuple[FunctionSummary, Frequency]], lowest: Heat) -> None:
         while queue:
             function, heat = queue.popleft()
             if heat.level < lowest or heat.level <= self.of_function(function.path).level:
@@ -328,18 +348,18 @@ class HeatMap:
             if lowest is Heat.WARM:
                 queue.extend(self._targets(function, Heat.WARM))
 
-    def _targets(self, function: FunctionSummary, wanted: Heat) -> list[tuple[FunctionSummary, HeatAt]]:
+    def _targets(self, function: FunctionSummary, wanted: Heat) -> list[tuple[FunctionSummary, Frequency]]:
         """The functions that `function` calls at exactly the wanted heat, with the chain to them."""
         found = []
         for edge in self.graph.calls(function.path):
-            heat = self.inside(function, _enclosing(function, edge.site.loop), edge.site.cap)
+            heat = self.at_call(edge)
             if heat.level is wanted and edge.target.path != function.path:
                 chain = (*heat.chain, edge.shown)
                 if len(chain) <= _CHAIN_LENGTH + 2:
-                    found.append((edge.target, HeatAt(wanted, _shortened(chain))))
+                    found.append((edge.target, Frequency(wanted, _shortened(chain), heat.tempo)))
         return found
 
-    def _role(self, function: FunctionSummary) -> HeatAt:
+    def _role(self, function: FunctionSummary) -> Frequency:
         """What the name of a function tells about how often others will call it."""
         if function.path in self._in_tests or not function.qualname:
             return COLD
@@ -347,7 +367,16 @@ class HeatMap:
         cls = self.index.modules[function.module].classes.get(owner)
         tag = self.index.class_kind(cls).tag if cls is not None else TypeTag.UNKNOWN
         role = role_of(function, owner if cls is not None else "", tag, self._many[function.path])
-        return HeatAt(role.heat, (f"{function.shown} ({role.what})",)) if role is not None else COLD
+        return (
+            Frequency(role.heat, (f"{function.shown} ({role.what})",), _TEMPOS[role.heat])
+            if role is not None
+            else COLD
+        )
+
+
+def _tempo_behind(guards: tuple[Guard, ...]) -> Tempo:
+    is_interval = any(guard.kind is GuardKind.INTERVAL for guard in guards)
+    return Tempo.INTERVAL if is_interval else Tempo.ROUND
 
 
 def _enclosing(function: FunctionSummary, loop: int) -> list[int]:

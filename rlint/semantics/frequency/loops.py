@@ -8,7 +8,7 @@ from functools import cached_property
 from rlint.findings import Heat
 from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader
 from rlint.semantics.frequency.drivers import Driver
-from rlint.semantics.frequency.intervals import FrequencyBounds
+from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.pacing import Pacing
 from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.semantics.interprocedural.summary import LoopSummary
@@ -39,7 +39,6 @@ class LoopIndex:
         self.index: dict[ast.AST, int] = {}
         self._around: dict[ast.AST, list[AnyLoop]] = {}
         self._unlinked: LoopIndex | None = None
-        self._caps = FrequencyBounds(syntax)
         self.conditions = PathConditions(syntax, types.definitions, self.index)
         """The conditions that lines stand behind."""
         nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in syntax.of_type(kind)]
@@ -54,7 +53,7 @@ class LoopIndex:
         linked = object.__new__(LoopIndex)
         linked.syntax, linked.types, linked._unlinked = self.syntax, types, self
         linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
-        linked._caps, linked.conditions = self._caps, self.conditions
+        linked.conditions = self.conditions
         return linked
 
     def around(self, node: ast.AST) -> list[AnyLoop]:
@@ -119,8 +118,15 @@ class LoopIndex:
         return around[0] if around else None
 
     def coldest(self, node: ast.AST) -> Heat:
-        """How hot a line can be at most, given the conditions between it and its innermost loop."""
-        return self._caps.of(node)
+        """How hot a line can be at most, given the conditions between it and its innermost loop, as far as
+        its function alone tells.
+        """
+        return min((guard.cap for guard in self.cooling_guards(node)), default=Heat.HOT)
+
+    def cooling_guards(self, node: ast.AST) -> tuple[Guard, ...]:
+        """The conditions between a line and its innermost loop that may make it colder."""
+        guards = self.conditions.of(node)
+        return inner_guards(guards, [self.index[loop] for loop in self.around(node)]) if guards else ()
 
     @cached_property
     def pacing(self) -> Pacing:
@@ -128,7 +134,7 @@ class LoopIndex:
         before = self._unlinked
         if before is not None and before._gradient_steps == self._gradient_steps:
             return before.pacing
-        return Pacing(self.syntax, self.types.definitions, self._gradient_steps)
+        return Pacing(self.syntax, self.conditions, self._gradient_steps)
 
     @cached_property
     def _gradient_steps(self) -> list[ast.Call]:
@@ -147,7 +153,6 @@ class LoopIndex:
                     self.index[parent] if parent is not None else -1,
                     frozenset(self._drivers[0].get(node, _NONE)),
                     self.is_bounded(node),
-                    self.coldest(node),
                     self.pacing.each_pass(node),
                     self.conditions.of(node),
                 )
@@ -157,6 +162,20 @@ class LoopIndex:
     def function_drivers(self, function: ast.AST | None) -> frozenset[Driver]:
         """What a function does directly outside its loops."""
         return frozenset(self._drivers[1].get(function, _NONE))
+
+    def update_intervals(self, function: ast.AST | None) -> tuple[int, ...]:
+        """The lines of the intervals at which a function takes gradient steps, one at a time."""
+        return self._update_intervals.get(function, ())
+
+    @cached_property
+    def _update_intervals(self) -> dict[ast.AST | None, tuple[int, ...]]:
+        found: dict[ast.AST | None, set[int]] = {}
+        for call in self._gradient_steps:
+            around = [self.index[loop] for loop in self.around(call)]
+            for guard in inner_guards(self.conditions.of(call), around):
+                if guard.kind is GuardKind.INTERVAL:
+                    found.setdefault(self.syntax.function(call), set()).add(guard.line)
+        return {function: tuple(sorted(lines)) for function, lines in found.items()}
 
     def header(self, loop: AnyLoop) -> str:
         """The loop as one short line: `while step < total`."""

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.regex import regex
-from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
-from rlint.semantics.frequency.intervals import interval_of
-from rlint.semantics.frequency.path_conditions import constant_period
-from rlint.syntax.last_names import last_name
+from rlint.semantics.frequency.path_conditions import PathConditions
 from rlint.syntax.syntax_index import FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
-
-OFTEN = 10
-"""An interval of fewer passes than this is no pause worth the name."""
-
-_REACHED_SOON = regex(
-    r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
-)
-_PACES = regex(r"interval|freq|every|period|update|sync|since|last|target|copy|lag|cycle")
-_USUALLY_SET = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
-_EPISODE_END = regex(r"^(done|dones|terminated|truncated|terminal|finished)$|_done$")
 
 
 class Pacing:
@@ -29,9 +15,9 @@ class Pacing:
     the same conditions, runs as often as the parameters change.
     """
 
-    def __init__(self, syntax: SyntaxIndex, definitions: ReachingDefinitions, steps: list[ast.Call]) -> None:
+    def __init__(self, syntax: SyntaxIndex, conditions: PathConditions, steps: list[ast.Call]) -> None:
         self.syntax = syntax
-        self.definitions = definitions
+        self.conditions = conditions
         self._known: dict[ast.stmt, bool | None] = {}
         self._beside: dict[ast.stmt, bool | None] = {}
         self._stepping: set[ast.AST] = set()
@@ -70,7 +56,7 @@ class Pacing:
             return None if self.syntax.block(statement)[0] is parent.body else False
         if isinstance(parent, ast.If):
             taken = self.syntax.block(statement)[0] is parent.body
-            if not self._usual(parent.test, taken=taken):
+            if not self._is_usual(parent.test, taken=taken):
                 return False
         return self.each_pass(parent) if isinstance(parent, ast.stmt) else False
 
@@ -97,33 +83,8 @@ class Pacing:
     def _skips(self, statement: ast.If) -> bool:
         """`if step % n: return`: may the rest of the pass be left out, and not just at first?"""
         leaves = isinstance(statement.body[-1], (ast.Return, ast.Continue))
-        return leaves and not self._usual(statement.test, taken=False)
+        return leaves and not self._is_usual(statement.test, taken=False)
 
-    def _usual(self, test: ast.expr, *, taken: bool) -> bool:
-        """Does a condition hold (`taken`) or not hold in nearly every pass?"""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return self._usual(test.operand, taken=not taken)
-        if isinstance(test, ast.BoolOp):
-            return all(self._usual(value, taken=taken) for value in test.values)
-        interval = interval_of(test, self.syntax)
-        if interval is not None:
-            period = (
-                interval.period if interval.period is not None else constant_period(test, self.definitions)
-            )
-            return taken and period is not None and period < OFTEN
-        match test:
-            case ast.Constant(value=value):
-                return bool(value) is taken
-            case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
-                return isinstance(test.ops[0], ast.IsNot) is taken
-            case ast.Compare(
-                left=left, ops=[ast.Gt() | ast.GtE() | ast.Lt() | ast.LtE()], comparators=[right]
-            ):
-                names = [(last_name(side) or "").lower() for side in (left, right)]
-                if any(_PACES.search(name) for name in names):
-                    return False
-                return any(_REACHED_SOON.search(name) for name in names)
-        name = (last_name(test) or "").lower()
-        if _EPISODE_END.search(name):
-            return True
-        return taken and bool(_USUALLY_SET.search(name)) and not _PACES.search(name)
+    def _is_usual(self, test: ast.expr, *, taken: bool) -> bool:
+        """Whether a condition holds (`taken`) or does not hold in nearly every pass."""
+        return all(guard.is_usual for guard in self.conditions.of_test(test, taken=taken))

@@ -84,7 +84,7 @@ def _call_site(
         call.lineno,
         loops.index[loop] if loop is not None else -1,
         alike(tuple([alike(argument) for argument in arguments])),
-        min(loops.coldest(call), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT),
+        Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT,
         receiver,
         loops.pacing.each_pass(call),
         alike(tuple(_named(values))),

@@ -129,6 +129,7 @@ def _add_functions(
         calls=tuple(calls.get(None, ())),
         loops=analysis.loops.summaries(None),
         drivers=alike(analysis.loops.function_drivers(None)),
+        update_intervals=analysis.loops.update_intervals(None),
         turns_autograd=gradients.turned_in_module(),
     )
 
@@ -177,6 +178,7 @@ def _function(
         effect.quiet and does_work(node, analysis),
         effect.quiet and watches_others(node, analysis),
         remembers(node, analysis),
+        update_intervals=analysis.loops.update_intervals(node),
     )
 
 

@@ -9,7 +9,7 @@ from rlint.frozen import frozen, mutable
 from rlint.models.effect import PURE, Effect
 from rlint.models.value_type import Type
 from rlint.semantics.frequency.drivers import Driver
-from rlint.semantics.frequency.path_conditions import Guard
+from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.reference import Reference
 from rlint.semantics.nn.architecture import NetworkPart
 from rlint.semantics.nn.autograd import Autograd
@@ -32,9 +32,8 @@ class LoopSummary:
     parent: int  # index of the enclosing loop in the same function, -1 for none
     drivers: frozenset[Driver] = frozenset()
     bounded: bool = False
-    cap: Heat = Heat.HOT  # the hottest that the conditions between it and the next loop allow
     each_pass: bool | None = None  # does it run in each pass of what holds it (see pacing.py)?
-    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
+    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see path_conditions.py)
 
 
 @frozen
@@ -50,13 +49,13 @@ class CallSite:
     line: int
     loop: int
     arguments: tuple[tuple[str, Type], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
-    cap: Heat = Heat.HOT  # the hottest that the conditions around it allow
+    cap: Heat = Heat.HOT  # the hottest that what is called can be, whatever the conditions around it
     receiver: str = ""  # the last name of what the method is called on
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
     # position or keyword, with the last name in the argument, and with `[]` behind it that in its index
     names: tuple[tuple[str, str], ...] = ()
     autograd: Autograd | None = None  # what the function around it says of autograd there
-    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
+    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see path_conditions.py)
     locked: bool = False  # is a lock held around it in the same function (see locks.py)?
     starts: str = ""  # "process" or "thread", where a worker of this sort makes the call (see launches.py)
     many: bool = False  # may several workers that this line starts run at once?
@@ -116,6 +115,7 @@ class FunctionSummary:
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
+    update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     walks_down: Type | None = None  # what stores the tree of sums that it walks down (see descents.py)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
-from rlint.semantics.frequency.path_conditions import GuardKind
+from rlint.semantics.frequency.guards import GuardKind
 from rlint.syntax.last_names import last_name
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def functions_that_save(analysis: FileAnalysis) -> set[str]:
         if not writes_checkpoint(call, analysis):
             continue
         function = tree.function(call)
-        if function is not None and all(guard.sort is GuardKind.RANK for guard in conditions.of(call)):
+        if function is not None and all(guard.kind is GuardKind.RANK for guard in conditions.of(call)):
             found.add(tree.qualname(function))
     return found
 
@@ -79,7 +79,7 @@ def savers(graph: CallGraph) -> frozenset[str]:
             edge.caller.path
             for path in newest
             for edge in graph.callers(path)
-            if all(guard.sort is GuardKind.RANK for guard in edge.site.guards)
+            if all(guard.kind is GuardKind.RANK for guard in edge.site.guards)
         }
         newest = callers - found
         found |= newest

@@ -59,7 +59,7 @@ def handed_over(call: ast.Call, analysis: FileAnalysis) -> list[CallSite]:
                     # a thread or process runs its target once, however many of them a loop starts
                     -1 if spawned or loop is None else analysis.loops.index[loop],
                     tuple((place, analysis.types.type_of(part).aged()) for place, part in given),
-                    Heat.COLD if spawned else analysis.loops.coldest(call),
+                    Heat.COLD if spawned else Heat.HOT,
                     each_pass=analysis.loops.pacing.each_pass(call),
                     guards=analysis.loops.conditions.of(call),
                     names=tuple((place, named) for place, part in given if (named := last_name(part))),

@@ -39,7 +39,7 @@ def unguarded_step(node: ast.AST, model: SemanticModel) -> Driver | None:
 
 def held_back(guards: tuple[Guard, ...]) -> bool:
     """Is there a condition besides the one that picks a process out of several?"""
-    return any(guard.sort is not GuardKind.RANK for guard in guards)
+    return any(guard.kind is not GuardKind.RANK for guard in guards)
 
 
 def is_training(node: ast.AST, model: SemanticModel) -> bool:
@@ -73,7 +73,7 @@ def stands_free(node: ast.AST, model: SemanticModel) -> bool:
 
 def is_free(guards: tuple[Guard, ...]) -> bool:
     """Do conditions hold whenever the file is the program?"""
-    return all(guard.sort is GuardKind.RANK or "__name__" in guard.text for guard in guards)
+    return all(guard.kind is GuardKind.RANK or "__name__" in guard.text for guard in guards)
 
 
 def is_for_training(way: tuple[str, ...]) -> bool:

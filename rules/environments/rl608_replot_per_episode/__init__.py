@@ -145,7 +145,7 @@ def is_drawn_on_demand(call: ast.Call, model: SemanticModel) -> bool:
 def how_often(call: ast.Call, model: SemanticModel) -> str | None:
     """The pass of a training that a call runs in each time; None where anything holds it back."""
     beat = model.frequency.cadence(call)
-    if beat is None or any(guard.sort in _HOLD_BACK for guard in beat.guards):
+    if beat is None or any(guard.kind in _HOLD_BACK for guard in beat.guards):
         return None
     often: str | None = pass_of(call, model)
     return often

@@ -31,7 +31,7 @@ def pass_of(node: ast.AST, model: SemanticModel) -> str | None:
     beat = model.frequency.cadence(node)
     if beat is None or Driver.GENERATION in beat.drivers | beat.nested or not _trains(node, model):
         return None
-    if any(guard.sort is GuardKind.ENDS for guard in beat.guards):
+    if any(guard.kind is GuardKind.ENDS for guard in beat.guards):
         return EPISODE
     if Driver.ENVIRONMENT_STEP in beat.drivers:
         return Driver.ENVIRONMENT_STEP.value

@@ -140,7 +140,7 @@ def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> boo
     """Does a condition let the call run in one pass of the loop: `t == last`, `value is None`?"""
     index = model.analysis.loops.index.get(loop)
     return any(
-        guard.sort is GuardKind.ONCE and guard.loop == index for guard in model.frequency.conditions(call)
+        guard.kind is GuardKind.ONCE and guard.loop == index for guard in model.frequency.conditions(call)
     )
 
 

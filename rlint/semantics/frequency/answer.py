@@ -1,0 +1,28 @@
+"""The answer to how often a line runs: how hot it is, what it runs once for, and why."""
+
+from __future__ import annotations
+
+from rlint.enums import Enum
+from rlint.findings import Heat
+from rlint.frozen import frozen
+
+
+class Tempo(Enum):
+    """What a line runs once for."""
+
+    STEP = "each step"  # of an environment or optimizer, each sample, token or message
+    ROUND = "each round"  # an episode, an epoch, a batch of rollouts
+    INTERVAL = "each so many steps"
+    ONCE = "once"  # or not known to run more often
+
+
+@frozen
+class Frequency:
+    """How often a line runs, and the chain that explains it: outermost link first."""
+
+    level: Heat
+    chain: tuple[str, ...] = ()
+    tempo: Tempo = Tempo.ONCE
+
+
+COLD = Frequency(Heat.COLD)

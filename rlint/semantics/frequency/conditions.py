@@ -1,0 +1,280 @@
+"""Classify conditions by what makes them come true: intervals, switches, ends of episodes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from rlint.findings import Heat
+from rlint.regex import regex
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.frequency.guards import OFTEN, GuardKind
+from rlint.syntax.last_names import last_name
+from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import SyntaxIndex
+from rlint.syntax.walk import descendants
+
+_REACHED_SOON = regex(
+    r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
+)
+_MOMENT = regex(r"interval|freq|every|period|next|since|last|milestone|schedule|timer|(^|_)at_")
+_PACED = regex(r"interval|freq|every|period")
+_AHEAD = regex(r"interval|freq|every|period|next|milestone|schedule")
+_RARE = regex(
+    r"log|eval|save|sav|checkpoint|ckpt|print|render|record|video|report|test|plot|display|summary|milestone"
+)
+_ASKS = regex(r"^(should|is_time|time_to|every|due|must|do_|trigger)|_(trigger|due|every|interval)$")
+_CLOCK = regex(r"(^|_)(time|clock|now|elapsed|seconds|secs|minutes|monotonic|perf_counter|duration)$")
+_COUNTER = regex(
+    r"(^|_)(steps?|iters?|iterations?|epochs?|episodes?|idx|index|count|counter|updates?|frames?|i|j|k|t|n|it)$"
+)
+_PROGRESS = regex(r"(^|_)(steps?|timesteps?|iters?|iterations?|epochs?|episodes?|updates?|frames?)$")
+_ENDS = regex(
+    r"^(done|term|trunc|finish|complete)|_(done|dones|over|reset|ended|ends?)$|episode|final_|^reset$"
+)
+_LAST = regex(r"^last(_(step|iter|iteration|epoch|episode|update|frame|idx|index))?$")
+_RANK = regex(r"(^|_)(rank|process_index|proc_id|process_id|worker_id|worker_index|thread_id)$|^get_rank$")
+_MAIN = regex(r"(^|_)(main_process|is_main|is_master|master|is_chief|rank_?zero|global_zero|is_leader)($|_)")
+_BEST = regex(r"(^|_)(best|highest|lowest|record)")
+_DEBUG = regex(r"(^|_)(verbose|debug|profile|dry_run|sanity)", re.IGNORECASE)
+_OBSERVES = (
+    r"verbos\w*|debug\w*|profil\w*|dry_run|sanity|rend\w*|displ\w*|visu\w*|show\w*|plot\w*|print\w*"
+    r"|log\w*|track\w*|sav\w*|record\w*|captur\w*|video\w*|wandb\w*|tensorboard\w*|tb\w*"
+    r"|writer|report\w*|dump\w*|test\w*|eval\w*|watch\w*|gui|anomal\w*|trac\w*|play\w*|demo\w*|human\w*|view\w*"
+    r"|monitor\w*|checkpoint\w*|ckpt\w*|export\w*|quiet|silent|detect\w*|nan\w*"
+)
+_SWITCH = regex(rf"(^|_)({_OBSERVES}|use|do|enabl\w*|with)($|_)")
+_OBSERVATION = regex(rf"(^|_)({_OBSERVES})($|_)")
+_OPTIONS = regex(r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting)s?$|_(args|cfg|config)$")
+_USUALLY_SET = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
+_DECIDED = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
+_MOST_STEPS = 3
+"""So many assignments are followed from a name to the condition that it stands for."""
+
+
+class Condition(NamedTuple):
+    """What makes a test come true, how hot it lets a line be, and what decides it (see `Guard`)."""
+
+    kind: GuardKind
+    cap: Heat = Heat.HOT
+    counter: str = ""
+    period: int | None = None
+    decider: str = ""
+    is_parameter: bool = False
+
+
+class Conditions:
+    """The tests of one file, classified one by one; `and`, `or` and `not` are left to who asks."""
+
+    def __init__(self, syntax: SyntaxIndex, definitions: ReachingDefinitions) -> None:
+        self.syntax = syntax
+        self.definitions = definitions
+
+    def of(self, test: ast.expr, *, taken: bool) -> Condition | None:
+        """Return what has to come true for a test to hold (`taken`), or not to; None where that is so in
+        nearly every pass.
+        """
+        modulo = _modulo(test)
+        if modulo is not None:
+            return self._interval(modulo, test, taken=taken)
+        if isinstance(test, ast.Compare):
+            return self._compared(test, taken=taken) if len(test.ops) == 1 else Condition(GuardKind.OTHER)
+        if isinstance(test, ast.Constant):
+            return None if bool(test.value) is taken else Condition(GuardKind.SWITCH, Heat.COLD)
+        name = (last_name(test) or "").lower().lstrip("_")
+        if isinstance(test, ast.Call):
+            if name == "hasattr" and not taken:
+                return Condition(GuardKind.ONCE, Heat.COLD)
+            if _ASKS.search(name):
+                return self._every_so_many("", name) if taken else None
+        owner = (last_name(test.value) or "").lower() if isinstance(test, ast.Attribute) else ""
+        kind = _kind_of_name(name, owner, taken=taken)
+        if kind is None:
+            return None
+        is_parameter = taken and kind in _DECIDED and isinstance(test, ast.Name) and self._is_parameter(test)
+        is_decided = is_parameter or (taken and kind in _DECIDED and _is_read(test) and is_observation(name))
+        return Condition(
+            kind,
+            _cap_of(kind, name, taken=taken),
+            decider=(last_name(test) or "") if is_decided else "",
+            is_parameter=is_parameter,
+        )
+
+    def meaning(self, test: ast.expr) -> ast.expr:
+        """Return the condition that a name stands for: `step % 100 == 0` for `is_log_step`."""
+        for _ in range(_MOST_STEPS):
+            if not isinstance(test, ast.Name):
+                break
+            bindings = self.definitions.reaching(test)
+            if len(bindings) != 1 or bindings[0].kind is not BindingKind.ASSIGN or bindings[0].path:
+                break
+            value = bindings[0].value
+            if not isinstance(value, (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)):
+                break
+            test = value
+        return test
+
+    def text(self, node: ast.AST) -> str:
+        """Return the source of a node in one line."""
+        return " ".join(self.syntax.text[slice(*self.syntax.positions.span(node))].split())
+
+    def _is_parameter(self, name: ast.Name) -> bool:
+        bindings = self.definitions.reaching(name)
+        return len(bindings) == 1 and bindings[0].kind is BindingKind.PARAMETER
+
+    def _interval(self, modulo: ast.BinOp, test: ast.expr, *, taken: bool) -> Condition | None:
+        """`step % n == 0` and `not step % n`; `step % n` and `step % n != 0` where they must not hold."""
+        share = 1
+        if isinstance(test, ast.Compare):
+            op, bound = test.ops[0], test.comparators[0]
+            if not isinstance(op, (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt)):
+                return Condition(GuardKind.OTHER)
+            if isinstance(op, (ast.NotEq, ast.Gt)) is taken:
+                return None  # the passes between
+            if taken and isinstance(op, ast.Lt) and isinstance(bound, ast.Constant):
+                share = bound.value if isinstance(bound.value, int) else 1
+        elif taken:
+            return None  # `step % n` holds in nearly every pass
+        period = self._period(modulo)
+        if period is not None:
+            period //= max(share, 1)
+            if period < 2:
+                return None
+        return self._every_so_many(
+            self.text(modulo.left), self.text(modulo.right), period, last_name(modulo.right) or ""
+        )
+
+    def _period(self, modulo: ast.BinOp) -> int | None:
+        length = modulo.right
+        if isinstance(length, ast.Name):
+            bindings = self.definitions.reaching(length)
+            if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and bindings[0].value:
+                length = bindings[0].value
+        if isinstance(length, ast.Constant) and isinstance(length.value, (int, float)):
+            return int(length.value)
+        return None
+
+    def _every_so_many(
+        self, counter: str, text: str, period: int | None = None, decider: str = "", *, reached: bool = True
+    ) -> Condition:
+        if period is None:
+            is_rare = bool(_RARE.search(text.lower()))
+            cap = Heat.WARM if is_rare and reached else Heat.HOT
+            return Condition(GuardKind.INTERVAL, cap, counter, None, "" if is_rare else decider)
+        return Condition(GuardKind.INTERVAL, Heat.WARM if period >= OFTEN else Heat.HOT, counter, period)
+
+    def _compared(self, test: ast.Compare, *, taken: bool) -> Condition | None:
+        op, left, right = test.ops[0], test.left, test.comparators[0]
+        names = [(last_name(side) or "").lower().lstrip("_") for side in (left, right)]
+        constant = right.value if isinstance(right, ast.Constant) else ...
+        if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+            return self._equal(test, names, constant, same=isinstance(op, (ast.Is, ast.Eq)) is taken)
+        words = words_of(test)
+        if isinstance(op, (ast.In, ast.NotIn)):
+            inside = isinstance(op, ast.In) is taken
+            if any(_ENDS.search(word) for word in words):
+                return Condition(GuardKind.ENDS, Heat.WARM) if inside else None
+            if _COUNTER.search(names[0]):
+                moments = bool(_PROGRESS.search(names[0]) or _RARE.search(names[1]))
+                return self._moment(test, reached=moments) if inside else None
+            return Condition(GuardKind.OTHER)
+        more = isinstance(op, (ast.Gt, ast.GtE)) is taken
+        if any(_BEST.search(word) for word in words):
+            return Condition(GuardKind.BEST, Heat.WARM if taken else Heat.HOT)
+        if any(_CLOCK.search(word) for word in words):
+            return Condition(GuardKind.CLOCK, Heat.WARM if more else Heat.HOT)
+        if any(_MOMENT.search(word) for word in words):
+            is_turned = _AHEAD.search(names[0]) and not _AHEAD.search(names[1])
+            return self._moment(test, reached=more is not bool(is_turned))
+        if isinstance(constant, int) and _SWITCH.search(names[0]):
+            return Condition(
+                GuardKind.SWITCH, _cap_of(GuardKind.SWITCH, names[0], taken=more)
+            )  # `verbose > 1`
+        reached_soon = _REACHED_SOON.search(names[1 if more else 0])
+        return (
+            None if reached_soon or (more and _REACHED_SOON.search(names[0])) else Condition(GuardKind.OTHER)
+        )
+
+    def _equal(
+        self, test: ast.Compare, names: list[str], constant: object, *, same: bool
+    ) -> Condition | None:
+        """`left == right`, `left is right` (`same`) and their opposites."""
+        if constant is None:
+            if not same:
+                return Condition(GuardKind.PRESENT)
+            # made once, at first use; a parameter that may be None says nothing of the kind
+            is_kept = isinstance(test.left, ast.Attribute) and isinstance(test.ops[0], ast.Is)
+            return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
+        if isinstance(constant, bool):
+            return self.of(test.left, taken=constant is same)
+        if any(_RANK.search(name) for name in names):
+            return Condition(GuardKind.RANK) if same else Condition(GuardKind.OTHER)
+        is_last = _LAST.search(names[1]) and _COUNTER.search(names[0])
+        if not is_last and any(_MOMENT.search(name) for name in names):
+            return self._moment(test) if same else None
+        if _COUNTER.search(names[0]) and not isinstance(test.left, ast.Call):
+            return Condition(GuardKind.ONCE, Heat.COLD if constant in (0, 1) else Heat.WARM) if same else None
+        return Condition(GuardKind.OTHER)
+
+    def _moment(self, test: ast.Compare, *, reached: bool = True) -> Condition:
+        """`step == next_log`, `step in milestones`, `step - last >= every`."""
+        left, right = self.text(test.left), self.text(test.comparators[0])
+        length = last_name(test.comparators[0]) if isinstance(test.ops[0], (ast.GtE, ast.Gt)) else None
+        return self._every_so_many(left, f"{left} {right}", decider=length or "", reached=reached)
+
+
+def is_observation(name: str) -> bool:
+    """Whether a switch of this name asks for something to look at: a log, a plot, a debugging aid."""
+    return bool(_OBSERVATION.search(name.lower().lstrip("_")))
+
+
+def words_of(expression: ast.expr) -> set[str]:
+    """Return the names and texts in an expression, in lower case."""
+    found = set()
+    for node in descendants(expression):
+        name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "value", None)
+        if isinstance(name, str):
+            found.add(name.lower().lstrip("_"))
+    return found
+
+
+def _modulo(test: ast.expr) -> ast.BinOp | None:
+    """Return the `step % n` that a test is about."""
+    match test:
+        case ast.BinOp(op=ast.Mod() | ast.BitAnd()):
+            return test
+        case ast.Compare(left=ast.BinOp(op=ast.Mod()) as modulo, ops=[_]):
+            return modulo
+        case ast.Compare(
+            left=ast.Constant(), ops=[ast.Eq() | ast.NotEq()], comparators=[ast.BinOp(op=ast.Mod()) as modulo]
+        ):
+            return modulo
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _kind_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
+    """The kind of a condition that is a name (an attribute of `owner`), None where it holds as a rule."""
+    if _MAIN.search(name) or _RANK.search(name):
+        return GuardKind.RANK if taken is bool(_MAIN.search(name)) else GuardKind.OTHER
+    if _ENDS.search(name):
+        return GuardKind.ENDS if taken else None
+    if _BEST.search(name):
+        return GuardKind.BEST if taken else GuardKind.OTHER
+    if _SWITCH.search(name) or _OPTIONS.search(owner):
+        return GuardKind.SWITCH
+    if _PACED.search(name):
+        return GuardKind.INTERVAL if taken else None
+    return None if _USUALLY_SET.search(name) and taken else GuardKind.OTHER
+
+
+def _is_read(test: ast.expr) -> bool:
+    return isinstance(test, (ast.Name, ast.Attribute))
+
+
+def _cap_of(kind: GuardKind, name: str, *, taken: bool) -> Heat:
+    if kind in (GuardKind.ENDS, GuardKind.BEST):
+        return Heat.WARM
+    return Heat.COLD if taken and _DEBUG.search(name) else Heat.HOT
