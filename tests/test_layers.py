@@ -56,7 +56,7 @@ PACKAGES = {
     "rlint.config": ("packaging", "tomllib", "tomli"),
     "rlint.source": ("pathspec",),
     "rlint.edit": ("libcst",),
-    "rlint.output": ("markdown_it",),  # which comes with rich
+    "rlint.output": ("jinja2", "markupsafe", "markdown_it"),  # the last one comes with rich
     "rlint.harness": ("numpy", "torch", "psutil"),
     "rlint.lsp": ("pygls", "lsprotocol", "attrs"),
     "rlint.cli": ("click", "rich", "psutil"),

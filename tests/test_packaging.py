@@ -162,6 +162,14 @@ def test_linting_needs_neither_torch_nor_numpy(installed: Environment, tmp_path:
         assert found >= {(entry.name, entry.code) for entry in RULES if entry.code in default_codes()}
 
 
+def test_the_installed_program_makes_pages(installed: Environment, tmp_path: Path) -> None:
+    """The templates and style sheets of pages are in the wheel."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert "</style>" in installed.run("rlint", "check", "--output-format", "html", ".", cwd=tmp_path)
+    installed.run("rlint", "site", "site", cwd=tmp_path)
+    assert "</style>" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+
+
 def test_the_installed_program_fixes(installed: Environment, tmp_path: Path) -> None:
     """`rlint fix` from the wheel makes after.py of before.py."""
     for entry in RULES[:3]:

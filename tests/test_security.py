@@ -61,7 +61,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
     return frozenset(names - {"rlint", "__main__", "__mp_main__"})
 
 
-FURTHER = set("libcst rich torch numpy sitecustomize usercustomize rules conftest".split())
+FURTHER = set("libcst rich jinja2 markupsafe torch numpy sitecustomize usercustomize rules conftest".split())
 SPAWNED = """import multiprocessing, sys
 import rlint.engine.pool.workers
 rlint.engine.pool.workers._METHOD = "spawn"
@@ -97,6 +97,7 @@ def test_nothing_is_imported_from_the_tree(tmp_path: Path, how: str, imported: f
     assert "Found 1 finding." in done.stdout
     assert run(tree, "fix", ".", program=program).returncode == 0
     assert run(tree, "check", "--output-format", "json", ".", program=program).stdout == "[]\n"
+    assert "All checks passed!" in run(tree, "check", "--output-format", "html", ".", program=program).stdout
     assert not sprung.exists()
 
 

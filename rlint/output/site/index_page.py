@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rlint.output import evidence_lines, measured_page
-from rlint.output.markup import Markup, join, prose, tag
-from rlint.output.site.frame import frame
+from rlint.output import evidence_lines, measured_page, templates
 
 if TYPE_CHECKING:
     from rlint.evidence.recorded import Evidence
 
+_SUMMARY = "What rlint finds in reinforcement-learning and PyTorch code, and what that was measured to cost"
 _COLUMNS = ("Rule", "Family", "Fix", "Default", "Measured", "Finds")
-_TITLE = "The rules of rlint"
 
 
 def render(evidences: Sequence[Evidence]) -> str:
@@ -25,49 +23,28 @@ def render(evidences: Sequence[Evidence]) -> str:
         "fix": {fix: measured_page.fix_words(fix) for fix in fixes},
         "default": {"on": "on", "opt-in": "opt-in"},
     }
-    head = tag("tr", *(tag("th", title, scope="col", role="columnheader") for title in _COLUMNS), role="row")
-    table = tag(
-        "table",
-        tag("thead", head, role="rowgroup"),
-        tag("tbody", *map(_row, evidences), role="rowgroup"),
-        class_="rows rules",
-        role="table",
-    )
-    return frame(
-        _TITLE,
-        "What rlint finds in reinforcement-learning and PyTorch code, and what that was measured to cost",
-        tag("h1", _TITLE),
-        tag(
-            "p",
-            f"{len(evidences)} patterns in reinforcement-learning and PyTorch code, most of which cost time "
-            "or memory, each with what its fix was measured to gain.",
-            class_="lead",
-        ),
-        tag("form", *(_choice(name, values) for name, values in filters.items()), class_="filters"),
-        table,
+    rows = []
+    for evidence in evidences:
+        entry = evidence.entry
+        default = "opt-in" if entry.opt_in else "on"
+        fix, gained = measured_page.fix_words(entry.fixes), evidence_lines.cell(evidence)
+        cells = (entry.family, fix, default, gained, templates.prose(entry.summary))
+        rows.append((entry, " ".join(_fixes(evidence)), default, cells))
+    return templates.page(
+        "rules.html.jinja",
+        "The rules of rlint",
+        "verify.css",
+        "site.css",
         style="".join(_hiding(filters)),
+        summary=_SUMMARY,
+        columns=_COLUMNS,
+        filters={name: {"all": "all", **values} for name, values in filters.items()},
+        rules=rows,
     )
 
 
-def _fixes(evidence: Evidence) -> list[str]:
-    return evidence.entry.fixes.split(", ")
-
-
-def _choice(name: str, values: dict[str, str]) -> Markup:
-    """Radio buttons: style sheets know which one is chosen."""
-    options = {"all": "all", **values}
-    buttons = [
-        tag(
-            "label",
-            tag("input", type="radio", name=name, id=f"{name}-{value}", value=value, checked=value == "all"),
-            f" {shown}",
-        )
-        for value, shown in options.items()
-    ]
-    return tag("fieldset", tag("legend", name.capitalize()), *buttons)
-
-
-def _hiding(filters: dict[str, dict[str, str]]) -> Iterable[str]:
+def _hiding(filters: dict[str, dict[str, str]]) -> Iterator[str]:
+    """Yield the style that hides rows for each choice of the filters."""
     for name, values in filters.items():
         for value in values:
             yield (
@@ -76,23 +53,5 @@ def _hiding(filters: dict[str, dict[str, str]]) -> Iterable[str]:
             )
 
 
-def _row(evidence: Evidence) -> Markup:
-    entry = evidence.entry
-    default = "opt-in" if entry.opt_in else "on"
-    name = tag("a", tag("b", entry.code), f" {entry.name}", href=f"rules/{entry.code}.html")
-    fix, gained = measured_page.fix_words(entry.fixes), evidence_lines.cell(evidence)
-    cells = (entry.family, fix, default, gained, prose(entry.summary))
-    first = tag("th", tag("span", name), scope="row", role="rowheader", class_="name", data_label=_COLUMNS[0])
-    others = [
-        tag("td", tag("span", cell), role="cell", data_label=title)
-        for cell, title in zip(cells, _COLUMNS[1:], strict=True)
-    ]
-    return tag(
-        "tr",
-        join(first, *others),
-        role="row",
-        id=entry.code,
-        data_family=entry.family,
-        data_fix=" ".join(_fixes(evidence)),
-        data_default=default,
-    )
+def _fixes(evidence: Evidence) -> list[str]:
+    return evidence.entry.fixes.split(", ")
