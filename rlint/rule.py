@@ -6,7 +6,7 @@ from rlint.edit import call_arguments
 from rlint.enums import Enum
 from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
-from rlint.models import parameters
+from rlint.models import element_types, parameters, vocabulary
 from rlint.models.effect import Effect, EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
@@ -137,6 +137,7 @@ __all__ = [
     "containers",
     "descendants",
     "dtypes",
+    "element_types",
     "environments",
     "extract_variable",
     "frozen",
@@ -172,6 +173,7 @@ __all__ = [
     "spawn",
     "torch_settings",
     "trip_count",
+    "vocabulary",
     "weight_sync",
     "write_only",
 ]

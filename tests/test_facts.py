@@ -43,6 +43,7 @@ NEWER = {
     "math.cbrt": (3, 11),
     "math.exp2": (3, 11),
     "math.sumprod": (3, 12),
+    "typing.override": (3, 12),
 }
 FOREIGN = ("regex.",)  # not of the standard library, but written as if
 PLATFORM = {"os.sched_getaffinity", "os.sched_setaffinity", "os.fork", "os.uname", "pathlib.WindowsPath"}

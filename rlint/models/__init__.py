@@ -12,19 +12,22 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rlint.models import builtins, methods, numpy, objects, rl, stdlib, torch
-from rlint.models.attributes import ATTRIBUTES
+from rlint.models.attributes import ATTRIBUTES, FORM_ATTRIBUTES
 from rlint.models.by_trait import CALLABLES as _CALLABLES
 from rlint.models.by_trait import METHODS as _METHODS
-from rlint.models.by_trait import doing, having, mutators, names_having
+from rlint.models.by_trait import doing, giving, having, methods_of, mutators, names_having
 from rlint.models.canonical_names import canonical, public
 from rlint.models.cheap_calls import is_cheap, is_cheap_method
 from rlint.models.fact import MAY_WRITE, Fact
+from rlint.models.state_reads import reads_state
 from rlint.models.trait import Trait
 from rlint.models.unknown_receivers import method_on_unknown
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 
 __all__ = [
+    "CLASSES",
     "FOLLOWS_ARGUMENT",
+    "FORM_ATTRIBUTES",
     "GIVES_BACK",
     "INPLACE_FUNCTIONS",
     "MUTATING_KEYWORDS",
@@ -32,36 +35,43 @@ __all__ = [
     "Fact",
     "Trait",
     "attribute_kind",
+    "attributes_giving",
     "callable_fact",
     "calls_back",
     "canonical",
     "consumes_iterators",
     "doing",
+    "giving",
     "having",
     "is_cheap",
     "is_cheap_method",
     "method_fact",
     "method_on_unknown",
+    "methods_of",
     "mutators",
     "names_having",
+    "reads_state",
 ]
 
 _CALLABLES_BY_COUNT = builtins.BY_COUNT | stdlib.BY_COUNT | numpy.BY_COUNT | torch.BY_COUNT
 _PLAIN_ARGUMENTS = numpy.PLAIN_ARGUMENTS | torch.PLAIN_ARGUMENTS
 _METHODS_BY_COUNT = methods.BY_COUNT | objects.BY_COUNT
 
-# Classes whose methods may be called through the class: `str.lower(text)`.
-_CLASSES = {
+CLASSES = {
     "builtins.bytes": TypeTag.BYTES,
     "builtins.dict": TypeTag.DICT,
+    "builtins.float": TypeTag.FLOAT,
+    "builtins.int": TypeTag.INT,
     "builtins.list": TypeTag.LIST,
     "builtins.set": TypeTag.SET,
     "builtins.str": TypeTag.STR,
     "builtins.tuple": TypeTag.TUPLE,
+    "collections.deque": TypeTag.DEQUE,
     "numpy.ndarray": TypeTag.NDARRAY,
     "torch.Tensor": TypeTag.TENSOR,
     "torch.nn.Module": TypeTag.MODULE,
 }
+"""Classes whose methods may be called through the class: `str.lower(text)`."""
 
 GIVES_BACK = frozenset({"torch.autograd.Variable", "typing.cast"})
 """Functions that return the very object that they are given."""
@@ -101,7 +111,7 @@ def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | N
     if fact is not None:
         return fact
     owner, _, method = name.rpartition(".")
-    tag = _CLASSES.get(owner)
+    tag = CLASSES.get(owner)
     return method_fact(tag, method) if tag is not None else None
 
 
@@ -124,6 +134,12 @@ def attribute_kind(tag: TypeTag, attribute: str) -> Type:
     """Look up the kind of an attribute of a value of this kind."""
     known = ATTRIBUTES.get(tag)
     return known.get(attribute, UNKNOWN) if known is not None else UNKNOWN
+
+
+def attributes_giving(tag: TypeTag, *owners: TypeTag) -> frozenset[str]:
+    """Return the attributes of values of the other types that are of this type."""
+    known = (attribute for owner in owners for attribute in ATTRIBUTES[owner].items())
+    return frozenset(name for name, kind in known if kind.tag is tag)
 
 
 def consumes_iterators(qualified: str) -> bool:

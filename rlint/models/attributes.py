@@ -91,3 +91,6 @@ ATTRIBUTES: dict[TypeTag, dict[str, Type]] = {
     TypeTag.FLOAT: _kinds((FLOAT, "imag real")),
     TypeTag.INT: _kinds((INT, "denominator imag numerator real")),
 }
+
+FORM_ATTRIBUTES = frozenset("device dtype itemsize nbytes ndim shape size".split())
+"""Attributes of arrays and tensors that tell their form, and nothing of their elements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from rlint.models import builtins, methods, numpy, objects, rl, stdlib, torch
@@ -52,21 +53,31 @@ def mutators(*tags: TypeTag) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def doing(kinds: EffectKind, *owners: _Owner) -> frozenset[str]:
     """Return the names, as `having` does, of what has an effect of one of these kinds."""
-    found: set[str] = set()
-    for owner in owners:
-        if isinstance(owner, TypeTag):
-            found.update(name for name, fact in METHODS[owner].items() if fact.effect.kind & kinds)
-        else:
-            found.update(name for name, fact in _by_module().get(owner, ()) if fact.effect.kind & kinds)
-    return frozenset(found)
+    rows = (row for owner in owners for row in _all_rows(owner))
+    return frozenset(name for name, fact in rows if fact.effect.kind & kinds)
+
+
+@lru_cache(maxsize=256)
+def giving(tag: TypeTag, *owners: _Owner) -> frozenset[str]:
+    """Return the names, as `having` does, of what returns a value of this type."""
+    rows = (row for owner in owners for row in _all_rows(owner))
+    return frozenset(name for name, fact in rows if fact.result.tag is tag)
+
+
+def methods_of(*tags: TypeTag) -> frozenset[str]:
+    """Return all methods that values of these types are known to have."""
+    return frozenset(name for tag in tags for name in METHODS[tag])
+
+
+def _all_rows(owner: _Owner) -> Iterable[tuple[str, Fact]]:
+    return METHODS[owner].items() if isinstance(owner, TypeTag) else _by_module().get(owner, ())
 
 
 @cache
 def _rows(owner: _Owner) -> tuple[tuple[Trait, frozenset[str]], ...]:
     """The names of an owner's rows, by all traits that they have."""
-    facts = METHODS[owner].items() if isinstance(owner, TypeTag) else _by_module().get(owner, ())
     found: dict[Trait, set[str]] = {}
-    for name, fact in facts:
+    for name, fact in _all_rows(owner):
         if fact.traits:
             found.setdefault(fact.traits, set()).add(name)
     return tuple((traits, frozenset(names)) for traits, names in found.items())

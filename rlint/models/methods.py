@@ -252,8 +252,8 @@ _TENSOR: Table = table(
     methods(PURE, TENSOR, "bfloat16", Trait.CASTS),
     methods(PURE, TENSOR, "bool byte char short", Trait.CASTS | Trait.GIVES_NUMBER),
     methods(PURE, TENSOR, "broadcast_to expand expand_as", Trait.REPEATS | Trait.CHEAP),
-    methods(PURE, TENSOR, "contiguous", Trait.SAME_KIND | Trait.CHEAP),
-    methods(PURE, TENSOR, "detach", Trait.SAME_KIND | Trait.DETACHES | Trait.CHEAP),
+    methods(PURE, TENSOR, "contiguous", Trait.SAME_VALUES | Trait.CHEAP),
+    methods(PURE, TENSOR, "detach", Trait.SAME_VALUES | Trait.DETACHES | Trait.CHEAP),
     methods(PURE, TENSOR, "double float half", Trait.CASTS | Trait.CHEAP),
     methods(
         PURE,
@@ -327,20 +327,27 @@ _MODULE: Table = table(
         READS,
         Type(TypeTag.PARAMETERS, item=TENSOR, fresh=True),
         "parameters",
-        Trait.RUNS_NO_LAYER | Trait.CHEAP,
+        Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER | Trait.CHEAP,
     ),
     methods(
         READS, Type(TypeTag.ITERATOR, item=TENSOR, fresh=True), "buffers", Trait.RUNS_NO_LAYER | Trait.CHEAP
     ),
     methods(READS, _MODULES, "children modules", Trait.RUNS_NO_LAYER | Trait.CHEAP),
     methods(READS, ITERATOR, "named_buffers named_children named_modules", Trait.RUNS_NO_LAYER),
-    methods(READS, ITERATOR, "named_parameters", Trait.RUNS_NO_LAYER | Trait.CHEAP),
-    methods(READS, Type(TypeTag.STATE_DICT, fresh=True), "state_dict", Trait.RUNS_NO_LAYER),
+    methods(READS, ITERATOR, "named_parameters", Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER | Trait.CHEAP),
+    methods(
+        READS, Type(TypeTag.STATE_DICT, fresh=True), "state_dict", Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER
+    ),
     methods(READS, Type(TypeTag.MODULE), "get_submodule"),
     methods(READS, TENSOR, "get_buffer"),
     methods(READS, TENSOR, "get_parameter", Trait.RUNS_NO_LAYER),
     methods(READS, STR, "extra_repr"),
-    methods(Effect(EffectKind.OTHER, "loads weights"), ANYTHING, "load_state_dict", Trait.RUNS_NO_LAYER),
+    methods(
+        Effect(EffectKind.OTHER, "loads weights"),
+        ANYTHING,
+        "load_state_dict",
+        Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER,
+    ),
     methods(
         Effect(EffectKind.OTHER, "switches the mode"),
         Type(TypeTag.MODULE),
@@ -365,7 +372,12 @@ _MODULE: Table = table(
         "bfloat16 double float half type",
         Trait.CASTS | Trait.RETURNS_SELF | Trait.RUNS_NO_LAYER,
     ),
-    methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad", Trait.RUNS_NO_LAYER),
+    methods(
+        Effect(EffectKind.OTHER, "clears gradients"),
+        NOTHING,
+        "zero_grad",
+        Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER,
+    ),
     methods(
         Effect(EffectKind.MUTATES, "changes what needs a gradient"),
         Type(TypeTag.MODULE),
@@ -387,11 +399,12 @@ _MODULE: Table = table(
     methods(
         Effect(EffectKind.MUTATES, "changes the module"),
         ANYTHING,
-        "add_module",
+        "add_module register_module",
         Trait.INSERTS | Trait.ADDS_PART,
     ),
     methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "append insert", Trait.INSERTS),
     methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "compile"),
+    methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "set_submodule", Trait.ADDS_PART),
     methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "extend", Trait.INSERTS_ALL),
     methods(
         Effect(EffectKind.MUTATES, "changes the module"),
@@ -399,7 +412,6 @@ _MODULE: Table = table(
         "register_buffer register_parameter",
         Trait.RUNS_NO_LAYER | Trait.ADDS_PART,
     ),
-    methods(Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "register_module", Trait.ADDS_PART),
     methods(
         Effect(EffectKind.OTHER, "registers a hook"),
         ANYTHING,
@@ -409,6 +421,14 @@ _MODULE: Table = table(
         Effect(EffectKind.OTHER, "registers a hook"),
         ANYTHING,
         "register_full_backward_hook register_backward_hook",
+    ),
+    methods(
+        Effect(EffectKind.OTHER, "registers a hook"),
+        ANYTHING,
+        """_register_load_state_dict_pre_hook register_load_state_dict_pre_hook
+        register_load_state_dict_post_hook _register_state_dict_hook register_state_dict_pre_hook
+        register_state_dict_post_hook""",
+        Trait.HOOKS_STATE,
     ),
     methods(FILE_IO, ANYTHING, "save_pretrained"),
     methods(DRAWS, ANYTHING, "generate"),

@@ -169,9 +169,11 @@ _PROCESS: Table = table(
 )
 _RUNS_ELSEWHERE = Effect(EffectKind.OTHER, "runs work elsewhere")
 _POOL: Table = table(
-    methods(_RUNS_ELSEWHERE, LIST, "starmap"),
-    methods(_RUNS_ELSEWHERE, ANYTHING, "apply imap imap_unordered map map_async"),
-    methods(_RUNS_ELSEWHERE, Type(TypeTag.FUTURE), "apply_async starmap_async submit"),
+    methods(_RUNS_ELSEWHERE, LIST, "starmap", Trait.MAPS),
+    methods(_RUNS_ELSEWHERE, ANYTHING, "apply"),
+    methods(_RUNS_ELSEWHERE, ANYTHING, "imap imap_unordered map map_async", Trait.MAPS),
+    methods(_RUNS_ELSEWHERE, Type(TypeTag.FUTURE), "apply_async submit"),
+    methods(_RUNS_ELSEWHERE, Type(TypeTag.FUTURE), "starmap_async", Trait.MAPS),
     methods(Effect(EffectKind.OTHER, "closes the pool"), NOTHING, "close shutdown terminate"),
     methods(_WAITS, NOTHING, "join"),
 )

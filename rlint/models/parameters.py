@@ -42,8 +42,20 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
             "clip": "a min max out",
             "reshape": "a shape order",
             "ravel": "a order",
-            "random.randint": "low high size dtype",
+            "random.random random.random_sample": "size",
+            "random.standard_normal random.standard_exponential": "size",
             "random.choice": "a size replace p",
+            "random.exponential random.rayleigh": "scale size",
+            "random.geometric": "p size",
+            "random.poisson": "lam size",
+            "random.beta": "a b size",
+            "random.binomial": "n p size",
+            "random.gumbel random.laplace random.logistic random.normal": "loc scale size",
+            "random.lognormal": "mean sigma size",
+            "random.uniform random.random_integers": "low high size",
+            "random.randint": "low high size dtype",
+            "random.Generator.integers": "low high size dtype endpoint",
+            "random.triangular": "left mode right size",
         },
     ),
     **_table(
@@ -54,6 +66,38 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
             "sum mean prod std var cumsum cumprod": _REDUCED,
             "max min all any argmax argmin": "axis out",
             "clip": "min max out",
+        },
+    ),
+    **_table(
+        "torch.nn.",
+        {
+            "LSTM GRU": "input_size hidden_size num_layers bias batch_first dropout bidirectional",
+            "RNN": "input_size hidden_size num_layers nonlinearity bias batch_first dropout bidirectional",
+            "MultiheadAttention": "embed_dim num_heads dropout bias",
+            "Transformer": """d_model nhead num_encoder_layers num_decoder_layers dim_feedforward dropout
+            activation""",
+            "TransformerDecoderLayer TransformerEncoderLayer": """d_model nhead dim_feedforward dropout
+            activation""",
+            "ReLU ReLU6 SELU": "inplace",
+            "LeakyReLU": "negative_slope inplace",
+            "ELU CELU": "alpha inplace",
+        },
+    ),
+    **_table(
+        "",
+        {
+            "threading.Thread multiprocessing.Process": "group target name args kwargs",
+            "threading.Timer": "interval function args kwargs",
+            "torch.multiprocessing.spawn torch.multiprocessing.start_processes": "fn args nprocs join daemon",
+        },
+    ),
+    **_table(
+        "re.",
+        {
+            "compile": "pattern flags",
+            "search match fullmatch findall finditer": "pattern string flags",
+            "split": "pattern string maxsplit flags",
+            "sub subn": "pattern repl string count flags",
         },
     ),
     **_table(
@@ -75,3 +119,20 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
 """The names by the function's qualified name, with `numpy.ndarray.` before those of methods. A name with a
 star is that of all arguments from there on.
 """
+
+CALLED_BACK_AT: dict[str, tuple[int, ...]] = {
+    "builtins.filter": (0,),
+    "builtins.map": (0,),
+    "builtins.max": (),
+    "builtins.min": (),
+    "builtins.sorted": (),
+    "functools.reduce": (0,),
+    "heapq.nlargest": (2,),
+    "heapq.nsmallest": (2,),
+    "itertools.accumulate": (1,),
+    "itertools.groupby": (1,),
+    "re.Pattern.sub": (0,),
+    "re.sub": (1,),
+    "re.subn": (1,),
+}
+"""Where functions stand that are called, among the arguments; those given by keyword are called, too."""

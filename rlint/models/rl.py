@@ -10,6 +10,7 @@ from rlint.models.fact import (
     DRAWS,
     FILE_IO,
     FLOAT,
+    FUNCTION,
     INT,
     ITERATOR,
     LIST,
@@ -46,6 +47,7 @@ _FIGURE_AND_AXES = Type(TypeTag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  #
 _RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
 _WEIGHTS = Effect(EffectKind.MUTATES, "changes weights")
 
+_SB3_VEC_ENV = "stable_baselines3.common.vec_env"
 _ENVIRONMENTS: Table = table(
     makers("gymnasium", _STARTS, TypeTag.ENVIRONMENT, "make make_vec vector.make"),
     makers(
@@ -77,12 +79,13 @@ _ENVIRONMENTS: Table = table(
     makers("procgen", _STARTS, TypeTag.ENVIRONMENT, "ProcgenEnv"),
     makers("gym_super_mario_bros", _STARTS, TypeTag.ENVIRONMENT, "make"),
     makers("nes_py.wrappers", READS, TypeTag.ENVIRONMENT, "JoypadSpace"),
-    makers("stable_baselines3.common.vec_env", _STARTS, TypeTag.ENVIRONMENT, "DummyVecEnv SubprocVecEnv"),
-    makers(
-        "stable_baselines3.common.vec_env", READS, TypeTag.ENVIRONMENT, "VecCheckNan VecFrameStack VecMonitor"
-    ),
-    makers("stable_baselines3.common.vec_env", READS, TypeTag.ENVIRONMENT, "VecNormalize VecTransposeImage"),
-    makers("stable_baselines3.common.vec_env", READS, TypeTag.ENVIRONMENT, "VecVideoRecorder"),
+    makers(_SB3_VEC_ENV, _STARTS, TypeTag.ENVIRONMENT, "DummyVecEnv SubprocVecEnv"),
+    makers(_SB3_VEC_ENV, READS, TypeTag.ENVIRONMENT, "VecCheckNan VecFrameStack VecMonitor"),
+    makers(_SB3_VEC_ENV, READS, TypeTag.ENVIRONMENT, "VecEnv VecEnvWrapper"),
+    makers(f"{_SB3_VEC_ENV}.base_vec_env", READS, TypeTag.ENVIRONMENT, "VecEnv VecEnvWrapper"),
+    makers("baselines.common.vec_env", READS, TypeTag.ENVIRONMENT, "VecEnv VecEnvWrapper"),
+    makers(_SB3_VEC_ENV, READS, TypeTag.ENVIRONMENT, "VecNormalize VecTransposeImage"),
+    makers(_SB3_VEC_ENV, READS, TypeTag.ENVIRONMENT, "VecVideoRecorder"),
     makers("stable_baselines3.common.env_util", _STARTS, TypeTag.ENVIRONMENT, "make_atari_env make_vec_env"),
     makers("stable_baselines3.common.monitor", FILE_IO, TypeTag.ENVIRONMENT, "Monitor"),
     makers(
@@ -211,9 +214,10 @@ _LANGUAGE: Table = table(
     facts("Levenshtein", PURE, INT, "distance"),
     facts("Levenshtein", PURE, FLOAT, "ratio"),
     facts("rapidfuzz.fuzz", PURE, FLOAT, "partial_ratio ratio token_set_ratio token_sort_ratio"),
-    facts("orjson", PURE, NEW, "loads"),
+    facts("orjson", PURE, NEW, "loads", Trait.PARSES),
     facts("orjson", READS, BYTES, "dumps"),
-    facts("yaml", FILE_IO, NEW, "full_load load safe_load"),
+    facts("yaml", FILE_IO, NEW, "full_load safe_load", Trait.PARSES),
+    facts("yaml", FILE_IO, NEW, "load"),
     facts("yaml", READS, ANYTHING, "dump safe_dump"),
 )
 
@@ -238,6 +242,7 @@ _AROUND: Table = table(
     facts("loguru.logger", _LOGS, NOTHING, "critical debug error exception info log success trace warning"),
     facts("loguru.logger", READS, Type(TypeTag.LOGGER), "bind opt"),
     facts("absl.logging", _LOGS, NOTHING, "debug error exception info log vlog warning"),
+    facts("numba", PURE, FUNCTION, "jit njit", Trait.CACHES),
     facts("einops", PURE, ANYTHING, "rearrange repeat"),
     facts("einops", PURE, ANYTHING, "reduce", Trait.CALLS_BACK),
     makers("pandas", READS, TypeTag.DATAFRAME, "DataFrame", Trait.ITERATES),

@@ -104,7 +104,10 @@ _TENSORS: Table = table(
     ),
     facts("torch.cuda", PURE, _ON_CUDA, "LongTensor"),
     facts("torch", PURE, TENSOR, "autograd.Variable"),
-    facts("torch", PURE, TENSOR, "nn.Parameter nn.Buffer nn.UninitializedParameter", Trait.HOLDS_PARTS),
+    facts(
+        "torch", PURE, TENSOR, "nn.Parameter nn.UninitializedParameter", Trait.PARAMETERS | Trait.HOLDS_PARTS
+    ),
+    facts("torch", PURE, TENSOR, "nn.Buffer", Trait.HOLDS_PARTS),
     facts("torch", PURE, NEW_TENSOR, "clone", Trait.COPIES),
     facts("torch", PURE, NEW_TENSOR, "complex"),
     facts(
@@ -184,7 +187,7 @@ _TENSORS: Table = table(
         positive real resolve_conj select view_as_complex""",
     ),
     facts("torch", PURE, TENSOR, "broadcast_to", Trait.REPEATS),
-    facts("torch", PURE, TENSOR, "detach", Trait.SAME_KIND | Trait.DETACHES | Trait.CHEAP),
+    facts("torch", PURE, TENSOR, "detach", Trait.SAME_VALUES | Trait.DETACHES | Trait.CHEAP),
     facts("torch", PURE, TENSOR, "flatten reshape squeeze unsqueeze", Trait.KEEPS_ORDER | Trait.CHEAP),
     facts("torch", PURE, TENSOR, "movedim moveaxis swapaxes swapdims", Trait.PERMUTES),
     facts("torch", PURE, TENSOR, "narrow view_as_real", Trait.CHEAP),
@@ -235,7 +238,10 @@ _TENSORS: Table = table(
     facts("torch", PURE, _TENSOR_LIST, " ".join(_FOREACH)),
     facts("torch", PURE, _TENSOR_LIST, "_foreach_norm"),
     facts("torch.testing", READS, NOTHING, "assert_close", Trait.DIFFERS),
-    facts("torch", READS, ANYTHING, "compile"),
+    facts("torch", READS, ANYTHING, "compile", Trait.WRAPS),
+    facts("torch.jit", _CALLS_BACK, ANYTHING, "script", Trait.WRAPS | Trait.CACHES),
+    facts("torch.jit", _CALLS_BACK, ANYTHING, "trace", Trait.WRAPS),
+    facts("torch.jit", PURE, ANYTHING, "export ignore", Trait.MARKS),
     facts("torch", PURE, FUNCTION, "func.grad func.vmap vmap"),
     facts("torch", PURE, ANYTHING, "stft istft hash_tensor sparse_coo_tensor"),
     facts("torch.linalg", PURE, NEW_TENSOR, "cholesky cond cross det eigvals eigvalsh inv matmul matrix_exp"),
@@ -340,8 +346,9 @@ _LAYERS: Table = table(
         TypeTag.MODULE,
         """BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d
         LayerNorm LazyBatchNorm1d LazyBatchNorm2d LazyConv1d LazyConv2d LazyConv3d LazyLinear RMSNorm
-        SyncBatchNorm TransformerDecoder TransformerEncoder""",
+        SyncBatchNorm""",
     ),
+    makers("torch.nn", PURE, TypeTag.MODULE, "TransformerDecoder TransformerEncoder", Trait.CONTAINS),
     makers(
         "torch.nn",
         PURE,
@@ -353,20 +360,47 @@ _LAYERS: Table = table(
         "torch.nn",
         PURE,
         TypeTag.MODULE,
-        "Module ModuleDict ParameterDict",
+        "Module",
         Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
     ),
     makers(
         "torch.nn",
         PURE,
         TypeTag.MODULE,
-        "ModuleList ParameterList",
-        Trait.ITERATES | Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
+        "ModuleDict",
+        Trait.CONTAINS | Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "ModuleList",
+        Trait.CONTAINS | Trait.ITERATES | Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "ParameterDict",
+        Trait.PARAMETERS | Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "ParameterList",
+        Trait.PARAMETERS | Trait.ITERATES | Trait.HOLDS_PARTS | Trait.NO_SINGLE_TENSOR,
     ),
     makers("torch.nn", PURE, TypeTag.MODULE, "PReLU", Trait.HAS_WEIGHT),
-    makers("torch.nn", PURE, TypeTag.MODULE, "Sequential", Trait.HOLDS_PARTS),
-    makers("torch.nn", _TALKS, TypeTag.MODULE, "parallel.DistributedDataParallel", Trait.NO_SINGLE_TENSOR),
-    makers("torch.nn", READS, TypeTag.MODULE, "DataParallel", Trait.NO_SINGLE_TENSOR),
+    makers("torch.nn", PURE, TypeTag.MODULE, "Sequential", Trait.CONTAINS | Trait.HOLDS_PARTS),
+    makers(
+        "torch.nn",
+        _TALKS,
+        TypeTag.MODULE,
+        "parallel.DistributedDataParallel",
+        Trait.CONTAINS | Trait.NO_SINGLE_TENSOR,
+    ),
+    makers("torch.nn", READS, TypeTag.MODULE, "DataParallel", Trait.CONTAINS | Trait.NO_SINGLE_TENSOR),
     facts(
         "torch.nn.init", DRAWS_INTO, TENSOR, "kaiming_normal_ kaiming_uniform_ normal_ orthogonal_ sparse_"
     ),
@@ -389,6 +423,14 @@ _LAYERS: Table = table(
         Effect(EffectKind.MUTATES, "changes the module"),
         ANYTHING,
         "spectral_norm weight_norm",
+        Trait.CONTAINS,
+    ),
+    facts(
+        "torch.nn.utils.parametrizations",
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "orthogonal spectral_norm weight_norm",
+        Trait.CONTAINS,
     ),
     facts("torch.nn.utils", Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "remove_weight_norm"),
 )
@@ -463,7 +505,8 @@ _LEARNING: Table = table(
 )
 
 _SYSTEM: Table = table(
-    facts("torch", FILE_IO, ANYTHING, "load jit.load hub.load"),
+    facts("torch", FILE_IO, ANYTHING, "load", Trait.PARSES),
+    facts("torch", FILE_IO, ANYTHING, "jit.load hub.load"),
     facts("torch", FILE_IO, NOTHING, "save jit.save"),
     facts("torch", SEEDS, _GENERATOR, "manual_seed"),
     facts("torch", SEEDS, NOTHING, "set_rng_state random.set_rng_state seed"),

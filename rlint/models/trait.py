@@ -43,7 +43,7 @@ class Trait(IntFlag):
     RELOCATES = 1 << 13
     """Returns a result that may be in other memory: `cpu`."""
     SAME_KIND = 1 << 14
-    """Returns the same type of elements and number of dimensions, and is none of the above: `contiguous`."""
+    """Returns other elements, of the same type and with the same number of dimensions: `gather`."""
     ELEMENTWISE = 1 << 15
     """Computes each element from one element: `exp`."""
     REDUCES = 1 << 16
@@ -158,6 +158,30 @@ class Trait(IntFlag):
     """Reports that something is wrong: `warning`."""
     POLLS = 1 << 64
     """Looks whether something has happened, without waiting: `is_set`."""
+    PARSES = 1 << 65
+    """Returns plain data that was written down: `json.loads`."""
+
+    SAME_VALUES = 1 << 66
+    """Returns the same values in the same shape, and of the same type: `contiguous`."""
+    REACHES_WEIGHTS = 1 << 67
+    """Reads or changes the parameters of a module: `state_dict`."""
+    HOOKS_STATE = 1 << 68
+    """Changes what a state dict holds, or how it is loaded."""
+    PARAMETERS = 1 << 69
+    """Makes parameters, alone or as a collection: `Parameter`."""
+
+    WRAPS = 1 << 70
+    """Returns the function or module that it is given, compiled or traced: `compile`."""
+    CONTAINS = 1 << 71
+    """A module that consists of those that it is given: `Sequential`."""
+    MAPS = 1 << 72
+    """Calls a function for each item, in other threads or processes: `imap`."""
+
+    # Several of them at once.
+    KEEPS_VALUES = COPIES | CASTS | CASTS_TO | RELOCATES | SAME_VALUES
+    """Returns the same numbers in the same shape, in other memory or of another type."""
+    RESHAPES = KEEPS_ORDER | PERMUTES
+    """Returns all elements in another shape."""
 
 
 NO_TRAITS = Trait(0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
@@ -183,7 +185,7 @@ class NetworkQueries:
     def _asked_for_weights(self) -> dict[str | None, list[ast.expr]]:
         """What is asked, by its last name."""
         found: dict[str | None, list[ast.expr]] = {}
-        for name in ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"):
+        for name in models.having(Trait.REACHES_WEIGHTS, TypeTag.MODULE):
             for use in self._names.attribute_uses(name):
                 found.setdefault(last_name(use.value), []).append(use.value)
         return found

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_symbols import FileSymbols
 
-_STATE_HOOKS = (
-    "_register_load_state_dict_pre_hook",
-    "register_load_state_dict_pre_hook",
-    "register_load_state_dict_post_hook",
-    "_register_state_dict_hook",
-    "register_state_dict_pre_hook",
-    "register_state_dict_post_hook",
-)
+_STATE_HOOKS = models.having(Trait.HOOKS_STATE, TypeTag.MODULE)
 
 
 class ProgramQueries:

@@ -74,6 +74,7 @@ from rlint.rule import (
     TypeTag,
     containers,
     dtypes,
+    element_types,
     last_names,
     legacy_tensors,
     observations,
@@ -83,7 +84,7 @@ from rlint.rules.buffers._shared import row_length
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
 """Of these, a list of arrays and an array give the same tensor."""
-WIDE = frozenset({"float32", "float64", dtypes.DEFAULT})
+WIDE = frozenset({"float32", "float64", element_types.DEFAULT})
 """Of whatever arrays, a list and an array give the same tensor of these types."""
 TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""

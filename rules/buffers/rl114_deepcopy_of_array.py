@@ -80,7 +80,7 @@ from rlint.rule import (
     SemanticModel,
     Type,
     TypeTag,
-    dtypes,
+    element_types,
     weight_sync,
 )
 
@@ -141,7 +141,9 @@ def is_just_made(value: ast.expr, kind: Type) -> bool:
 
 def described(kind: Type) -> str:
     """What is copied, in words; "" where that is not known, or is nothing that has a copy of its own."""
-    if kind.dtype == dtypes.OBJECT or (kind.item is not None and kind.item.dtype == dtypes.OBJECT):
+    if kind.dtype == element_types.OBJECT or (
+        kind.item is not None and kind.item.dtype == element_types.OBJECT
+    ):
         return ""  # the objects are to be copied, too
     if kind.tag in SHOWN:
         return SHOWN[kind.tag]

@@ -66,7 +66,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, dtypes, integers, numbers
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    element_types,
+    integers,
+    numbers,
+)
 
 ONES = frozenset({"torch.ones", "torch.ones_like"})
 KEPT = frozenset({"dtype", "device", "memory_format"})
@@ -171,7 +181,7 @@ def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bo
 
 def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
     """Is the factor a whole number that ones of a small whole type cannot be filled with?"""
-    if model.types.type_of(ones).dtype in dtypes.FLOATS or is_written_float(factor):
+    if model.types.type_of(ones).dtype in element_types.FLOATS or is_written_float(factor):
         return False
     size = factor.operand if isinstance(factor, ast.UnaryOp) else factor
     return isinstance(size, ast.Constant) and not is_small(size, SMALLEST)
@@ -180,9 +190,9 @@ def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool
 def may_be_cut_off(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
     """May the type of the ones be one that the factor does not fit into, and the product of another?"""
     dtype = model.types.type_of(ones).dtype
-    if dtype in dtypes.FLOATS:
+    if dtype in element_types.FLOATS:
         return False
-    return dtype not in dtypes.WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor)
+    return dtype not in element_types.WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor)
 
 
 def is_small(factor: ast.expr, most: int) -> bool:

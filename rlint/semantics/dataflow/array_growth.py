@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlint import models
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
+from rlint.models.value_type import TypeTag
 from rlint.syntax.scopes import BindingKind
 
 if TYPE_CHECKING:
@@ -28,13 +31,14 @@ _JOINING = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
 _WITH_AXIS = frozenset({"numpy.concatenate", "torch.cat"})
 _SEQUENCE_KEYWORDS = frozenset({"tensors", "tup", "arrays"})
 _AXIS_KEYWORDS = frozenset({"axis", "dim"})
-_FILLS = frozenset("zeros ones empty zeros_like ones_like empty_like new_zeros new_ones new_empty".split())
+_FILLS = models.names_having(Trait.FILLS, "torch", "numpy", TypeTag.TENSOR) - {
+    "full",
+    "full_like",
+    "new_full",
+}
 _FULL = frozenset({"full", "full_like", "new_full"})
 # methods whose result has the rows of what they are called on
-_KEEPS_ROWS = frozenset(
-    """astype to copy clone detach contiguous cpu cuda float double half long int bool type requires_grad_
-    detach_""".split()
-)
+_KEEPS_ROWS = models.having(Trait.KEEPS_VALUES | Trait.RETURNS_SELF, TypeTag.TENSOR, TypeTag.NDARRAY)
 _MAY_JOIN = frozenset({ast.Call, ast.IfExp, ast.Name, ast.Subscript})
 _DEPTH = 4
 

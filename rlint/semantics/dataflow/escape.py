@@ -9,7 +9,9 @@ from functools import cached_property
 from rlint import models
 from rlint.enums import IntEnum
 from rlint.frozen import frozen
+from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.value_flow import Cause, Sink, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
@@ -19,12 +21,11 @@ from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.value_use import SyntacticUse, UseKind
 
-_CHANGES = frozenset(
-    """append appendleft clear difference_update discard extend fill insert intersection_update partition pop
-    popitem popleft put remove resize reverse rotate setdefault setflags sort subtract update""".split()
-)
-_STORES = frozenset(
-    "add append appendleft insert push put put_nowait remember send setdefault store write".split()
+_CHANGES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY) - {
+    "add"
+}  # which of a tensor gives another
+_STORES = vocabulary.STORES - {"save"} | models.having(
+    Trait.INSERTS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.QUEUE
 )
 _CONTAINERS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT})
 _PUTS = _STORES | {"extend", "extendleft", "update"}

@@ -5,14 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint import models
+from rlint.models.trait import Trait
+from rlint.models.value_type import TypeTag
 from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import children
 
 _Child = tuple[ast.AST, bool]  # a part, and whether evaluating the whole always evaluates it
 
-_GO_THROUGH = frozenset(
-    """all any Counter deque dict extend fromiter frozenset fsum join list max min prod set sorted sum
-    tuple update""".split()
+_GO_THROUGH = (
+    models.names_having(
+        Trait.ITERATES, "builtins", "collections", "math", "numpy", TypeTag.LIST, TypeTag.DICT, TypeTag.STR
+    )
+    - frozenset(name.removeprefix("builtins.") for name in models.giving(TypeTag.ITERATOR, "builtins"))
+    - {"next"}
 )
 """Functions and methods that use up an iterator when they are called."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
@@ -12,7 +14,10 @@ from rlint.syntax.walk import descendants
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-_AS_LONG = frozenset(f"builtins.{name}" for name in "enumerate list reversed tuple zip".split())
+_AS_LONG = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins") - {
+    "builtins.iter",
+    "builtins.sorted",
+}
 """What these give has an item if all that they are given have one, and they fail for nothing that has."""
 _LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 _CANNOT_FAIL = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.expr_context)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from rlint import models
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
 from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import Application
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, Function
 
-_SAME_ITEMS = frozenset(
-    """builtins.iter builtins.list builtins.reversed builtins.sorted builtins.tuple tqdm.auto.tqdm
-    tqdm.tqdm""".split()
-)
+_SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm")
 _DEPTH = 6
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from rlint import models
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.file_analysis import FileAnalysis
@@ -18,15 +19,14 @@ from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants
 
-_GO_THROUGH = frozenset(
-    """difference difference_update extend extendleft fromkeys intersection intersection_update isdisjoint
-    issubset issuperset join symmetric_difference union update writelines""".split()
+_GO_THROUGH = models.having(
+    Trait.ITERATES, TypeTag.SET, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT, TypeTag.STR, TypeTag.FILE
 )
 """Methods that go through what they are given."""
-_HANDS_OUT = frozenset("get pop popitem popleft setdefault".split())
+_HANDS_OUT = models.having(Trait.TAKES_OUT, TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
 """Methods that give something which they did not make."""
-_OF_ITERATORS = frozenset(
-    """__iter__ __next__ close fileno mode name next read readline readlines seek send tell throw""".split()
+_OF_ITERATORS = (
+    models.methods_of(TypeTag.FILE) | {"__iter__", "__next__", "send", "throw"} | {"mode", "name", "next"}
 )
 """What iterators and files have, too; nothing else of them is called or read."""
 _AGAIN = frozenset({"builtins.len", "builtins.reversed"})
@@ -37,7 +37,7 @@ _READ_AGAIN = frozenset(
     for name in """AbstractSet ByteString Collection Mapping MutableMapping MutableSequence MutableSet
     Sequence Set Sized""".split()
 )
-_READ_DATA = frozenset({"ast.literal_eval", "json.load", "json.loads", "torch.load", "yaml.safe_load"})
+_READ_DATA = models.having(Trait.PARSES, "ast", "json", "orjson", "torch", "yaml")
 _LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 _DEPTH = 6
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from rlint import models
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
+from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.array_growth import ArrayGrowth, growth_of, same_place
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.model import SemanticModel
@@ -12,9 +15,7 @@ from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
 from rlint.syntax.walk import descendants, is_in, names_bound
 
-_SIZES = frozenset(
-    {"shape", "size", "ndim", "dtype", "device", "nbytes", "itemsize", "numel", "dim", "__len__"}
-)
+_SIZES = models.FORM_ATTRIBUTES | models.having(Trait.MEASURES, TypeTag.TENSOR) | {"__len__"}
 
 
 @frozen

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import ast
 
+from rlint import models
+from rlint.models.trait import Trait
+from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
-_FACTORIES = frozenset(
-    """builtins.dict builtins.list builtins.set builtins.int builtins.float builtins.str collections.Counter
-    collections.deque""".split()
-)
+_FACTORIES = frozenset(models.CLASSES) | {"collections.Counter"}
 _FRESH = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-_PUTS_IN = frozenset("append appendleft extend insert setdefault update".split())
-CHANGES = frozenset(
-    "add append appendleft clear discard extend insert pop popleft remove reverse sort update".split()
-)
+_PUTS_IN = models.having(Trait.INSERTS | Trait.INSERTS_ALL, TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
+CHANGES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
 """Methods that change the container they are called on, and nothing else."""
 
 

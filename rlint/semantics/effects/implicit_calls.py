@@ -8,17 +8,16 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from rlint import models
 from rlint.models.effect import PURE, USES_UP, Effect
+from rlint.models.special_methods import ITERATES, OF_BUILTINS, SHOWS, TRUTH
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _GETTERS = frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"})
-_TRUTH = ("__bool__", "__len__")
-_ITERATES = ("__iter__", "__next__", "__len__", "__getitem__")
 _ENTERS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
-_SHOWS = ("__format__", "__str__", "__repr__")
 _LOOKED_UP = ("__getattribute__", "__getattr__")
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
@@ -27,13 +26,8 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.USub: "neg", ast.UAdd: "pos",
     ast.Invert: "invert",
 }  # fmt: skip
-_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "eq"}
-_OF_BUILTINS: dict[str, tuple[str, ...]] = {
-    "len": ("__len__",), "bool": _TRUTH, "str": _SHOWS, "repr": _SHOWS, "format": _SHOWS, "print": _SHOWS,
-    "float": ("__float__", "__index__"), "int": ("__int__", "__index__"), "abs": ("__abs__",),
-    "hash": ("__hash__",), "round": ("__round__",), "divmod": ("__divmod__",),
-    **dict.fromkeys(("all any dict enumerate filter iter list map max min reversed set sorted sum tuple "
-                     "zip").split(), _ITERATES),
+_REFLECTED: dict[type[ast.AST], str] = {
+    ast.Lt: "gt", ast.LtE: "ge", ast.Gt: "lt", ast.GtE: "le", ast.Eq: "eq", ast.NotEq: "eq",
 }  # fmt: skip
 _OF_CLASSES = frozenset(
     {
@@ -46,24 +40,19 @@ _OF_CLASSES = frozenset(
     }
 )
 """What values may be that are instances of a class of the project."""
-_DERIVED_FROM = {
-    "builtins.bytes": TypeTag.BYTES,
-    "builtins.dict": TypeTag.DICT,
-    "builtins.float": TypeTag.FLOAT,
-    "builtins.int": TypeTag.INT,
-    "builtins.list": TypeTag.LIST,
-    "builtins.set": TypeTag.SET,
-    "builtins.str": TypeTag.STR,
-    "builtins.tuple": TypeTag.TUPLE,
-    "collections.deque": TypeTag.DEQUE,
-    "numpy.ndarray": TypeTag.NDARRAY,
-    "torch.Tensor": TypeTag.TENSOR,
-}
+_DERIVED_FROM = {name: tag for name, tag in models.CLASSES.items() if tag is not TypeTag.MODULE}
 """Classes whose subclasses pass for what they are derived from."""
 _METHODS = (
     {
         name
-        for names in (_TRUTH, _ITERATES, _ENTERS, _SHOWS, _LOOKED_UP, *_OF_BUILTINS.values())
+        for names in (
+            TRUTH,
+            ITERATES,
+            _ENTERS,
+            SHOWS,
+            _LOOKED_UP,
+            *OF_BUILTINS.values(),
+        )
         for name in names
     }
     | {f"__{side}{name}__" for name in _OPERATORS.values() for side in ("", "r", "i")}
@@ -170,17 +159,20 @@ class ImplicitCalls:
                 name = _OPERATORS[type(op)]
                 yield target, (f"__i{name}__", f"__{name}__")
             case ast.UnaryOp(op=op, operand=operand):
-                yield operand, _TRUTH if isinstance(op, ast.Not) else (f"__{_OPERATORS[type(op)]}__",)
+                yield (
+                    operand,
+                    TRUTH if isinstance(op, ast.Not) else (f"__{_OPERATORS[type(op)]}__",),
+                )
             case ast.Compare():
                 yield from self._compared(node)
             case ast.Starred(value=value):
-                yield value, _ITERATES
+                yield value, ITERATES
             case ast.FormattedValue(value=value):
-                yield value, _SHOWS
+                yield value, SHOWS
             case ast.Call(args=arguments):
                 module, _, name = (self.names.qualified(node.func) or "").rpartition(".")
-                if module == "builtins" and name in _OF_BUILTINS:
-                    yield from ((argument, _OF_BUILTINS[name]) for argument in arguments)
+                if module == "builtins" and name in OF_BUILTINS:
+                    yield from ((argument, OF_BUILTINS[name]) for argument in arguments)
         if isinstance(node, ast.expr):
             yield node, self._asked_by_parent(node)
 
@@ -188,11 +180,11 @@ class ImplicitCalls:
         """What a statement, or an expression that asks for no more, runs of a part of it."""
         match self.syntax.parents.get(node):
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
-                return _TRUTH if test is node else ()
+                return TRUTH if test is node else ()
             case ast.BoolOp():
-                return _TRUTH
+                return TRUTH
             case ast.For(iter=iterable) | ast.AsyncFor(iter=iterable) | ast.comprehension(iter=iterable):
-                return _ITERATES if iterable is node else ()
+                return ITERATES if iterable is node else ()
             case ast.withitem(context_expr=context):
                 return _ENTERS if context is node else ()
         return ()
@@ -200,8 +192,8 @@ class ImplicitCalls:
     def _compared(self, node: ast.Compare) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
         for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
             if isinstance(op, (ast.In, ast.NotIn)):
-                yield right, ("__contains__", *_ITERATES)
+                yield right, ("__contains__", *ITERATES)
             elif not isinstance(op, (ast.Is, ast.IsNot)):
                 name = _OPERATORS[type(op)]
                 yield left, (f"__{name}__",)
-                yield right, (f"__{_REFLECTED[name]}__",)
+                yield right, (f"__{_REFLECTED[type(op)]}__",)

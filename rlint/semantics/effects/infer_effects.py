@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 
 from rlint import models
 from rlint.models.effect import PURE, READS, USES_UP, Effect, EffectKind
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
 from rlint.semantics.effects.implicit_calls import ImplicitCalls
@@ -31,11 +32,16 @@ _MUTABLE_TAGS = frozenset(
      TypeTag.INSTANCE, TypeTag.STATE_DICT}
 )  # fmt: skip
 # decorators after which a function does to the world what its body does
-_ADD_NOTHING = frozenset(
-    """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod functools.cache
-    functools.cached_property functools.lru_cache numba.jit numba.njit torch.enable_grad torch.inference_mode
-    torch.jit.export torch.jit.ignore torch.jit.script torch.no_grad typing.final typing.overload
-    typing.override typing_extensions.override""".split()
+_ADD_NOTHING = models.having(
+    Trait.MARKS | Trait.CACHES,
+    "abc",
+    "builtins",
+    "torch",
+    "torch.jit",
+    "typing",
+    "typing_extensions",
+    "functools",
+    "numba",
 )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from rlint.models import vocabulary
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _Resolve = Callable[[ast.expr], str | None]
-_PATCHES = frozenset({"patch", "setattr", "delattr", "object", "multiple"})
-"""The last names of `mock.patch`, `monkeypatch.setattr`, `mock.patch.object` and their kin."""
 
 
 def replaced_paths(syntax: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
@@ -19,7 +18,7 @@ def replaced_paths(syntax: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
             path = resolve(node)
             if path:
                 yield path
-    for call in syntax.written.calls_of(_PATCHES):
+    for call in syntax.written.calls_of(vocabulary.PATCHES):
         yield from _patched(call, resolve)
     for subscript in syntax.written.item_stores:
         owner, key = _namespace(subscript.value), subscript.slice

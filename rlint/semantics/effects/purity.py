@@ -42,17 +42,6 @@ _OTHERS_CHANGE = frozenset(
     }
 )
 _CHANGE_UNASKED = _OTHERS_CHANGE - {TypeTag.PATH}
-# modules whose functions read nothing but the memory of their arguments, and what in them does
-_READ_ARGUMENTS = tuple(
-    f"{module}."
-    for module in """array ast base64 binascii bisect builtins collections copy dataclasses difflib fnmatch
-    functools gzip hashlib heapq hmac itertools json math numpy operator pickle pprint reprlib statistics
-    struct torch typing urllib.parse zlib""".split()
-)
-_READ_STATE = tuple(
-    """builtins.globals builtins.locals builtins.vars numpy.random. torch.backends. torch.cuda.
-    torch.distributed. torch.get_ torch.is_grad_enabled torch.random.""".split()
-)
 
 
 class Purity:
@@ -142,7 +131,7 @@ def looks_outside(node: ast.AST, analysis: FileAnalysis) -> bool:
                 known = models.callable_fact(qualified, argument_count(node))
                 if known is None or known.effect.pure:
                     return False
-                return not qualified.startswith(_READ_ARGUMENTS) or qualified.startswith(_READ_STATE)
+                return models.reads_state(qualified)
             if isinstance(func, ast.Attribute):
                 return _is_outside(analysis.types.type_of(func.value).tag, func.attr)
         case ast.Attribute(value=owner, ctx=ast.Load()):

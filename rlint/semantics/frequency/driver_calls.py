@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
@@ -22,10 +23,7 @@ _LOADER = regex(r"loader$|dataloader")
 _GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
 STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
 """Methods that may take gradient steps."""
-DRIVING = STEPPING | frozenset(
-    """generate generate_samples generate_sequences get get_nowait recv recv_bytes recv_pyobj sample
-    sample_batch""".split()
-)
+DRIVING = STEPPING | vocabulary.GENERATES | vocabulary.HANDS_OUT
 """Methods that may drive what is around them."""
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from rlint import models
 from rlint.enums import Enum
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
 from rlint.semantics.frequency.loops import BOUNDED, AnyLoop
 from rlint.syntax.syntax_index import COMPREHENSIONS
 from rlint.syntax.walk import descendants
 
-_SAME_ITEMS = frozenset(
-    """builtins.iter builtins.list builtins.tuple builtins.reversed builtins.sorted tqdm.tqdm tqdm.auto.tqdm
-    tqdm.rich.tqdm tqdm.notebook.tqdm rich.progress.track""".split()
-)
+_SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm") | {"tqdm.rich.tqdm", "rich.progress.track"}
 
 
 class ItemKind(Enum):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.types.numbers import number_of
@@ -31,7 +33,7 @@ _SETTINGS = regex(
     r"|model_name|learning_rate|lr|batch_size|hidden|gamma|n_envs)(s|es)?$"
 )
 _DICT_VIEWS = ("keys", "values", "items")
-_WRAPPERS = frozenset(f"builtins.{name}" for name in "enumerate zip reversed sorted list tuple iter".split())
+_WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 
 
 def passes(loop: ast.AST, model: SemanticModel) -> int | None:

@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rlint.frozen import frozen
+from rlint.models import vocabulary
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
 
-_TOO_COMMON = frozenset(
-    """get put append add update close reset items keys values copy to step run start join save load format
-    write read log sample forward __init__ train eval test call build create make init setup set pop clear
-    size process execute apply render send recv wait stop shape mean sum predict fit transform encode decode
-    split info debug warning error register state_dict load_state_dict parameters backward zero_grad item
-    numpy cpu cuda clone detach astype to_dict to_json to_list to_numpy tolist as_dict from_dict from_json
-    describe head tail evaluate query select""".split()
-)
 _BY_TAG = frozenset(
     {
         TypeTag.ENVIRONMENT,
@@ -239,7 +232,7 @@ class CallGraph:
                 return self._methods(near, method)
             if len(alike) == 1:
                 return self._methods(alike, method)
-        if method in _TOO_COMMON or method.startswith("__") or len(defining) > 3:
+        if method in vocabulary.COMMON_METHODS or method.startswith("__") or len(defining) > 3:
             return []
         return self._methods([cls for cls, _ in defining], method)
 

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import ast
 
-_CALLED_BACK_AT: dict[str, tuple[int, ...]] = {
-    "builtins.filter": (0,),
-    "builtins.map": (0,),
-    "builtins.max": (),
-    "builtins.min": (),
-    "builtins.sorted": (),
-    "functools.reduce": (0,),
-    "heapq.nlargest": (2,),
-    "heapq.nsmallest": (2,),
-    "itertools.accumulate": (1,),
-    "itertools.groupby": (1,),
-    "re.Pattern.sub": (0,),
-    "re.sub": (1,),
-    "re.subn": (1,),
-}
+from rlint.models.parameters import CALLED_BACK_AT
 
 
 def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
     """The arguments that a function may call; of a function whose arguments nobody noted down, all."""
-    places = _CALLED_BACK_AT.get(qualified)
+    places = CALLED_BACK_AT.get(qualified)
     if places is None or any(isinstance(argument, ast.Starred) for argument in call.args):
         return arguments_of(call)
     keywords = [

@@ -7,6 +7,7 @@ import builtins
 import functools
 
 from rlint import models
+from rlint.models import vocabulary
 from rlint.models.value_type import Type
 from rlint.semantics.effects.monkeypatching import names_set_by_text, replaced_paths
 from rlint.syntax.queries import is_staticmethod
@@ -17,11 +18,7 @@ _BUILTINS = frozenset(dir(builtins))
 _ALIAS_DEPTH = 6
 _UNSEEN = "\0"
 _NAMING = frozenset({ast.Name, ast.Attribute})
-_TAKEN_FOR_GRANTED = frozenset(
-    "builtins.str builtins.list builtins.dict builtins.set builtins.tuple numpy.ndarray torch.Tensor".split()
-)
-_REPLACED_BY_OTHERS = frozenset("builtins copy json math numpy queue random re string time torch".split())
-"""Libraries whose name another one may take that does not do the same: `import jax.numpy as np`."""
+_TAKEN_FOR_GRANTED = frozenset(models.CLASSES) - {"torch.nn.Module"}
 
 
 class QualifiedNames:
@@ -229,7 +226,7 @@ def _is_class(path: str) -> bool:
 def _is_one_library(imports: list[Binding]) -> bool:
     """Do several imports of one name lead to the same library, or to one that was made to take its place?"""
     roots = {binding.target.partition(".")[0] for binding in imports}
-    return len(roots) == 1 or not roots & _REPLACED_BY_OTHERS
+    return len(roots) == 1 or not roots & vocabulary.IMITATED
 
 
 def _is_stand_in(binding: Binding) -> bool:

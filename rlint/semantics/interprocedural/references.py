@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.reference import ACCESSOR, ENDS, Reference, ReferenceKind
 from rlint.syntax.import_statements import absolute_module
@@ -17,10 +19,16 @@ _KEEP_THE_NAME = frozenset(
     {"builtins.staticmethod", "builtins.classmethod", "abc.abstractmethod", "functools.lru_cache"}
     | {"functools.cache", "torch.no_grad", "torch.inference_mode"}
 )
-_BY_NAME = frozenset(
-    """__getattr__ __getattribute__ __import__ attrgetter delattr eval exec getattr getmembers globals hasattr
-    import_module locals methodcaller setattr vars""".split()
-)
+_NAMED_FIRST = frozenset({"attrgetter", "import_module", "methodcaller"}) | {
+    "__getattr__",
+    "__getattribute__",
+    "__import__",
+}
+_NAMED_SECOND = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+_BY_NAME = models.names_having(Trait.REFLECTS, "builtins", "importlib", "inspect", "operator") | {
+    "__getattr__",
+    "__getattribute__",
+}
 
 
 def mentions_of(analysis: FileAnalysis, attributes: frozenset[str]) -> tuple[Reference, ...]:
@@ -70,11 +78,10 @@ def looks_up_names(analysis: FileAnalysis) -> bool:
 
 def _is_written_out(call: ast.Call) -> bool:
     """`getattr(agent, "steps")`: the name stands there."""
-    given = (
-        call.args[1:] if last_name(call.func) in ("getattr", "hasattr", "setattr", "delattr") else call.args
-    )
-    if last_name(call.func) in ("vars", "globals", "locals", "eval", "exec", "getmembers"):
+    name = last_name(call.func)
+    if name not in _NAMED_FIRST | _NAMED_SECOND:
         return False
+    given = call.args[1:] if name in _NAMED_SECOND else call.args
     return bool(given) and isinstance(given[0], ast.Constant)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from rlint import models
 from rlint.findings import digest_of
 from rlint.models import effect
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
 from rlint.notebook.layout import cell_lines
 from rlint.semantics.dataflow.external_writes import doubt_attributes
@@ -45,11 +47,7 @@ from rlint.syntax.walk import is_in, place_in_order
 
 _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITERATOR})
 # decorators that hand on what the function returns, and keep nothing of it
-_HAND_ON = frozenset(
-    """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod torch.enable_grad
-    torch.inference_mode torch.jit.export torch.jit.ignore torch.no_grad typing.final typing.overload
-    typing.override typing_extensions.override""".split()
-)
+_HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
 
 def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) -> ModuleSummary:

@@ -31,28 +31,10 @@ class LibraryMethod:
 Symbol = ModuleSummary | ClassSummary | FunctionSummary | Type | LibraryMethod
 """What a name or an access path leads to."""
 
-_VECTORISED = (
-    "stable_baselines3.common.vec_env",
-    "stable_baselines3.common.vec_env.base_vec_env",
-    "baselines.common.vec_env",
+_TAGS_OF_BASES = frozenset(
+    TypeTag[name]
+    for name in "MODULE ENVIRONMENT OPTIMIZER DATASET THREAD PROCESS LOADER REPLAY_BUFFER".split()
 )
-_BASE_TAGS = {
-    "torch.nn.Module": TypeTag.MODULE,
-    "gymnasium.Env": TypeTag.ENVIRONMENT,
-    "gymnasium.Wrapper": TypeTag.ENVIRONMENT,
-    "gymnasium.vector.VectorEnv": TypeTag.ENVIRONMENT,
-    **{
-        f"{module}.{name}": TypeTag.ENVIRONMENT
-        for module in _VECTORISED
-        for name in ("VecEnv", "VecEnvWrapper")
-    },
-    "torch.optim.Optimizer": TypeTag.OPTIMIZER,
-    "torch.utils.data.Dataset": TypeTag.DATASET,
-    "torch.utils.data.IterableDataset": TypeTag.DATASET,
-    "threading.Thread": TypeTag.THREAD,
-    "multiprocessing.Process": TypeTag.PROCESS,
-}
-_TAGS_OF_BASES = frozenset({*_BASE_TAGS.values(), TypeTag.LOADER, TypeTag.REPLAY_BUFFER})
 
 
 class SymbolTable:
@@ -200,7 +182,7 @@ class SymbolTable:
             for base in self.ancestry(cls):
                 if isinstance(base, str):
                     made = models.callable_fact(base)
-                    found = _BASE_TAGS.get(base) or (made.result.tag if made else None)
+                    found = made.result.tag if made else None
                     if found in _TAGS_OF_BASES:
                         tag = found
                         break

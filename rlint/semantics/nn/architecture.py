@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rlint import models
 from rlint.enums import Enum
 from rlint.frozen import frozen
+from rlint.models.parameters import PARAMETERS
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag, alternatives
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.syntax.scopes import Binding, BindingKind
@@ -20,30 +22,35 @@ if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
 
 _DEPTH = 12
-CONTAINERS = frozenset(
-    f"torch.nn.{name}"
-    for name in """DataParallel ModuleDict ModuleList Sequential TransformerDecoder TransformerEncoder
-    parallel.DistributedDataParallel utils.parametrizations.orthogonal utils.parametrizations.spectral_norm
-    utils.parametrizations.weight_norm utils.spectral_norm utils.weight_norm""".split()
+CONTAINERS = models.having(
+    Trait.CONTAINS, "torch.nn", "torch.nn.parallel", "torch.nn.utils", "torch.nn.utils.parametrizations"
 )
-_HANDS_ON = frozenset(
-    """builtins.dict builtins.enumerate builtins.list builtins.reversed builtins.tuple builtins.zip
-    collections.OrderedDict copy.copy copy.deepcopy functools.partial torch.compile torch.jit.script
-    torch.jit.trace""".split()
+_HANDS_ON = (
+    models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
+    | models.having(Trait.COPIES | Trait.WRAPS, "copy", "torch", "torch.jit") - {"torch.clone"}
+    | {"builtins.dict", "collections.OrderedDict", "functools.partial"}
 )
 """What gives its arguments back, wrapped or copied."""
-_SAME_NETWORK = frozenset(
-    """apply bfloat16 children copy cpu cuda double eval float get half items keys modules pop requires_grad_
-    share_memory to train type values""".split()
+_SAME_NETWORK = (
+    models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
+    | models.having(Trait.TAKES_OUT | Trait.COPIES, TypeTag.DICT)
+    | {"items", "keys", "values"}
+    | {"children", "modules"}
 )
 """Methods that give the network itself, or the items of a container."""
-GROWS = {"append": 0, "extend": 0, "insert": 1, "add_module": 1, "register_module": 1, "update": 0}
+GROWS = {
+    name: int(name in ("insert", "add_module", "register_module"))
+    for name in models.having(Trait.INSERTS | Trait.INSERTS_ALL, TypeTag.MODULE) | {"update"}
+}
 _MAY_HOLD_NETWORKS = frozenset(
     {TypeTag.UNKNOWN, TypeTag.NONE, TypeTag.MODULE, TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.LIST,
      TypeTag.TUPLE, TypeTag.DICT, TypeTag.ITERATOR, TypeTag.INSTANCE}
 )  # fmt: skip
-_DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transformer": 5,
-               "TransformerDecoderLayer": 3, "TransformerEncoderLayer": 3}  # fmt: skip
+_DROPOUT_OF = {
+    name.removeprefix("torch.nn."): parameters.index("dropout")
+    for name, parameters in PARAMETERS.items()
+    if name.startswith("torch.nn.") and "dropout" in parameters
+}
 """Layers with dropout inside, and where its rate stands among the arguments (never read so far back)."""
 _DROPS_BY_DEFAULT = frozenset({"Transformer", "TransformerDecoderLayer", "TransformerEncoderLayer"})
 
@@ -408,8 +415,7 @@ def _is_off(call: ast.Call, qualified: str) -> bool:
     return is_dropout and any(isinstance(rate, ast.Constant) and rate.value == 0 for rate in rates)
 
 
-_NO_LAYERS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential", "Parameter", "Buffer",
-                        "ParameterList", "ParameterDict", "UninitializedParameter"})  # fmt: skip
+_NO_LAYERS = models.names_having(Trait.HOLDS_PARTS, "torch.nn")
 
 
 def _mentioned(qualified: str) -> Iterator[NetworkPart]:

@@ -18,11 +18,12 @@ from rlint.syntax.syntax_index import Function
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
 
-_DRAWING_METHODS = frozenset(
-    """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ rsample
-    sample sample_n uniform_""".split()
-)
-_MUTATES = frozenset("append appendleft extend insert pop popleft update clear add copy_ zero_ fill_".split())
+_DRAWING_METHODS = models.doing(EffectKind.DRAWS, TypeTag.TENSOR, TypeTag.DISTRIBUTION)
+_MUTATES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE) | {
+    "copy_",
+    "zero_",
+    "fill_",
+}
 _RUNS_ITS_ARGUMENTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.func.functional_call"})
 _DROPOUTS = frozenset(
     f"torch.nn.functional.{name}dropout{size}"

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from rlint import models
 from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.autograd import Autograd
 from rlint.syntax.queries import root_of
@@ -37,7 +39,8 @@ _ENDING_FUNCTIONS = (
     facts.COMPARES
     | facts.GIVES_INDEX
     | facts.DETACHES
-    | {"tensor", "as_tensor", "from_numpy", "arange", "full"}
+    | models.names_having(Trait.FROM_DATA | Trait.FROM_NUMBERS | Trait.FILLS, "torch")
+    | {"from_numpy"}
 )
 _ASKED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from rlint import models as library
 from rlint.models import gradient_rules as facts
+from rlint.models import vocabulary
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import GradientFlow
@@ -23,7 +24,7 @@ _SMALL = 6
 """Statements in a helper that is looked through for what becomes of its arguments."""
 
 
-_STORES = frozenset("add insert push put put_nowait remember save send store write".split())
+_STORES = vocabulary.STORES | {"add", "insert", "put", "put_nowait"}
 _KEEPERS = _STORES | LEARNS | facts.PUTS_IN
 _ENDING = (
     facts.GIVES_NUMBER

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint import models
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
 from rlint.syntax.scopes import BindingKind
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _MODES = frozenset({"eval", "train", "requires_grad_"})
-_MOVES = frozenset({"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "type"})
-_ADDS = frozenset(
-    """setattr set_ add_module register_module register_parameter register_buffer register_parametrization
-    set_submodule swap_tensors""".split()
-)
+_MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
+_ADDS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {
+    "register_parametrization",
+    "set_",
+    "setattr",
+    "swap_tensors",
+}
 """Calls that put a module or a tensor into a network, or give a tensor other memory."""
 _LAZY = tuple(
     f"Lazy{name}{size}"
@@ -29,7 +32,7 @@ _LAZY = tuple(
     }.items()
     for size in (f"{one}d" if one else "" for one in sizes)
 )  # fmt: skip
-_GROWS = frozenset("append extend insert pop popitem update setdefault".split())
+_GROWS = models.having(Trait.INSERTS | Trait.INSERTS_ALL | Trait.REMOVES, TypeTag.LIST, TypeTag.DICT)
 _STATES = frozenset({"grad", "requires_grad", "training"})
 """Attributes of parameters and modules that may be set without changing what a network consists of."""
 _OF_LAYERS = frozenset({"data", "weight", "bias"})

@@ -7,6 +7,8 @@ from dataclasses import field
 
 from rlint import models
 from rlint.frozen import frozen, mutable
+from rlint.models import vocabulary
+from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
@@ -16,19 +18,14 @@ from rlint.semantics.nn.forward_summary import ForwardSummary
 _DEPTH = 16
 _STEPS = 600
 """A network of more parts than this counts as one that nobody can see through."""
-_PLAIN_BASES = frozenset(
-    """torch.nn.Module builtins.object abc.ABC typing.Generic typing.Protocol torch.nn.ModuleList
-    torch.nn.Sequential torch.nn.ModuleDict""".split()
-)
-_RECURRENT = frozenset(
-    f"torch.nn.{name}" for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
-)
-_WITH_WEIGHTS = ("Linear", "Conv", "LSTM", "GRU", "RNN", "Embedding", "Attention", "Transformer")
-MODULE_METHODS = frozenset(
-    """apply bfloat16 buffers children cpu cuda double eval float get_parameter half load_state_dict modules
-    named_buffers named_children named_modules named_parameters parameters register_buffer register_parameter
-    requires_grad_ share_memory state_dict to train type zero_grad""".split()
-)
+_PLAIN_BASES = models.having(Trait.HOLDS_PARTS, "torch.nn") | {
+    "builtins.object",
+    "abc.ABC",
+    "typing.Generic",
+    "typing.Protocol",
+}
+_RECURRENT = models.having(Trait.RECURRENT, "torch.nn")
+MODULE_METHODS = models.having(Trait.RUNS_NO_LAYER, TypeTag.MODULE)
 """Methods that every module has, and that run no layer."""
 
 
@@ -64,7 +61,7 @@ class Architecture:
     @property
     def weights(self) -> bool:
         """Is there a layer with weights in it, so that running it costs something?"""
-        return any(word in name for name in self.layers for word in _WITH_WEIGHTS)
+        return any(word in name for name in self.layers for word in vocabulary.LAYERS_WITH_WEIGHTS)
 
     @property
     def recurrent(self) -> bool:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
@@ -30,7 +32,7 @@ _MAY_BE_WEIGHTS = frozenset(
         TypeTag.STATE_DICT,
     }
 )
-_LEAF_MAKERS = frozenset({"Parameter", "ParameterList", "ParameterDict", "requires_grad_", "parameters"})
+_LEAF_MAKERS = models.names_having(Trait.PARAMETERS, "torch.nn") | {"requires_grad_", "parameters"}
 
 
 class OptimizerEffects:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
+from rlint import models
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
@@ -16,16 +18,14 @@ from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
-_PASSES_ON = frozenset(
-    "builtins.list builtins.tuple builtins.filter builtins.iter builtins.sum itertools.chain".split()
-)
+_PASSES_ON = models.having(Trait.SAME_ITEMS, "builtins", "itertools") | {"builtins.filter", "builtins.sum"}
 _MAKES_OPTIMIZER = regex(
     r"^(torch\.optim|torch\.optim\.\w+|transformers|apex\.optimizers|bitsandbytes\.optim)\."
 )
 _FREEZES = regex(
     r"freeze|frozen|(disable|without|no|off|set|toggle)_?(requires_?)?grad|requires_grad", re.IGNORECASE
 )
-_SAME_OBJECT = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "double", "half", "share_memory"})
+_SAME_OBJECT = models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
 _DEPTH = 8
 
 

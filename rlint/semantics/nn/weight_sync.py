@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.syntax.last_names import calls_like, last_name
@@ -33,9 +35,9 @@ _NO_FOLLOWER = frozenset(
     "league pool population collector explorer".split()
 )
 # a copy in the middle of these changes nothing about what comes out of them
-_KEEP_THE_VALUE = frozenset(
-    {"detach", "cpu", "cuda", "to", "float", "half", "double", "bfloat16", "contiguous"}
-)
+_KEEP_THE_VALUE = models.having(
+    Trait.SAME_VALUES | Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR
+) - models.having(Trait.GIVES_NUMBER, TypeTag.TENSOR)
 _REFERENCE = frozenset({"ref", "reference"})
 _COPYING = frozenset("soft hard polyak copy sync update ema blend average track".split())
 # most names hold none of the words, not even as a part of one

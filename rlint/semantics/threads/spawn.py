@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint import models
 from rlint.findings import Heat
+from rlint.models.parameters import PARAMETERS
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.syntax.assignments import targets_of
@@ -21,11 +24,17 @@ THREAD = "thread"
 
 _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 _SUBMITS = frozenset({"submit", "apply", "apply_async"})
-_MAPS = frozenset({"map", "imap", "imap_unordered", "starmap", "map_async", "starmap_async"})
+_MAPS = models.having(Trait.MAPS, TypeTag.POOL)
 _POOLED = _SUBMITS | _MAPS
 _MAPPERS = frozenset({"builtins.map", "builtins.filter"})
 _THREAD_POOLS = frozenset({"concurrent.futures.ThreadPoolExecutor", "multiprocessing.pool.ThreadPool"})
-_TARGET_PLACE = {"Process": 1, "Thread": 1, "Timer": 1, "spawn": 0, "start_processes": 0}
+_STARTING = ("threading.", "multiprocessing.", "torch.multiprocessing.")
+_TARGET_PLACE = {
+    name.rpartition(".")[2]: place
+    for name, parameters in PARAMETERS.items()
+    for place, parameter in enumerate(parameters)
+    if name.startswith(_STARTING) and parameter in _RUNS_LATER
+}
 """Where the target stands among the positional arguments."""
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from rlint.models import element_types
+from rlint.models.element_types import OBJECT
 from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, deferred
 from rlint.semantics.types import batches
-from rlint.semantics.types.dtypes import OBJECT
 
 _IMMUTABLE = frozenset(
     TypeTag[name]
@@ -161,16 +162,10 @@ def device_named(name: str) -> Device:
     return Device.OTHER if head in ("mps", "xpu", "meta", "xla", "hpu", "npu") else Device.UNKNOWN
 
 
-_TORCH_DTYPES = frozenset(
-    """float32 float64 float16 bfloat16 float double half int8 int16 int32 int64 int long short uint8 bool
-    complex64 complex128""".split()
-)
-
-
 @lru_cache(maxsize=4096)
 def library_value(qualified: str) -> Type:
     """The kind of a constant of a library: a dtype, a number."""
-    if qualified.startswith("torch.") and qualified[6:] in _TORCH_DTYPES:
+    if qualified.startswith("torch.") and qualified[6:] in element_types.TORCH_DTYPES:
         return Type(TypeTag.DTYPE, of=qualified)
     if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in (
         "float",
@@ -179,8 +174,6 @@ def library_value(qualified: str) -> Type:
         "bool",
     ):
         return Type(TypeTag.CLASS, of=qualified)
-    if qualified in ("math.pi", "math.e", "math.inf", "numpy.pi", "numpy.e", "numpy.inf", "numpy.nan"):
-        return Type(TypeTag.FLOAT)
-    if qualified in ("torch.pi", "torch.inf", "math.nan"):
+    if qualified in element_types.FLOAT_CONSTANTS:
         return Type(TypeTag.FLOAT)
     return UNKNOWN

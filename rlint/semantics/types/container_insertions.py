@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.types.algebra import each_of, item_of
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _KindOf = Callable[[ast.expr], Type]
-_TAKES = {"append": 0, "appendleft": 0, "insert": 1, "setdefault": 1, "add": 0}
+_TAKES = {
+    name: int(name in ("insert", "setdefault"))
+    for name in models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
+}
 """Methods that put one argument into what they are called on, and where it stands."""
 _TAKES_ALL = frozenset({"extend", "extendleft", "update"})
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from rlint import models
+from rlint.models import element_types
+from rlint.models.element_types import BITS, DEFAULT, FLOATS, OBJECT
 from rlint.models.parameters import PARAMETERS
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.types.devices import is_device
 from rlint.semantics.types.dtypes import (
-    BITS,
-    DEFAULT,
-    FLOATS,
-    OBJECT,
     library_dtype,
     named_dtype,
     of_arithmetic,
@@ -26,31 +26,35 @@ _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _NONE: ast.expr = ast.Constant(value=None)
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR)
 
-_FILLED = frozenset({"empty", "ones", "rand", "randn", "zeros"})
-_LIKE = frozenset(f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros"))
-_OF_DATA = frozenset(
-    """array asanyarray asarray ascontiguousarray asfortranarray as_tensor from_numpy tensor copy""".split()
-)
-_JOINS = frozenset("cat concat concatenate stack hstack vstack dstack column_stack".split())
-_KEEP = frozenset(
-    """clone contiguous copy cpu cuda detach flip fliplr flipud gather index_select masked_fill moveaxis
-    movedim permute pin_memory roll swapaxes swapdims t transpose tril triu""".split()
+_FILLED = models.names_having(Trait.FILLS, "torch", "numpy") - models.names_having(Trait.LIKE, "torch") - {
+    "full",
+    "empty_strided",
+} | {"rand", "randn"}
+_BY_NUMBERS = frozenset({"arange", "eye", "linspace"}) | {"full", "randint", "randperm"}
+_LIKE = models.names_having(Trait.LIKE, "torch", "numpy")
+_OF_DATA = models.names_having(Trait.FROM_DATA, "torch", "numpy") | {"copy", "from_numpy"}
+_JOINS = models.names_having(Trait.JOINS, "torch", "numpy")
+_KEEP = models.names_having(
+    Trait.COPIES | Trait.PERMUTES | Trait.MIRRORS | Trait.SAME_KIND | Trait.SAME_VALUES,
+    "torch",
+    "numpy",
+    TypeTag.TENSOR,
+    TypeTag.NDARRAY,
 )
 """The type and the number of dimensions stay."""
-_KEEP_FLOATS = frozenset(
-    """abs ceil cos cumsum exp floor log log1p log2 log10 log_softmax neg negative nan_to_num relu round
-    sigmoid sign sin softmax sqrt square tan tanh""".split()
-)
+_KEEP_FLOATS = models.names_having(Trait.ELEMENTWISE, "torch", "numpy", TypeTag.TENSOR) - models.names_having(
+    Trait.COMPARES, "torch", "numpy"
+) - {"angle", "signbit"} | {"cumsum", "log_softmax", "softmax"}
 """They stay where the elements are floating-point numbers."""
-_REDUCE = frozenset("amax amin logsumexp max mean median min norm prod std sum var".split())
+_REDUCE = (
+    models.names_having(Trait.REDUCES, "torch", "numpy", TypeTag.TENSOR, TypeTag.NDARRAY)
+    - models.names_having(Trait.GIVES_INDEX, "torch", "numpy")
+    - {"all", "alltrue", "any", "sometrue"}
+)
 _SHAPED = frozenset({"expand", "repeat", "reshape", "view"})
 _LIKE_OTHER = frozenset({"expand_as", "reshape_as", "view_as"})
-_CASTS = {
-    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "char": "int8", "double": "float64",
-    "float": "float32", "half": "float16", "int": "int32", "long": "int64", "short": "int16",
-}  # fmt: skip
 _NEW = frozenset({"new_empty", "new_full", "new_ones", "new_zeros"})
-_SAME_ATTRIBUTES = frozenset({"H", "T", "data", "mH", "mT"})
+_SAME_ATTRIBUTES = models.attributes_giving(TypeTag.TENSOR, TypeTag.TENSOR) - {"grad", "imag", "real"}
 
 
 class DtypeInference(TypeInferenceBase):
@@ -81,7 +85,7 @@ class DtypeInference(TypeInferenceBase):
         if name in _FILLED:
             dtype = "float64" if result.tag is TypeTag.NDARRAY else DEFAULT
             rank = self._shape_rank(node.args, node)
-        elif name in ("full", "randint", "arange", "linspace", "eye", "randperm"):
+        elif name in _BY_NUMBERS:
             dtype, rank = self._by_numbers(node, name, result)
         elif name.endswith("Tensor") and first is not None:
             kind = self.type_of(first)
@@ -113,8 +117,8 @@ class DtypeInference(TypeInferenceBase):
         if owner.tag not in _ARRAYS or result.tag not in _ARRAYS or owner.optional:
             return result
         dtype, rank = self._changed(owner, method, node.args, node)
-        if owner.tag is TypeTag.TENSOR and method in _CASTS:
-            dtype, rank = _CASTS[method], owner.rank
+        if owner.tag is TypeTag.TENSOR and method in element_types.CASTS:
+            dtype, rank = element_types.CASTS[method], owner.rank
         elif method == "astype":
             target = _argument(node, 0, "dtype")
             dtype = self.dtype_of(target) if target is not None else ""

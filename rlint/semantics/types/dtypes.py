@@ -5,33 +5,10 @@ from __future__ import annotations
 import ast
 import math
 
+from rlint.models import element_types
+from rlint.models.element_types import BITS, DEFAULT, FLOATS, OBJECT, WHOLE
 from rlint.models.value_type import Type, TypeTag
 
-DEFAULT = "float"
-"""The default floating-point type of torch: float32, unless the program sets another."""
-
-OBJECT = "object"
-"""Python objects of any kind, in an array of numpy; not among the types of known size."""
-
-BITS = {
-    "bool": 8, "uint8": 8, "int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64,
-    "uint64": 64, "float16": 16, "bfloat16": 16, "float32": 32, DEFAULT: 32, "float64": 64, "complex64": 64,
-    "complex128": 128,
-}  # fmt: skip
-"""The known types and their sizes."""
-FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", DEFAULT})
-WHOLE = frozenset(name for name in BITS if name.startswith(("int", "uint")))
-_TORCH = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
-          "short": "int16"}  # fmt: skip
-_NUMPY = {
-    "float": "float64", "double": "float64", "single": "float32", "half": "float16", "int": "int64",
-    "int_": "int64", "intp": "int64", "longlong": "int64", "bool_": "bool", "byte": "int8", "ubyte": "uint8",
-    "float_": "float64",
-}  # fmt: skip
-_PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
-_CODES = {"f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
-          "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f": "float32",
-          "d": "float64", "?": "bool", "b1": "bool", "O": OBJECT}  # fmt: skip
 _LARGEST_SINGLE = (2 - 2**-23) * 2.0**127
 _OF_CONSTANTS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
 
@@ -42,11 +19,11 @@ def library_dtype(qualified: str) -> str:
     if module in ("numpy", "builtins") and name in (OBJECT, "object_"):
         return OBJECT
     if module == "torch":
-        name = _TORCH.get(name, name)
+        name = element_types.TORCH.get(name, name)
     elif module == "numpy":
-        name = _NUMPY.get(name, name)
+        name = element_types.NUMPY.get(name, name)
     elif module == "builtins":
-        name = _PYTHON.get(name, "")
+        name = element_types.PYTHON.get(name, "")
     else:
         return ""
     return name if name in BITS and name != DEFAULT else ""
@@ -60,16 +37,12 @@ def fits_single(number: float) -> bool:
 def named_dtype(text: str) -> str:
     """The data type that a string names for numpy: "float32", "f4", "<f4", "int"."""
     text = text.lstrip("<=|")
-    return _CODES.get(text) or library_dtype(f"numpy.{text}")
+    return element_types.CODES.get(text) or library_dtype(f"numpy.{text}")
 
 
 def tensor_class_dtype(name: str) -> str:
     """The data type of `FloatTensor`, `LongTensor` and kin; of `Tensor`, the default."""
-    found = library_dtype(f"torch.{_LEGACY.get(name, name.removesuffix('Tensor').lower())}")
-    return DEFAULT if name == "Tensor" else found
-
-
-_LEGACY = {"ByteTensor": "uint8", "CharTensor": "int8", "BFloat16Tensor": "bfloat16"}
+    return element_types.LEGACY.get(name, "")
 
 
 def of_literal(data: ast.expr, floats: str) -> str:

@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -26,9 +28,9 @@ class TypeResolver(Protocol):
 Handlers = dict[type[ast.AST], Callable[..., Type]]
 """From the type of an expression to the method that knows its kind."""
 
-ITERATES = frozenset(
-    {"builtins.iter", "builtins.reversed", "tqdm.tqdm", "itertools.cycle", "itertools.islice"}
-)
+ITERATES = models.having(Trait.SAME_ITEMS, "builtins", "itertools", "tqdm") & models.giving(
+    TypeTag.ITERATOR, "builtins", "itertools", "tqdm"
+) - {"itertools.chain"}
 """What makes an iterator over the items of its argument."""
 
 

@@ -6,6 +6,7 @@ import ast
 from typing import ClassVar
 
 from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, deferred
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import device_named, each_of, item_of, library_value
@@ -24,11 +25,7 @@ _MADE_OF_ARGUMENTS = (
     | {"builtins.next", "torch.load", "torch.utils.data.TensorDataset", batches.COLLATED}
 )
 _WITH_DEVICES = frozenset({TypeTag.DEVICE, TypeTag.LOADER, TypeTag.TENSOR})
-_GIVES_NO_SINGLE_TENSOR = frozenset(
-    f"torch.nn.{name}"
-    for name in """Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel
-    ParameterList ParameterDict parallel.DistributedDataParallel AdaptiveLogSoftmaxWithLoss""".split()
-)
+_GIVES_NO_SINGLE_TENSOR = models.having(Trait.NO_SINGLE_TENSOR, "torch.nn", "torch.nn.parallel")
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _OF_CLASSES = frozenset(
     TypeTag[name]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint.models.element_types import DEFAULT
 from rlint.models.value_type import TypeTag
-from rlint.semantics.types.dtypes import DEFAULT, tensor_class_dtype
+from rlint.semantics.types.dtypes import tensor_class_dtype
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel

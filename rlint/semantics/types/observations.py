@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.syntax.last_names import last_name
@@ -23,7 +25,7 @@ _SEVERAL = regex(
     r"(_?(batch|lst|list|buf|buffer|mb))?$"
 )
 _MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
-_OF_ARRAYS = frozenset({"astype", "copy", "flatten", "ravel", "reshape"})
+_OF_ARRAYS = models.having(Trait.COPIES | Trait.CASTS_TO | Trait.KEEPS_ORDER, TypeTag.NDARRAY)
 _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
 _BESIDE = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint import models
+from rlint.models.trait import Trait
+
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-_MAKES = frozenset("tensor as_tensor FloatTensor Tensor LongTensor array asarray stack vstack".split())
+_MAKES = models.names_having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy") | {"stack", "vstack"}
 
 
 def only_row(node: ast.AST, model: SemanticModel) -> ast.expr | None:

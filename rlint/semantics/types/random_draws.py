@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from rlint import models
+from rlint.models.parameters import PARAMETERS
+from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
 
 _SIZE_AT = {
-    **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), 0),
-    **dict.fromkeys(("choice", "exponential", "geometric", "poisson", "rayleigh"), 1),
-    **dict.fromkeys(("beta", "binomial", "gumbel", "integers", "laplace", "logistic", "lognormal"), 2),
-    **dict.fromkeys(("normal", "randint", "random_integers", "uniform"), 2),
-    "triangular": 3,
+    name.rpartition(".")[2]: parameters.index("size")
+    for name, parameters in PARAMETERS.items()
+    if name.startswith("numpy.random.") and "size" in parameters
 }
 """Where the size stands among the arguments, by the function's name."""
 _BY_DIMENSIONS = frozenset({"rand", "randn"})
-_WHOLE = frozenset({"binomial", "geometric", "integers", "poisson", "randint", "random_integers"})
+_WHOLE = models.names_having(Trait.WHOLE, "numpy.random", TypeTag.RANDOM_GENERATOR)
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 
 

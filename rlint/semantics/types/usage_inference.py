@@ -7,22 +7,16 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+from rlint import models
+from rlint.models.trait import Trait
 from rlint.models.value_type import PLAIN, UNKNOWN, Type, TypeTag
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
-_TEXT_METHODS = frozenset(
-    """capitalize casefold encode endswith isalnum isalpha isascii isdecimal isdigit isidentifier islower
-    isnumeric isprintable isspace istitle isupper lower lstrip removeprefix removesuffix rstrip splitlines
-    startswith strip swapcase title upper zfill""".split()
-)
+_TEXT_METHODS = models.having(Trait.ONLY_TEXT, TypeTag.STR) | {"encode"}
 _SPLITS = frozenset({"partition", "rpartition", "rsplit", "split"})
-_SEARCHES = frozenset(
-    f"{module}.{name}"
-    for module in ("re", "regex")
-    for name in ("findall", "finditer", "fullmatch", "match", "search", "split")
-)
+_SEARCHES = models.having(Trait.SEARCHES, "re", "regex")
 _REPLACES = frozenset({"re.sub", "re.subn", "regex.sub", "regex.subn"})
 BOUND_ONCE = frozenset({BindingKind.PARAMETER, BindingKind.FOR, BindingKind.COMPREHENSION})
 """How the variables are bound that their uses tell anything about."""

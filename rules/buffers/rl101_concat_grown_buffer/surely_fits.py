@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import ArrayGrowth, Binding, BindingKind, Device, SemanticModel, Type, TypeTag, dtypes
+from rlint.rule import (
+    ArrayGrowth,
+    Binding,
+    BindingKind,
+    Device,
+    SemanticModel,
+    Type,
+    TypeTag,
+    dtypes,
+    element_types,
+)
 
 REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
 _OF_ONE_DIMENSION = frozenset(
@@ -49,7 +59,7 @@ def _is_first(axis: ast.expr | None) -> bool:
 
 
 def _is_known(kind: Type, tag: TypeTag, *, rank: int | None) -> bool:
-    numbers = kind.tag is tag and not kind.optional and kind.dtype in dtypes.BITS
+    numbers = kind.tag is tag and not kind.optional and kind.dtype in element_types.BITS
     return numbers and (rank is None or kind.rank == rank)
 
 

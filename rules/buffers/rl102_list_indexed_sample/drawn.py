@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, TypeTag, dtypes, integers, numbers
+from rlint.rule import BindingKind, SemanticModel, TypeTag, element_types, integers, numbers
 from rlint.rules.buffers._shared.choice import draw_of, population_of
 
 _SIZED = {
@@ -29,7 +29,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     if name in _SIZED or _is_generator_method(call, ("randint", "integers"), model):
         size = given.get("size", call.args[2] if len(call.args) > 2 else None)
         dtype = given.get("dtype", call.args[3] if len(call.args) > 3 else None)
-        if dtype is not None and model.analysis.types.dtype_of(dtype) not in dtypes.WHOLE:
+        if dtype is not None and model.analysis.types.dtype_of(dtype) not in element_types.WHOLE:
             return None  # of truth values, an index makes a choice of rows
     elif name in _LISTED:
         first = call.args[0] if call.args else None

@@ -13,7 +13,7 @@ from rlint.rule import (
     SemanticModel,
     TypeTag,
     descendants,
-    dtypes,
+    element_types,
     frozen,
     is_in,
 )
@@ -83,7 +83,7 @@ def allocation_at(call: ast.Call, model: SemanticModel) -> Allocation | None:
 def _is_maker(call: ast.Call, model: SemanticModel) -> bool:
     qualified = model.names.qualified(call.func)
     if qualified is not None:
-        return qualified in MAKERS and model.types.type_of(call).dtype != dtypes.OBJECT
+        return qualified in MAKERS and model.types.type_of(call).dtype != element_types.OBJECT
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return method in METHODS and model.types.type_of(call).tag is TypeTag.TENSOR
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, SemanticModel, descendants, dtypes, legacy_tensors
+from rlint.rule import FUNCTIONS, SemanticModel, descendants, element_types, legacy_tensors
 
 _TYPED = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "numpy.array", "numpy.asarray"})
 _KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor"})
 _MEASURES = frozenset({"dtype", "itemsize", "nbytes", "ndim", "shape", "size"})
-_WANTED = ("float32", dtypes.DEFAULT)
+_WANTED = ("float32", element_types.DEFAULT)
 
 
 def is_row_written(use: ast.expr, model: SemanticModel) -> bool:

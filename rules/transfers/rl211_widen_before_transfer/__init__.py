@@ -75,7 +75,7 @@ from rlint.rule import (
     SemanticModel,
     Type,
     TypeTag,
-    dtypes,
+    element_types,
     last_names,
 )
 from rlint.rules.transfers._shared.made import made_by
@@ -131,7 +131,7 @@ def of_move(call: ast.Call, model: SemanticModel) -> _Widened | None:
         return None
     if move.dtype is not None:
         dtype = model.analysis.types.dtype_of(move.dtype)
-        kind = narrowness(move.source, call, model) if dtype in dtypes.FLOATS else None
+        kind = narrowness(move.source, call, model) if dtype in element_types.FLOATS else None
         if kind is None or kind.tag is not TypeTag.TENSOR or kind.device is not Device.HOST:
             return None
         if made_by(move.source, model) is not None:
@@ -152,7 +152,7 @@ def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:
     if named.keys() != {"dtype", "device"} or len(call.args) != 1:
         return None
     dtype = model.analysis.types.dtype_of(named["dtype"])
-    if dtype not in dtypes.FLOATS or model.types.device_of(named["device"]) is Device.HOST:
+    if dtype not in element_types.FLOATS or model.types.device_of(named["device"]) is Device.HOST:
         return None
     kind = narrowness(call.args[0], call, model)
     if kind is None or (kind and kind.tag is not TypeTag.NDARRAY):

@@ -12,7 +12,7 @@ from rlint.rule import (
     TypeTag,
     Use,
     UseKind,
-    dtypes,
+    element_types,
     frozen,
     last_name,
 )
@@ -89,7 +89,7 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
                 return Widening(current, data, CASTS[method])
             case ast.Call(func=ast.Attribute(value=data, attr="to"), args=[dtype], keywords=[]):
                 named = model.analysis.types.dtype_of(dtype)
-                return Widening(current, data, named) if named in dtypes.FLOATS else None
+                return Widening(current, data, named) if named in element_types.FLOATS else None
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
                 method in _VIEWS and model.names.qualified(current.func) is None
             ):
@@ -172,5 +172,5 @@ def _is_scale(value: ast.expr) -> bool:
 
 def factor(kind: Type, dtype: str) -> str:
     """How many times as many bytes there are, in words."""
-    times = dtypes.BITS[dtype] // dtypes.BITS[kind.dtype or "uint8"]
+    times = element_types.BITS[dtype] // element_types.BITS[kind.dtype or "uint8"]
     return {2: "twice", 4: "four times", 8: "eight times"}.get(times, "more than")
