@@ -23,8 +23,6 @@ EXCEPTIONS = {
 """Modules whose lists say nothing of what library functions do."""
 
 OPEN: set[str] = {
-    "rlint/semantics/nn/architecture.py",
-    "rlint/semantics/threads/spawn.py",
     "rules/buffers/rl101_concat_grown_buffer/empty_start.py",
     "rules/buffers/rl101_concat_grown_buffer/growth_cost.py",
     "rules/buffers/rl101_concat_grown_buffer/parts_list.py",
