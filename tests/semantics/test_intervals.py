@@ -112,3 +112,208 @@ def test_an_update_every_few_steps_is_worth_saying(call: str, heat: Heat) -> Non
     )
     model = models["agent.py"]
     assert model.frequency.heat_of(expression(model, "line()")).level is heat
+
+
+AGENT = """
+    class Agent:
+        def act(self, obs{parameter}):
+            if {test}:
+                line()
+            return 0
+"""
+PROGRAM = """
+    import argparse
+    import gymnasium
+    from agent import Agent
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--render", action="store_true")
+    parser.add_argument("--use-gae", action="store_true")
+    parser.add_argument("--freq", type=int, default=100)
+    parser.add_argument("--train-freq", type=int, default=4)
+    args = parser.parse_args()
+
+    def forward(agent, obs, show=False):
+        return agent.act(obs, visualise=show)
+
+    def main(agent: Agent):
+        env = gymnasium.make("CartPole-v1")
+        for step in range(10000):
+            obs = env.step(0)
+            {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("agent.act(obs, True)", Heat.HOT),
+        ("agent.act(obs, visualise=True)", Heat.HOT),
+        ("agent.act(obs, visualise=unknown(step))", Heat.HOT),
+        ("agent.act(obs, *others)", Heat.HOT),
+        ("agent.act(obs, **others)", Heat.HOT),
+        ("agent.act(obs, step % 4 == 0)", Heat.HOT),
+        ("agent.act(obs, step % 1000 == 0)", Heat.WARM),
+        ("agent.act(obs, visualise=step % 1000 == 0)", Heat.WARM),
+        ("agent.act(obs, visualise=step % 1000 == 0 and args.anything)", Heat.WARM),
+        ("agent.act(obs, visualise=step % args.freq == 0)", Heat.WARM),
+        ("agent.act(obs, visualise=step % args.train_freq == 0)", Heat.HOT),
+        ("shown = step % 1000 == 0; agent.act(obs, shown)", Heat.WARM),
+        ("agent.act(obs); agent.act(obs, step % 1000 == 0)", Heat.WARM),
+        ("agent.act(obs, True); agent.act(obs, step % 1000 == 0)", Heat.HOT),
+        ("forward(agent, obs, step % 1000 == 0)", Heat.WARM),
+        ("forward(agent, obs, show=True)", Heat.HOT),
+        ("forward(agent, obs)", Heat.COLD),
+        ("agent.act(obs, visualise=args.render)", Heat.COLD),
+        ("agent.act(obs, visualise=False)", Heat.COLD),
+        ("agent.act(obs)", Heat.COLD),
+    ],
+)
+def test_a_flag_that_callers_pass(call: str, heat: Heat) -> None:
+    """A line behind a parameter runs as often as callers pass what turns it on."""
+    agent = AGENT.format(parameter=", visualise=False", test="visualise")
+    models = build({"agent.py": agent, "train.py": PROGRAM.format(call=call)})
+    model = models["agent.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is heat
+
+
+@pytest.mark.parametrize(
+    ("parameter", "test", "heat"),
+    [
+        (", deterministic=False", "deterministic", Heat.HOT),  # what it is there for, though nobody asks yet
+        (", visualise=True", "visualise", Heat.HOT),
+        (", visualise=False", "not visualise", Heat.HOT),
+        (", visualise=False", "visualise and self.ready", Heat.COLD),
+        (", visualise=False", "visualise or self.ready", Heat.HOT),
+        (", log=None", "log", Heat.COLD),
+        ("", "self.args.render", Heat.COLD),
+        ("", "not self.args.render", Heat.HOT),
+        ("", "self.args.use_gae", Heat.HOT),
+        ("", "self.t % self.args.freq == 0", Heat.WARM),
+        ("", "self.t % self.args.train_freq == 0", Heat.HOT),
+        ("", "self.t % self.unknown_freq == 0", Heat.HOT),
+        ("", "self.t % self.log_freq == 0", Heat.WARM),
+    ],
+)
+def test_switches_that_are_off(parameter: str, test: str, heat: Heat) -> None:
+    """What is shown on request alone, and is not requested by default, is cold."""
+    agent = AGENT.format(parameter=parameter, test=test)
+    models = build({"agent.py": agent, "train.py": PROGRAM.format(call="agent.act(obs)")})
+    model = models["agent.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is heat
+
+
+@pytest.mark.parametrize(
+    ("declared", "heat"),
+    [
+        ("DEBUG_PLOTS = False", Heat.COLD),
+        ("DEBUG_PLOTS = True", Heat.COLD),  # for debugging, all the same
+        ("class Config:\n    plots: bool = False", Heat.COLD),
+        ("class Config:\n    plots: bool = True", Heat.HOT),
+        ("class Config:\n    plots: bool = False\nconfig = Config(plots=True)", Heat.HOT),
+        ("class Config:\n    plots: bool = False\nconfig.plots = ask()", Heat.HOT),
+        ("class Config:\n    plots = False\nclass Other(Config):\n    def plots(self): ...", Heat.HOT),
+        ("def make(plots=False):\n    return Config(plots=plots)", Heat.COLD),
+        ("def make(plots=False):\n    pass\nmake(True)", Heat.HOT),
+    ],
+)
+def test_switches_that_are_declared_elsewhere(declared: str, heat: Heat) -> None:
+    """A switch is off where all of the program that sets it says so."""
+    test = "DEBUG_PLOTS" if "DEBUG" in declared else "self.config.plots"
+    agent = AGENT.format(parameter="", test=test)
+    train = f"from config import *\n{textwrap.dedent(PROGRAM.format(call='agent.act(obs)'))}"
+    models = build({"agent.py": agent, "train.py": train, "config.py": declared})
+    model = models["agent.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is heat
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("trainer.tick(step)", Heat.HOT),
+        ("if step % 4 == 0: trainer.tick(step)", Heat.HOT),
+        ("if step % 2000 == 0: trainer.tick(step)", Heat.WARM),
+        ("if step % args.freq == 0: trainer.tick(step)", Heat.WARM),
+        ("if step % args.train_freq == 0: trainer.tick(step)", Heat.HOT),
+    ],
+)
+def test_an_interval_some_calls_up(call: str, heat: Heat) -> None:
+    """An interval cools what is called behind it, however many calls down, in spite of its name."""
+    models = build(
+        {
+            "agent.py": """
+                class Learner:
+                    def update(self):
+                        line()
+                        loss = self.loss()
+                        loss.backward()
+                class Agent:
+                    def __init__(self):
+                        self.learner = Learner()
+                    def tick(self, step):
+                        self.learner.update()
+                """,
+            "train.py": PROGRAM.format(call=call).replace("main(agent: Agent)", "main(trainer: Agent)"),
+        }
+    )
+    model = models["agent.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is heat
+
+
+def test_a_batch_of_rollouts_at_an_unknown_interval() -> None:
+    """Many gradient steps at once learn from all that was played since the last time."""
+    models = build(
+        {
+            "agent.py": """
+                class Agent:
+                    def improve(self):
+                        line()
+                        for epoch in range(80):
+                            self.loss().backward()
+                """,
+            "train.py": PROGRAM.format(call="if step % agent.length == 0: agent.improve()"),
+        }
+    )
+    model = models["agent.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is Heat.WARM
+
+
+@pytest.mark.parametrize(
+    ("script", "heat"), [("evaluate.py", Heat.COLD), ("plot_values.py", Heat.COLD), ("run.py", Heat.HOT)]
+)
+def test_scripts_that_look_at_results_heat_no_library(script: str, heat: Heat) -> None:
+    """What is played to be looked at says nothing of how often a training does the same."""
+    models = build(
+        {
+            "tools.py": "def shape_of(obs):\n    line()\n",
+            script: """
+                import gymnasium
+                from tools import shape_of
+                env = gymnasium.make("CartPole-v1")
+                while True:
+                    obs = env.step(0)
+                    shape_of(obs)
+                """,
+        }
+    )
+    model = models["tools.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is heat
+
+
+def test_a_script_that_is_called_a_test_and_trains() -> None:
+    """What takes gradient steps is a training, whatever it is called."""
+    models = build(
+        {
+            "tools.py": "def shape_of(obs):\n    line()\n",
+            "play.py": """
+                import gymnasium
+                from tools import shape_of
+                env = gymnasium.make("CartPole-v1")
+                while True:
+                    obs = env.step(0)
+                    shape_of(obs)
+                    loss.backward()
+                """,
+        }
+    )
+    model = models["tools.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is Heat.HOT

@@ -2,48 +2,124 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+
 from rlint.findings import Heat
+from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import OFTEN, RARE_UPDATE, Guard, GuardKind
+from rlint.semantics.frequency.program_settings import ProgramSettings
 from rlint.semantics.frequency.roles import takes_gradient_step
-from rlint.semantics.interprocedural.call_graph import CallGraph
-from rlint.semantics.interprocedural.summary import FunctionSummary
+from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
+from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
 
 
 class FrequencyBounds:
-    """The bounds of guards. An interval before a gradient step counts as one only where it is long: a step
-    of the optimizer every ten steps of the environment is what the loop is for.
+    """The bounds of guards: of intervals by their lengths, of switches by what the program sets them to, of
+    parameters by what callers pass. An interval before a gradient step counts as one only where it is long:
+    a step of the optimizer every ten steps of the environment is what the loop is for.
     """
 
-    def __init__(self, graph: CallGraph) -> None:
+    def __init__(self, graph: CallGraph, in_tests: Collection[str]) -> None:
         self._graph = graph
+        self._in_tests = in_tests
+        self._settings = ProgramSettings(graph)
         self._updates: dict[str, frozenset[int]] = {}
+        self._rollouts: dict[str, frozenset[int]] = {}
+        self._parameters: dict[tuple[str, str], Heat] = {}
 
     def of(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Heat:
         """Return the hottest that a line of `function` behind these guards can be."""
         return min([self._of_guard(guard, function) for guard in guards], default=Heat.HOT)
 
-    def _of_guard(self, guard: Guard, function: FunctionSummary) -> Heat:
-        if guard.kind is not GuardKind.INTERVAL or guard.period is None:
-            return guard.cap
-        is_update = guard.line in self._updates.get(function.path, ())
-        return Heat.WARM if guard.period >= (RARE_UPDATE if is_update else OFTEN) else Heat.HOT
-
-    def note_updates(self, once: dict[str, frozenset[Driver]]) -> None:
+    def note_updates(
+        self, once: Mapping[str, Collection[Driver]], many: Mapping[str, Collection[Driver]]
+    ) -> None:
         """Note the intervals at which functions take gradient steps, given what each function drives once
-        per call.
+        per call, and many times.
         """
         for module in self._graph.index.modules.values():
             for function in module.functions.values():
-                lines = set(function.update_intervals)
+                updates, rollouts = set(function.update_intervals), set[int]()
                 for edge in self._graph.calls(function.path):
                     if edge.site.guards and Driver.GRADIENT_STEP in once[edge.target.path]:
-                        lines.update(_intervals(edge.site.guards))
+                        updates.update(_intervals(edge.site.guards))
+                    elif edge.site.guards and Driver.GRADIENT_STEP in many[edge.target.path]:
+                        rollouts.update(_intervals(edge.site.guards))
                 for site in self._graph.unresolved(function.path):
                     if site.guards and takes_gradient_step(site):
-                        lines.update(_intervals(site.guards))
-                if lines:
-                    self._updates[function.path] = frozenset(lines)
+                        updates.update(_intervals(site.guards))
+                if updates:
+                    self._updates[function.path] = frozenset(updates)
+                if rollouts - updates:
+                    self._rollouts[function.path] = frozenset(rollouts - updates)
+
+    def unresolved(self, function: FunctionSummary) -> Sequence[CallSite]:
+        """Return the calls that may lead to a function, as far as its name tells."""
+        return self._unresolved.get(function.name, ())
+
+    def _of_guard(self, guard: Guard, function: FunctionSummary) -> Heat:
+        if guard.kind is GuardKind.INTERVAL:
+            return self._of_interval(guard, function)
+        if guard.is_parameter:
+            return min(guard.cap, self._of_parameter(guard.decider, function))
+        if guard.decider and self._settings.is_off(guard.decider, function.module):
+            return Heat.COLD
+        return guard.cap
+
+    def _of_interval(self, guard: Guard, function: FunctionSummary) -> Heat:
+        period = guard.period
+        if period is None and guard.decider:
+            period = self._settings.length(guard.decider, function.module)
+        if period is None:
+            # many gradient steps at once learn from all that was played since the last time
+            is_rollout = guard.line in self._rollouts.get(function.path, ())
+            return Heat.WARM if is_rollout else guard.cap
+        is_update = guard.line in self._updates.get(function.path, ())
+        return Heat.WARM if period >= (RARE_UPDATE if is_update else OFTEN) else Heat.HOT
+
+    def _of_parameter(self, name: str, function: FunctionSummary) -> Heat:
+        """Return how often a parameter that is a switch is on, compared with the calls of the function."""
+        if name not in function.parameters:
+            return Heat.HOT
+        key = function.path, name
+        if key not in self._parameters:
+            self._parameters[key] = Heat.COLD  # what a function hands on to itself
+            self._parameters[key] = self._passed(name, function)
+        return self._parameters[key]
+
+    def _passed(self, name: str, function: FunctionSummary) -> Heat:
+        if any(name in dict(site.arguments) for site in self.unresolved(function)):
+            return Heat.HOT
+        edges = [
+            edge for edge in self._graph.callers(function.path) if edge.caller.path not in self._in_tests
+        ]
+        if not edges:
+            return Heat.COLD if name in function.off and is_observation(name) else Heat.HOT
+        found = max(self._at_call(edge, name) for edge in edges)
+        # what no call of the program asks for may be what the function is there for
+        return Heat.HOT if found is Heat.COLD and not is_observation(name) else found
+
+    def _at_call(self, edge: CallEdge, name: str) -> Heat:
+        passes = dict(edge.site.passes)
+        given = dict(edge.site.arguments)
+        for place in (name, str(edge.target.place_of(name))):
+            if place in passes:
+                return self.of(passes[place], edge.caller)
+            if place in given:
+                return Heat.HOT
+        return Heat.COLD if name in edge.target.off and "*" not in passes else Heat.HOT
+
+    @cached_property
+    def _unresolved(self) -> dict[str, list[CallSite]]:
+        """The calls of methods that may lead anywhere, by the method's name."""
+        found: dict[str, list[CallSite]] = {}
+        for module in self._graph.index.modules.values():
+            for function in () if module.is_test else module.functions.values():
+                for site in self._graph.unresolved(function.path):
+                    found.setdefault(site.method or site.path.rpartition(".")[2], []).append(site)
+        return found
 
 
 def _intervals(guards: tuple[Guard, ...]) -> list[int]:

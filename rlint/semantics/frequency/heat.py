@@ -13,7 +13,7 @@ from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.roles import role_of, takes_gradient_step
+from rlint.semantics.frequency.roles import looks_on, role_of, takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
@@ -38,9 +38,9 @@ class HeatMap:
         self._loop_drivers: dict[str, tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]] = {}
         self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
         self._heat: dict[str, Frequency] = {}
-        self._bounds = FrequencyBounds(graph)
+        self._bounds = FrequencyBounds(graph, self._in_tests)
         self._find_drivers()
-        self._bounds.note_updates(self._once)
+        self._bounds.note_updates(self._once, self._many)
         for function in self._functions:
             self._loop_heat[function.path] = self._classify(function)
         self._spread()
@@ -52,6 +52,25 @@ class HeatMap:
     def saves(self, function: FunctionSummary) -> bool:
         """Does a function write a checkpoint in each call (see checkpoints.py)?"""
         return function.path in self._savers
+
+    @cached_property
+    def _onlookers(self) -> frozenset[str]:
+        """The modules that only look at what was learned: scripts for evaluation and plots. What they play
+        says nothing of how often a training runs the same.
+        """
+        imported = {
+            self.graph.imported(target, module.module)
+            for module in self.index.modules.values()
+            if not module.is_test
+            for target in (*module.imports.values(), *module.star_imports)
+        }
+        return frozenset(
+            module.module
+            for module in self.index.modules.values()
+            if looks_on(module.module.rpartition(".")[2])
+            and module.module not in imported
+            and not any(map(self.learns, module.functions.values()))
+        )
 
     @cached_property
     def _savers(self) -> frozenset[str]:
@@ -322,12 +341,19 @@ class HeatMap:
         self._drain(queue, Heat.WARM)
         for function in self._functions:
             role = self._role(function)
-            if role.level > self.of_function(function.path).level:
+            if role.level > self.of_function(function.path).level and not self._is_paced(function):
                 self._heat[function.path] = role
                 queue.extend(self._targets(function, Heat.HOT))
                 queue.extend(self._targets(function, Heat.WARM))
         self._drain(queue, Heat.WARM)
         self._heat_measured(queue)
+
+    def _is_paced(self, function: FunctionSummary) -> bool:
+        """Whether all calls of a function are known, and made at intervals."""
+        if self.of_function(function.path).tempo is not Tempo.INTERVAL or self._bounds.unresolved(function):
+            return False
+        calls = [self.at_call(edge) for edge in self.graph.callers(function.path)]
+        return all(call.tempo is Tempo.INTERVAL for call in calls if call.level is not Heat.COLD)
 
     def _heat_measured(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
         """What a profile saw to run often is hot, whatever the code around it lets one guess."""
@@ -351,7 +377,10 @@ class HeatMap:
     def _targets(self, function: FunctionSummary, wanted: Heat) -> list[tuple[FunctionSummary, Frequency]]:
         """The functions that `function` calls at exactly the wanted heat, with the chain to them."""
         found = []
+        is_onlooker = function.module in self._onlookers
         for edge in self.graph.calls(function.path):
+            if is_onlooker and edge.target.module != function.module:
+                continue
             heat = self.at_call(edge)
             if heat.level is wanted and edge.target.path != function.path:
                 chain = (*heat.chain, edge.shown)

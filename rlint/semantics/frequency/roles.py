@@ -69,6 +69,17 @@ _ANSWER = regex(
 )
 
 
+_LOOKS_ON = regex(
+    r"(^|_)(eval\w*|plot\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*"
+    r"|benchmark\w*|profil\w*|debug\w*|inference|infer|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
+)
+
+
+def looks_on(name: str) -> bool:
+    """Whether a function or file of this name looks at what was learned, and trains nothing."""
+    return bool(_LOOKS_ON.search(name.lower()))
+
+
 LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model".split())
 """What methods are called that take gradient steps."""
 _LEARNS = LEARNS | {"update"}

@@ -110,6 +110,10 @@ class CallGraph:
         """The name of the program that a module belongs to."""
         return self._programs.of(module)
 
+    def imported(self, target: str, importer: str) -> str:
+        """The module of the project that an import of `target` loads; "" for none."""
+        return self._programs.imported(target, importer, self.index) or ""
+
     def _note_arguments(self) -> None:
         """What callers pass tells what parameters without annotation are. Two rounds: what the first
         finds (an agent handed to `train`) lets the second see through (`agent.memory`).
@@ -263,7 +267,7 @@ class Programs:
         self._leader: dict[str, str] = {}
         for module in index.modules.values():
             for target in (*module.imports.values(), *module.star_imports):
-                imported = self._imported(target, module.module, index)
+                imported = self.imported(target, module.module, index)
                 if imported is not None:
                     self._leader[self.of(module.module)] = self.of(imported)
 
@@ -277,7 +281,8 @@ class Programs:
         return leader
 
     @staticmethod
-    def _imported(target: str, importer: str, index: ProjectIndex) -> str | None:
+    def imported(target: str, importer: str, index: ProjectIndex) -> str | None:
+        """The module of the project that an import of `target` loads."""
         parts = target.split(".")
         for cut in range(len(parts), 0, -1):
             found = index.module(".".join(parts[:cut]), importer)

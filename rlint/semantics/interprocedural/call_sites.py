@@ -11,6 +11,8 @@ from rlint.findings import Heat
 from rlint.models.value_type import UNKNOWN, TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.conditions import is_observation
+from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.gradient_summary import GradientSummaries
@@ -27,6 +29,7 @@ _RARELY_CALLED = regex(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
 """Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
+_MAY_BE_CONDITIONS = (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 
 
@@ -91,7 +94,31 @@ def _call_site(
         gradients.here.at(call) if gradients.concerned else None,
         loops.conditions.of(call),
         bool(analysis.locks.held(call)),
+        passes=alike(tuple(_passed(values, call, analysis))),
     )
+
+
+def _passed(
+    values: Iterable[tuple[str, ast.expr]], call: ast.Call, analysis: FileAnalysis
+) -> Iterator[tuple[str, tuple[Guard, ...]]]:
+    """The switches among the arguments of a call, with what must come true for them to be on."""
+    if any(not keyword.arg for keyword in call.keywords) or any(
+        isinstance(value, ast.Starred) for value in call.args
+    ):
+        yield "*", ()
+    for place, value in values:
+        if isinstance(value, ast.Constant):
+            if value.value is None or isinstance(value.value, bool):
+                yield place, tuple(analysis.loops.conditions.of_test(value, taken=True))
+        elif isinstance(value, _MAY_BE_CONDITIONS):
+            guards = tuple(analysis.loops.conditions.of_test(value, taken=True))
+            if any(guard.may_cool and _is_switch(guard, place) for guard in guards):
+                yield place, guards
+
+
+def _is_switch(guard: Guard, place: str) -> bool:
+    """Whether a guard is one to be handed on; of parameters, those that are switches by their names."""
+    return not guard.is_parameter or guard.decider == place or is_observation(guard.decider)
 
 
 def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,7 @@ from rlint.semantics.dataflow.write_only import attributes_fed, looked_up
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.program_settings import defaults_of, settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
 from rlint.semantics.interprocedural.interning import Interner
@@ -71,6 +72,7 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
             if kind or kind.of:
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
+    summary.settings = settings_of(syntax)
     gradients = GradientSummaries(analysis)
     _add_functions(summary, analysis, gradients, alike)
     for node in syntax.of_type(ast.ClassDef):
@@ -177,6 +179,11 @@ def _function(
         effect.quiet and watches_others(node, analysis),
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
+        off=tuple(
+            name
+            for name, default in defaults_of(arguments)
+            if isinstance(default, ast.Constant) and not default.value
+        ),
     )
 
 

@@ -59,6 +59,8 @@ class CallSite:
     locked: bool = False  # is a lock held around it in the same function (see locks.py)?
     starts: str = ""  # "process" or "thread", where a worker of this sort makes the call (see launches.py)
     many: bool = False  # may several workers that this line starts run at once?
+    # position or keyword of switches, with what must come true for them to be on; "*" where stars pass others
+    passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
 
 
 @frozen
@@ -116,6 +118,7 @@ class FunctionSummary:
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
+    off: tuple[str, ...] = ()  # parameters that are False, None or 0 where a call leaves them out
     walks_down: Type | None = None  # what stores the tree of sums that it walks down (see descents.py)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
@@ -125,6 +128,12 @@ class FunctionSummary:
 
     def __hash__(self) -> int:
         return hash(self.path)
+
+    def place_of(self, parameter: str) -> int:
+        """The position of the argument that a call hands to a parameter; -1 for none."""
+        if parameter not in self.parameters:
+            return -1
+        return self.parameters.index(parameter) - (self.is_method and not self.is_static)
 
     @property
     def name(self) -> str:
@@ -193,5 +202,8 @@ class ModuleSummary:
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
     mentions: tuple[Reference, ...] = ()  # of functions that are named as accessors (see mentions.py)
     restores: bool = False  # sets attributes of unknown objects by names that only the running program knows
+    settings: dict[str, tuple[bool | int | None, ...]] = field(
+        default_factory=dict
+    )  # (see program_settings.py)
     looks_up_names: bool = False  # by names that only the running program knows
     digest: str = ""  # what the text is told by, where there are mentions

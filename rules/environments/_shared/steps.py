@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, regex
+from rlint.rule import Cadence, Driver, Guard, GuardKind, SemanticModel, regex, roles
 
-_NO_TRAINING = regex(
-    r"(^|_)(eval\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*|benchmark\w*"
-    r"|profil\w*|debug\w*|inference|infer|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
-)
 _TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
 _LARGE_MODELS = frozenset(
     """accelerate bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
@@ -56,7 +52,7 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
     if function is not None:
         called += model.syntax.qualname(function).split(".")
     called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
-    if any(_NO_TRAINING.search(name.lower()) for name in called):
+    if any(roles.looks_on(name) for name in called):
         return False
     return Driver.GRADIENT_STEP in model.frequency.drivers(node) or any(
         _TRAINS.search(name.lower()) for name in called
@@ -78,7 +74,7 @@ def is_free(guards: tuple[Guard, ...]) -> bool:
 
 def is_for_training(way: tuple[str, ...]) -> bool:
     """Is none of the functions on the way from a training loop to a line for something else (`evaluate`)?"""
-    return not any(_NO_TRAINING.search(part.lower()) for path in way for part in path.split(".")[-2:])
+    return not any(roles.looks_on(part) for path in way for part in path.split(".")[-2:])
 
 
 def trains_large_models(model: SemanticModel) -> bool:

@@ -1,0 +1,203 @@
+"""What a program sets the names of options, fields, parameters and attributes to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rlint.regex import regex
+from rlint.semantics.frequency.conditions import is_observation
+from rlint.syntax.last_names import last_name
+from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+
+if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.call_graph import CallGraph
+    from rlint.semantics.interprocedural.summary import FunctionSummary
+
+Setting = tuple[str, "bool | int | None"]
+"""A name and a value that it is given: None where that is no constant."""
+
+_LENGTH = regex(
+    r"interval|freq|every|period|update|delay|sync|target|horizon|rollout|timestep|steps$|iters?$"
+)
+_OPTION_CALLS = frozenset({"add_argument", "option"})
+_FLAGS = {"store_true": False, "store_false": True}
+
+
+def settings_of(syntax: SyntaxIndex) -> dict[str, tuple[bool | int | None, ...]]:
+    """Return what a file gives the names that decide how often something is done, without what it only hands
+    on (`Agent(log_every=args.log_every)`).
+    """
+    found: dict[str, dict[bool | int | None, None]] = {}
+    for name, value in (
+        *_of_functions(syntax),
+        *_of_stores(syntax),
+        *(setting for call in syntax.of_type(ast.Call) for setting in _of_call(call)),
+    ):
+        # 1 and True are the same key
+        found.setdefault(name, {})[value] = None
+    return {name: tuple(values) for name, values in sorted(found.items())}
+
+
+class ProgramSettings:
+    """The settings of all programs of a project, told by their names alone."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self._graph = graph
+        self._values: dict[tuple[str, str], set[bool | int | None]] = {}
+        self._taking: dict[tuple[str, str], list[FunctionSummary]] | None = None
+        self._off: dict[tuple[str, str], bool] = {}
+        for module in graph.index.modules.values():
+            if not module.is_test:
+                program = graph.program(module.module)
+                for name, values in module.settings.items():
+                    self._values.setdefault((program, name), set()).update(values)
+
+    def length(self, name: str, module: str) -> int | None:
+        """Return the length of the interval that a setting gives; the shortest of several. None where it is
+        not known to be a constant.
+        """
+        values = self._values.get((self._graph.program(module), name), set())
+        lengths = [
+            value for value in values if not isinstance(value, bool) and value is not None and value > 0
+        ]
+        return min(lengths) if lengths and None not in values else None
+
+    def is_off(self, name: str, module: str) -> bool:
+        """Whether a switch is off wherever the program sets it, as far as it can be seen."""
+        key = self._graph.program(module), name
+        if key not in self._off:
+            values = self._values.get(key, set())
+            self._off[key] = (
+                bool(values)
+                and not any(value is None or value for value in values)
+                and all(self._leaves_off(function, name) for function in self._functions_with(key))
+            )
+        return self._off[key]
+
+    def _leaves_off(self, function: FunctionSummary, name: str) -> bool:
+        """Whether no call passes something else than the setting of the same name by its position."""
+        place = str(function.place_of(name))
+        for edge in self._graph.callers(function.path):
+            if any(given == place for given, _ in edge.site.arguments):
+                passed = dict(edge.site.passes).get(place)
+                if dict(edge.site.names).get(place) != name and not passed:
+                    return False
+        return True
+
+    def _functions_with(self, key: tuple[str, str]) -> list[FunctionSummary]:
+        if self._taking is None:
+            self._taking = {}
+            for module in self._graph.index.modules.values():
+                program = self._graph.program(module.module)
+                for function in module.functions.values():
+                    for parameter in function.parameters:
+                        if is_observation(parameter):
+                            self._taking.setdefault((program, parameter), []).append(function)
+        return self._taking.get(key, [])
+
+
+@lru_cache(maxsize=4096)
+def is_setting(name: str) -> bool:
+    """Whether a name may decide how often something is done."""
+    return is_observation(name) or bool(_LENGTH.search(name.lower()))
+
+
+def _of_functions(syntax: SyntaxIndex) -> Iterator[Setting]:
+    for function in (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef)):
+        assert isinstance(function, FUNCTIONS)
+        if is_setting(function.name):
+            yield function.name, None  # of a property, in place of a field
+        for name, default in defaults_of(function.args):
+            if is_setting(name) and isinstance(default, ast.Constant):
+                yield name, _constant(default)
+
+
+def defaults_of(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters that have defaults, with these."""
+    placed = [*arguments.posonlyargs, *arguments.args]
+    for parameter, default in zip(reversed(placed), reversed(arguments.defaults), strict=False):
+        yield parameter.arg, default
+    for parameter, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if given is not None:
+            yield parameter.arg, given
+
+
+def _of_stores(syntax: SyntaxIndex) -> Iterator[Setting]:
+    """Fields, attributes and constants of a module."""
+    for statement in (*syntax.of_type(ast.Assign), *syntax.of_type(ast.AnnAssign)):
+        assert isinstance(statement, (ast.Assign, ast.AnnAssign))
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            name = _stored(target, syntax)
+            if statement.value is not None and is_setting(name):
+                yield from _given(name, statement.value)
+    for counted in syntax.of_type(ast.AugAssign):
+        assert isinstance(counted, ast.AugAssign)
+        name = _stored(counted.target, syntax)
+        if is_setting(name):
+            yield name, None
+
+
+def _stored(target: ast.expr, syntax: SyntaxIndex) -> str:
+    """The name of an attribute, field or constant of a module that an assignment stores; "" for others."""
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    if isinstance(target, ast.Name) and syntax.function(target) is None:
+        return target.id
+    return ""
+
+
+def _of_call(call: ast.Call) -> Iterator[Setting]:
+    """The option that a call declares, or what it passes by name."""
+    if call.args and last_name(call.func) in _OPTION_CALLS:
+        flags = [
+            flag.value for flag in call.args if isinstance(flag, ast.Constant) and isinstance(flag.value, str)
+        ]
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        for flag in flags:
+            name = flag.partition("/")[0].lstrip("-").replace("-", "_")
+            match given.get("dest"):
+                case ast.Constant(value=str(destination)):
+                    name = destination
+            if flag.startswith("--") and is_setting(name):
+                yield name, _of_option(given)
+        return
+    for keyword in call.keywords:
+        if keyword.arg and is_setting(keyword.arg):
+            yield from _given(keyword.arg, keyword.value)
+
+
+def _of_option(given: dict[str | None, ast.expr]) -> bool | int | None:
+    match given.get("action"), given.get("default"), given.get("is_flag"):
+        case _, ast.Constant() as default, _:
+            return _constant(default)
+        case ast.Constant(value=str(action)), None, _ if action in _FLAGS:
+            return _FLAGS[action]
+        case None, None, ast.Constant(value=True):
+            return False
+    return None
+
+
+def _given(name: str, value: ast.expr) -> Iterator[Setting]:
+    match value:
+        case ast.Constant():
+            yield name, _constant(value)
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(), ast.Constant() as default]):
+            yield name, _constant(default)
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=key)]) if key == name:
+            pass
+        case ast.Subscript(slice=ast.Constant(value=key)) if key == name:
+            pass
+        case _ if last_name(value) != name:
+            yield name, None
+
+
+def _constant(node: ast.Constant) -> bool | int | None:
+    if node.value is None or isinstance(node.value, bool):
+        return bool(node.value)
+    if isinstance(node.value, (int, float)) and abs(node.value) < 1e15:
+        return int(node.value)
+    return None
