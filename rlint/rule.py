@@ -26,6 +26,7 @@ from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.loop_variables import ItemKind, LoopItem
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.interprocedural import reference
+from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.reference import Reference, ReferenceKind
 from rlint.semantics.interprocedural.summary import Application, ClassSummary, FunctionSummary, ModuleSummary
@@ -162,6 +163,7 @@ __all__ = [
     "numbers",
     "observations",
     "one_row_batches",
+    "parameter_of",
     "parameters",
     "queues",
     "reference",

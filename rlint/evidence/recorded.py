@@ -105,14 +105,16 @@ def of(entry: RuleEntry, fixtures: Path | None = None) -> Evidence:
     return Evidence(entry, tuple(recordings), tuple(unreadable))
 
 
-def changed_since(entry: RuleEntry, recording: Recording, fixtures: Path | None = None) -> list[str]:
-    """Return what of the fixture is no longer as it was measured. The fixer is not run for that.
+def stale(evidence: Evidence) -> dict[str, list[str]]:
+    """Return, by device, what of the fixture is no longer as it was measured. The fixer is not run for that.
 
     Raises RlintError for a fixture that cannot be read.
     """
-    place = fixtures or entry.fixtures
-    assert place is not None, "there is evidence"
-    return recording.hashes.changes(fixture=hash_of_fixture(place / entry.name))
+    place = evidence.entry.fixtures
+    if place is None or not evidence.recordings:
+        return {}
+    now = hash_of_fixture(place / evidence.entry.name)
+    return {one.device: one.hashes.changes(fixture=now) for one in evidence.recordings}
 
 
 def to_text(recording: Recording) -> str:

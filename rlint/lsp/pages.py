@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rlint.evidence import recorded
 from rlint.findings import Applicability
 from rlint.output import measured_page
 
@@ -20,10 +19,7 @@ def page(entry: RuleEntry) -> str:
     text = entry.page
     if entry.plugin is not None:
         text = f"{text.rstrip()}\n\n(A rule of the plugin {entry.origin}.)\n"
-    if entry.fixtures is not None:
-        evidence = recorded.of(entry)
-        stale = {one.device: recorded.changed_since(entry, one) for one in evidence.recordings}
-        text = measured_page.with_measured(text, measured_page.section(evidence, stale))
+    text = measured_page.with_evidence(text, entry)
     return f"# {entry.name} ({entry.code})\n\n{text.rstrip()}\n"
 
 

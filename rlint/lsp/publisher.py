@@ -17,6 +17,8 @@ from rlint.lsp.editor_session import EditorSession
 from rlint.lsp.live import LiveCheck
 from rlint.lsp.text import DocumentText
 
+_SOON = 0.05
+"""Seconds after which all documents are looked at again, so that several reasons make one look."""
 _LATER = 0.5
 """Seconds after which other documents are looked at again that what was typed may concern."""
 
@@ -69,12 +71,12 @@ class Publisher:
         loop = asyncio.get_running_loop()
         self._timers[key] = loop.call_later(delay, lambda: self.run(self._push(document.uri)))
 
-    def schedule_all(self, delay: float = 0.05) -> None:
+    def schedule_all(self) -> None:
         """Look at all documents again."""
         if self._pulled:
             self._ask_to_ask()
         for document in self._session.documents:
-            self.schedule(document, delay)
+            self.schedule(document, _SOON)
 
     def saved(self, document: OpenDocument) -> None:
         """A document was opened or saved: look at it at once."""

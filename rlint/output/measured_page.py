@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rlint.evidence import recorded
 from rlint.evidence.results import Verdict
 from rlint.output.evidence_lines import GAINS, NAMES, growth, line
 from rlint.output.verify import figures
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from rlint.evidence.recorded import Evidence, Recording
     from rlint.evidence.results import Machine, Measurement, RuleOutcome
+    from rlint.registry.catalogue import RuleEntry
 
 _NOTHING = "–"
 _REFERENCES = "\n## References\n"
@@ -25,6 +27,14 @@ def with_measured(page: str, section: str) -> str:
     if not heading:
         return f"{page.rstrip()}\n\n{section}"
     return f"{before}\n{section}{heading}{references}"
+
+
+def with_evidence(page: str, entry: RuleEntry) -> str:
+    """Put what was measured of a rule into its page, if it has anything to measure."""
+    if entry.fixtures is None:
+        return page
+    evidence = recorded.of(entry)
+    return with_measured(page, section(evidence, recorded.stale(evidence)))
 
 
 def section(evidence: Evidence, stale: Mapping[str, Sequence[str]]) -> str:

@@ -67,17 +67,11 @@ def facts(entry: RuleEntry) -> dict[str, object]:
 
 def page_of(entry: RuleEntry) -> str:
     """Return the rule's documentation, with what was measured of it."""
-    from rlint.evidence import recorded
     from rlint.output import measured_page
 
     from_plugin = f"\n\n(A rule of the plugin {entry.origin}.)" if entry.plugin is not None else ""
     summary, line_end, rest = entry.page.partition("\n")
-    page = f"{summary}{from_plugin}{line_end}{rest}"
-    if entry.fixtures is None:
-        return page
-    evidence = recorded.of(entry)
-    stale = {one.device: recorded.changed_since(entry, one) for one in evidence.recordings}
-    return measured_page.with_measured(page, measured_page.section(evidence, stale))
+    return measured_page.with_evidence(f"{summary}{from_plugin}{line_end}{rest}", entry)
 
 
 def _evidence(entry: RuleEntry) -> dict[str, object] | None:
@@ -87,11 +81,9 @@ def _evidence(entry: RuleEntry) -> dict[str, object] | None:
     if entry.fixtures is None:
         return None
     evidence = recorded.of(entry)
+    stale = recorded.stale(evidence)
     return {
-        "devices": [
-            {**recorded.to_json(one), "stale": recorded.changed_since(entry, one)}
-            for one in evidence.recordings
-        ],
+        "devices": [{**recorded.to_json(one), "stale": stale[one.device]} for one in evidence.recordings],
         "unreadable": list(evidence.unreadable),
     }
 

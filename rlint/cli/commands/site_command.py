@@ -34,9 +34,7 @@ def command(folder: Path, config: tuple[str, ...], isolated: bool) -> None:
     evidences = [recorded.of(entry) for entry in catalogue.catalogue()]
     stale = {
         one.entry.code: [
-            f"on {recording.device}, {change}"
-            for recording in one.recordings
-            for change in recorded.changed_since(one.entry, recording)
+            f"on {device}, {change}" for device, changes in recorded.stale(one).items() for change in changes
         ]
         for one in evidences
     }

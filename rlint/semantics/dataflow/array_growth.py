@@ -221,7 +221,7 @@ def _inlined(call: ast.Call, model: SemanticModel) -> ArrayJoin | None:
         return None
     join = join_of(body[0].value, model)
     names = [parameter.arg for parameter in node.args.args]
-    if functions[0].is_method and not functions[0].is_static:
+    if functions[0].has_receiver:
         names = names[1:]
     if join is None or len(call.args) != len(names):
         return None

@@ -275,11 +275,8 @@ class IteratorConsumers:
 
     def goes_through(self, function: FunctionSummary, argument: str) -> bool:
         """Does a function go through what it is given as an argument, by its position or its name?"""
-        name = argument
-        if argument.isdigit():
-            position = int(argument) + (function.is_method and not function.is_static)
-            name = function.parameters[position] if position < len(function.parameters) else ""
-        return name in self.parameters(function) if name else False
+        name = function.parameter_at(argument)
+        return bool(name) and name in self.parameters(function)
 
     def _parameters(self, function: FunctionSummary) -> Iterator[str]:
         for through in () if function.remembers else function.through:

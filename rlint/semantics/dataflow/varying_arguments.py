@@ -20,10 +20,9 @@ def takes_loop_items(heat: HeatMap, function: FunctionSummary, parameter: str, d
     """Does a call in warm or hot code hand the variable of a loop around it, or what that picks from others,
     to a parameter, directly or through the callers' own parameters?
     """
-    if depth == 0 or parameter not in function.parameters:
+    if depth == 0 or parameter not in function.call_parameters:
         return False
-    place = function.parameters.index(parameter)
-    place -= function.is_method and not function.is_static
+    place = function.call_parameters.index(parameter)
     for level, edge in heat.callers(function):
         names = dict(edge.site.names)
         given = {names[key] for key in _keys(parameter, place) if key in names}

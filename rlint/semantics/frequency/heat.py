@@ -241,9 +241,7 @@ class HeatMap:
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """The last names in what calls that are not cold hand to a parameter; "" where it has none."""
-        parameters = function.parameters
-        if function.is_method and not function.is_static:
-            parameters = parameters[1:]
+        parameters = function.call_parameters
         found = []
         for edge in self.graph.callers(function.path):
             if self.at_call(edge).level > Heat.COLD:

@@ -139,9 +139,7 @@ class CallGraph:
                 self.index.note_argument(target, parameter, kind)
 
     def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[_Passed]:
-        parameters = target.parameters
-        if target.is_method and not target.is_static:
-            parameters = parameters[1:]
+        parameters = target.call_parameters
         found = []
         for place, passed in site.arguments:
             name = place

@@ -1,8 +1,12 @@
-"""Which arguments a function calls."""
+"""Which arguments a function calls, and which parameters take them."""
 
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.summary import FunctionSummary
 
 from rlint.models.parameters import CALLED_BACK_AT
 
@@ -21,3 +25,15 @@ def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
 def arguments_of(call: ast.Call) -> list[ast.expr]:
     """The values that a call hands over."""
     return [*call.args, *[keyword.value for keyword in call.keywords]]
+
+
+def parameter_of(argument: ast.AST, call: ast.Call, function: FunctionSummary) -> str | None:
+    """Return the parameter that takes an argument of a call, a value or a keyword; None if unknown."""
+    parameters = function.call_parameters
+    for keyword in call.keywords:
+        if argument is keyword or argument is keyword.value:
+            return keyword.arg if keyword.arg in parameters else None
+    if argument not in call.args or any(isinstance(value, ast.Starred) for value in call.args):
+        return None
+    position = call.args.index(argument)
+    return parameters[position] if position < len(parameters) else None

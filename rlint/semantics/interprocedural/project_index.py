@@ -244,11 +244,7 @@ class ProjectIndex(SymbolTable):
         """
         found: Type | None = None
         for target in self.callables(path, module):
-            name = argument
-            if argument.isdigit():
-                position = int(argument) + (target.is_method and not target.is_static)
-                name = target.parameters[position] if position < len(target.parameters) else ""
-            kind = target.parameter_kinds.get(name, UNKNOWN)
+            kind = target.parameter_kinds.get(target.parameter_at(argument), UNKNOWN)
             found = kind if found is None else found.joined(kind)
         return found or UNKNOWN
 

@@ -141,6 +141,23 @@ class FunctionSummary:
         return shown(self.qualname).rpartition(".")[2]
 
     @property
+    def has_receiver(self) -> bool:
+        """Whether its first parameter is what a method is called on."""
+        return self.is_method and not self.is_static
+
+    @property
+    def call_parameters(self) -> tuple[str, ...]:
+        """The parameters that the arguments of a call are for: all but the receiver."""
+        return self.parameters[1:] if self.has_receiver else self.parameters
+
+    def parameter_at(self, argument: str) -> str:
+        """Return the parameter that takes an argument, told by its position or name; "" where none does."""
+        if not argument.isdigit():
+            return argument
+        parameters = self.call_parameters
+        return parameters[int(argument)] if int(argument) < len(parameters) else ""
+
+    @property
     def shown(self) -> str:
         """The qualified name as a person would write it."""
         return shown(self.qualname)

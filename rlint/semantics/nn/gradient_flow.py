@@ -11,6 +11,7 @@ from rlint.models import gradient_rules as facts
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, SinkKind
@@ -136,7 +137,7 @@ class GradientFlow:
         targets = self.project.callables(self.path_of(call), self.analysis.name)
         found = []
         for target in targets:
-            parameter = _parameter(call, argument, target)
+            parameter = parameter_of(argument, call, target)
             if parameter is None:
                 return None
             found.append((target, parameter))
@@ -194,15 +195,3 @@ class GradientFlow:
         if known is None:
             known = self._sources[expression] = GradientOrigins(self).of(expression)
         return known
-
-
-def _parameter(call: ast.Call, argument: ast.AST, target: FunctionSummary) -> str | None:
-    parameters = target.parameters
-    if target.is_method and not target.is_static:
-        parameters = parameters[1:]
-    if isinstance(argument, ast.keyword):
-        return argument.arg if argument.arg in parameters else None
-    if argument not in call.args or any(isinstance(value, ast.Starred) for value in call.args):
-        return None
-    position = call.args.index(argument)
-    return parameters[position] if position < len(parameters) else None

@@ -72,8 +72,7 @@ class GradientSummaries:
         if any(paths) and node.name != "forward" and self._may_keep(node):
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
         if len(node.body) <= _SMALL and returned and _lets_end(node):
-            has_receiver = summary.is_method and not summary.is_static
-            summary.releases = self._released(node, summary.parameters[1 if has_receiver else 0 :])
+            summary.releases = self._released(node, summary.call_parameters)
 
     def _returned(self, node: Function) -> list[ast.expr]:
         """What a function returns, constants left out."""

@@ -267,15 +267,10 @@ class _Reading:
         function = self.index.modules[place.module].functions.get(place.function)
         if function is None or place.given is None:
             return None
-        names = list(function.parameters)
-        if function.is_method and not function.is_static:
-            names = names[1:]
         for argument, parts in place.given:
             if argument == "*":
                 return None
-            if argument == name or (
-                argument.isdigit() and names[int(argument) : int(argument) + 1] == [name]
-            ):
+            if function.parameter_at(argument) == name:
                 return parts, False
         return self.index.modules[place.module].parts.get(f"{place.function}@{name}", ()), True
 

@@ -219,8 +219,7 @@ class Channels:
         while open_names and len(found) < 8:
             current, within = open_names.pop()
             for edge in self.graph.callers(within.path):
-                skipped = within.is_method and not within.is_static
-                places = {str(i - skipped): p for i, p in enumerate(within.parameters)}
+                places = {str(i): p for i, p in enumerate(within.call_parameters)}
                 for place, passed in edge.site.names:
                     if places.get(place, place) == current and passed not in found:
                         found.add(passed)

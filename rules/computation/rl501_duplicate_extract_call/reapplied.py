@@ -109,11 +109,10 @@ def _argument_for(parameter: str, call: ast.Call, target: FunctionSummary) -> as
     for keyword in call.keywords:
         if keyword.arg == parameter:
             return keyword.value
-    if parameter not in target.parameters:
+    if parameter not in target.call_parameters:
         return None  # `*args` or `**kwargs`
-    bound = target.is_method and not target.is_static
-    position = target.parameters.index(parameter) - bound
-    return call.args[position] if 0 <= position < len(call.args) else None
+    position = target.call_parameters.index(parameter)
+    return call.args[position] if position < len(call.args) else None
 
 
 def _runs(made: ast.expr, applied: FunctionSummary, model: SemanticModel) -> bool:

@@ -76,10 +76,12 @@ def sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool
     beside, around = model.dataflow.order.beside(call, again)
     watched = _Watched(call, model)
     if any(
-        watched.changed_by(node) and not _is_of_tensors(node, model) for part in beside for node in _run(part)
+        watched.changed_by(node) and not _is_of_tensors(node, model)
+        for part in beside
+        for node in nodes_run(part)
     ):
         return None
-    if any(watched.changed_by(node) for part in between for node in _run(part)):
+    if any(watched.changed_by(node) for part in between for node in nodes_run(part)):
         return None
     return None if any(_changes(node, call, watched, model) for node in around) else True
 
@@ -118,7 +120,7 @@ def loop_without_change(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
     watched = _Watched(call, model)
     found = None
     for loop in model.frequency.loops(call):
-        if isinstance(loop, ast.While) or any(watched.changed_by(node) for node in _run(loop)):
+        if isinstance(loop, ast.While) or any(watched.changed_by(node) for node in nodes_run(loop)):
             break
         found = loop
     return found
@@ -145,7 +147,7 @@ def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticMode
     """Would code that runs a network whatever the mode give the same behind `parts`, which run after it?"""
     watched = _Watched(moved, model)
     return not any(
-        watched.changed_by(node) for part in parts for node in _run(part) if not _is_mode(node, model)
+        watched.changed_by(node) for part in parts for node in nodes_run(part) if not _is_mode(node, model)
     )
 
 
@@ -161,7 +163,7 @@ def _withs(node: ast.AST, model: SemanticModel) -> list[ast.AST]:
     return [ancestor for ancestor in model.ancestors(node) if isinstance(ancestor, _WITHS)]
 
 
-def _run(part: ast.AST) -> Iterator[ast.AST]:
+def nodes_run(part: ast.AST) -> Iterator[ast.AST]:
     """The nodes that run with a part, the last ones first. Bodies of functions run when they are called."""
     stack = [part]
     while stack:

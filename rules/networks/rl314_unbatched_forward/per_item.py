@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from rlint.rule import (
-    FUNCTIONS,
     LOOPS,
     AnyLoop,
     Binding,
@@ -18,7 +17,6 @@ from rlint.rule import (
     Scope,
     SemanticModel,
     TypeTag,
-    children,
     descendants,
     is_in,
     last_name,
@@ -27,6 +25,7 @@ from rlint.rule import (
     one_row_batches,
     regex,
 )
+from rlint.rules.networks._shared.same_input import nodes_run
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_sample
 
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
@@ -213,7 +212,7 @@ class _Input:
             if isinstance(node, (ast.Attribute, ast.Name))
         } - set(self.found)
         own = {id(node) for clause in self._clauses() for node in descendants(clause.iter)}
-        for node in _run(self.loop):
+        for node in nodes_run(self.loop):
             if id(node) in own:
                 continue
             match node:
@@ -262,7 +261,7 @@ class _Input:
         func = self.call.func
         if self.model.nn.is_optimized(func) is not False:
             return True
-        calls = (node for node in _run(self.loop) if isinstance(node, ast.Call))
+        calls = (node for node in nodes_run(self.loop) if isinstance(node, ast.Call))
         return any(_FOLLOWS.search(last_name(call.func) or "") for call in calls)
 
     def _leaves(self, node: ast.AST) -> bool:
@@ -278,13 +277,3 @@ class _Input:
         own = isinstance(index, ast.Name) and index.id in self.found
         order = self.model.dataflow.order
         return own and order.position(self.call) < order.position(target)
-
-
-def _run(loop: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run with a loop; bodies of functions run when they are called."""
-    stack = [loop]
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
-            stack.extend(children(node))

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Device, Function, FunctionSummary, Heat, SemanticModel, TypeTag, descendants
+from rlint.rule import (
+    Device,
+    Function,
+    FunctionSummary,
+    Heat,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    parameter_of,
+)
 
 _WRAPPERS = frozenset(
     """builtins.enumerate builtins.iter builtins.zip itertools.chain itertools.cycle itertools.islice
@@ -92,7 +101,7 @@ class Feeds:
         """The places where the functions of this file that a call runs read an argument of it."""
         for summary in self.model.types.call_targets(call):
             function = self._definition(summary)
-            name = _parameter_of(call, argument, summary)
+            name = parameter_of(argument, call, summary)
             if function is not None and name is not None:
                 scope = self.model.syntax.scopes[function]
                 if name in scope.bindings and len(scope.bindings[name]) == 1:
@@ -138,7 +147,7 @@ class Feeds:
         """Look into a function that is handed a batch."""
         for summary in self.model.types.call_targets(call):
             function = self._definition(summary)
-            name = _parameter_of(call, argument, summary)
+            name = parameter_of(argument, call, summary)
             if function is not None and name is not None and function not in self._seen:
                 self._seen.add(function)
                 self._batches(ast.Name(name), function, depth - 1)
@@ -174,19 +183,6 @@ def _device_of(call: ast.Call) -> ast.expr | None:
     return next((word.value for word in call.keywords if word.arg == "device"), None) or (
         call.args[0] if call.args else None
     )
-
-
-def _parameter_of(call: ast.Call, argument: ast.expr, function: FunctionSummary) -> str | None:
-    """The name of the parameter that takes an argument."""
-    for keyword in call.keywords:
-        if keyword.value is argument:
-            return keyword.arg
-    if argument not in call.args:
-        return None
-    is_bound = function.is_method and not function.is_static
-    parameters = function.parameters[1:] if is_bound else function.parameters
-    position = call.args.index(argument)
-    return parameters[position] if position < len(parameters) else None
 
 
 def _root(expression: ast.expr) -> str | None:
