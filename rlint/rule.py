@@ -57,6 +57,7 @@ from rlint.semantics.types.numbers import Number
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
     arguments_by_name,
+    element_at,
     is_classmethod,
     is_constant,
     is_dotted_name,
@@ -138,6 +139,7 @@ __all__ = [
     "containers",
     "descendants",
     "dtypes",
+    "element_at",
     "element_types",
     "environments",
     "extract_variable",

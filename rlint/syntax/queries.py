@@ -94,6 +94,17 @@ def is_dotted_name(expression: ast.expr) -> bool:
     return isinstance(root_of(expression), ast.Name)
 
 
+def element_at(display: ast.expr | None, path: Sequence[int]) -> ast.expr | None:
+    """Return `5` of `(5, 10)` at the path (0,); None where the display does not show it."""
+    for index in path:
+        if not isinstance(display, (ast.Tuple, ast.List)) or not 0 <= index < len(display.elts):
+            return None
+        if any(isinstance(element, ast.Starred) for element in display.elts):
+            return None
+        display = display.elts[index]
+    return display
+
+
 def branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
     """The blocks of an `if` with all its `elif`, and that of `else`, which is empty where there is none."""
     while True:

@@ -15,6 +15,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.syntax.last_names import calls_like, last_name
+from rlint.syntax.queries import same_code
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
@@ -43,7 +44,7 @@ _COPYING = frozenset("soft hard polyak copy sync update ema blend average track"
 # most names hold none of the words, not even as a part of one
 _MAY_TELL_OF_FOLLOWER = regex("|".join(sorted(_FOLLOWER)), re.IGNORECASE)
 _MAY_TELL_OF_COPY = regex("|".join(sorted(_COPYING)), re.IGNORECASE)
-_MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
+MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
 _HARMLESS = EffectKind.TELLS | EffectKind.WARNS | EffectKind.READS_CLOCK
 
@@ -156,17 +157,15 @@ def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
 
 def copied_state(given: ast.expr, model: SemanticModel) -> StateCopy | None:
     """Find the copy in an expression that is the copied state of a network."""
+    item = item_of_dict(given, model)
+    if item is not None:
+        key, value, items = item
+        found = _copy_in(value, model)
+        if found is None:
+            return None
+        owner = item_owner(key, found[2], items.target, items.iter, model)
+        return StateCopy(found[0], found[1], owner) if owner is not None else None
     match given:
-        case ast.DictComp(key=ast.Name(id=key), value=value, generators=[generator]):
-            return _copied_items(key, value, generator, model)
-        case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as pairs], keywords=[]):
-            match pairs:
-                case ast.GeneratorExp(
-                    elt=ast.Tuple(elts=[ast.Name(id=key), value]), generators=[generator]
-                ) | (ast.ListComp(elt=ast.Tuple(elts=[ast.Name(id=key), value]), generators=[generator])) if (
-                    model.names.qualified(given.func) in _MAKES_A_DICT
-                ):
-                    return _copied_items(key, value, generator, model)
         case ast.Call(func=func, args=[state], keywords=[]) if model.names.qualified(func) == "copy.deepcopy":
             owner = state_owner(state, model)
             return StateCopy(given, state, owner) if owner is not None else None
@@ -181,39 +180,46 @@ def copied_state(given: ast.expr, model: SemanticModel) -> StateCopy | None:
     return None
 
 
-def _copied_items(
-    key: str, value: ast.expr, items: ast.comprehension, model: SemanticModel
-) -> StateCopy | None:
-    """`for key, v in net.state_dict().items()`, or `for key in net.state_dict()`, with `v` copied."""
-    if items.ifs or items.is_async:
-        return None
-    copy = _copy_in(value, model)
-    if copy is None:
-        return None
-    _, original, root = copy
-    match items:
-        case ast.comprehension(
-            target=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]),
-            iter=ast.Call(func=ast.Attribute(value=state, attr="items"), args=[], keywords=[]),
-        ):
-            same = first == key and isinstance(root, ast.Name) and root.id == second
-        case ast.comprehension(target=ast.Name(id=first), iter=over):
-            match over:
-                case ast.Call(
-                    func=ast.Attribute(value=ast.expr() as inner, attr="keys"), args=[], keywords=[]
-                ):
-                    state = inner
-                case _:
-                    state = over
-            match root:
-                case ast.Subscript(value=taken_from, slice=ast.Name(id=index)):
-                    same = first == key == index and ast.dump(taken_from) == ast.dump(state)
-                case _:
-                    same = False
+def item_of_dict(given: ast.expr, model: SemanticModel) -> tuple[str, ast.expr, ast.comprehension] | None:
+    """Return key, value and loop of `{key: value for …}` and of `dict((key, value) for …)`."""
+    match given:
+        case ast.DictComp(key=ast.Name(id=key), value=value, generators=[items]):
+            pass
+        case ast.Call(
+            func=func,
+            args=[
+                ast.GeneratorExp(elt=ast.Tuple(elts=[ast.Name(id=key), value]), generators=[items])
+                | ast.ListComp(elt=ast.Tuple(elts=[ast.Name(id=key), value]), generators=[items])
+            ],
+            keywords=[],
+        ) if model.names.qualified(func) in MAKES_A_DICT:
+            pass
         case _:
             return None
-    owner = state_owner(state, model) if same else None
-    return StateCopy(copy[0], original, owner) if owner is not None else None
+    return None if items.ifs or items.is_async else (key, value, items)
+
+
+def item_owner(
+    key: str, tensor: ast.expr, target: ast.expr, iterable: ast.expr, model: SemanticModel
+) -> ast.expr | None:
+    """Return the network of whose state `tensor` is the part under `key`: `v` of `for key, v in
+    net.state_dict().items()`, or `state[key]` of `for key in state`.
+    """
+    match target, iterable, tensor:
+        case (
+            ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]),
+            ast.Call(func=ast.Attribute(value=state, attr="items"), args=[], keywords=[]),
+            ast.Name(id=name),
+        ) if first == key and second == name:
+            return state_owner(state, model)
+        case ast.Name(id=first), state, ast.Subscript(value=taken_from, slice=ast.Name(id=index)) if (
+            first == key == index
+        ):
+            match state:
+                case ast.Call(func=ast.Attribute(value=inner, attr="keys"), args=[], keywords=[]):
+                    state = inner
+            return state_owner(state, model) if same_code(taken_from, state) else None
+    return None
 
 
 def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr, ast.expr] | None:

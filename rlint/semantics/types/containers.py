@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint.syntax.queries import element_at
 from rlint.syntax.scopes import Binding, BindingKind
 
 if TYPE_CHECKING:
@@ -107,9 +108,4 @@ def _bound(binding: Binding) -> ast.expr | None:
     """The value of `a = []`, of `a: list = []` and of `a` in `a, b = [], []`."""
     if binding.kind is not BindingKind.ASSIGN or binding.value is None:
         return None
-    value = binding.value
-    for index in binding.path:
-        if not isinstance(value, (ast.Tuple, ast.List)) or not 0 <= index < len(value.elts):
-            return None
-        value = value.elts[index]
-    return value
+    return element_at(binding.value, binding.path)

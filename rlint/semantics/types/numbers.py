@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
 from rlint.models.value_type import TypeTag
-from rlint.syntax.queries import defaults_of
+from rlint.syntax.queries import defaults_of, element_at
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS
 
@@ -83,19 +83,8 @@ def _named(name: ast.Name, model: SemanticModel, depth: int) -> Number | None:
         return _largest(binding.value, binding.path, model, depth)
     if binding.kind is not BindingKind.ASSIGN:
         return None
-    value = _at(binding.value, binding.path)
+    value = element_at(binding.value, binding.path)
     return number_of(value, model, depth - 1) if value is not None else None
-
-
-def _at(value: ast.expr, path: tuple[int, ...]) -> ast.expr | None:
-    """`5` of `(5, 10)` at the path (0,); None where the display does not show it."""
-    for index in path:
-        if not isinstance(value, (ast.Tuple, ast.List)) or index >= len(value.elts):
-            return None
-        if any(isinstance(element, ast.Starred) for element in value.elts):
-            return None
-        value = value.elts[index]
-    return value
 
 
 def _largest(items: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Number | None:
@@ -110,7 +99,7 @@ def _largest(items: ast.expr, path: tuple[int, ...], model: SemanticModel, depth
         items, path = items.args[0], path[1:]
     if not isinstance(items, (ast.Tuple, ast.List)):
         return None
-    values = [_at(element, path) for element in items.elts]
+    values = [element_at(element, path) for element in items.elts]
     numbers = [number_of(value, model, depth - 1) if value is not None else None for value in values]
     known = [number for number in numbers if number is not None]
     if not known or len(known) != len(values):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, Edit, SemanticModel, frozen
+from rlint.rule import Binding, BindingKind, Edit, SemanticModel, element_at, frozen
 from rlint.rules.computation._shared import pattern_uses, regex_names
 from rlint.rules.computation._shared.pattern_uses import Compiled, PatternMove, PatternUse
 from rlint.rules.computation._shared.regex_constants import compiler_for, exported
@@ -63,7 +63,7 @@ def list_of(use: PatternUse, model: SemanticModel) -> PatternList | None:
     if not isinstance(display, (ast.List, ast.Tuple, ast.Dict)) or isinstance(display, ast.Dict) != of_dict:
         return None
     items = display.values if isinstance(display, ast.Dict) else display.elts
-    elements = [_along(item, path) for item in items]
+    elements = [element_at(item, path) for item in items]
     patterns = [
         pattern_uses.compiled(element, use.flags, model) for element in elements if element is not None
     ]
@@ -132,14 +132,6 @@ def _iterated(
         case ast.Call(func=ast.Attribute(value=owner, attr="values"), args=[]):
             return owner, True, path
     return iterated, False, path
-
-
-def _along(item: ast.expr | None, path: tuple[int, ...]) -> ast.expr | None:
-    for index in path:
-        if not isinstance(item, (ast.Tuple, ast.List)) or not 0 <= index < len(item.elts):
-            return None
-        item = item.elts[index]
-    return item
 
 
 def _over_module_list(patterns: PatternList, alias: str, flags: str, model: SemanticModel) -> str | None:

@@ -6,7 +6,6 @@ import ast
 
 from rlint.rule import BindingKind, Device, SemanticModel, frozen, weight_sync
 
-_MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _SAME_TENSOR = frozenset({"detach", "contiguous"})
 
 
@@ -48,20 +47,10 @@ def move_in(value: ast.expr, model: SemanticModel) -> Moved | None:
 
 def moved_state(given: ast.expr, model: SemanticModel) -> Moved | None:
     """The move in an expression that is the state of a network, each tensor moved under its own key."""
-    match given:
-        case ast.DictComp(key=ast.Name(id=key), value=value, generators=[generator]):
-            return _moved_items(key, value, generator, model)
-        case ast.Call(func=func, args=[ast.GeneratorExp() | ast.ListComp() as pairs], keywords=[]):
-            match pairs.elt:
-                case ast.Tuple(elts=[ast.Name(id=key), value]) if len(pairs.generators) == 1:
-                    if model.names.qualified(func) in _MAKES_A_DICT:
-                        return _moved_items(key, value, pairs.generators[0], model)
-    return None
-
-
-def _moved_items(key: str, value: ast.expr, items: ast.comprehension, model: SemanticModel) -> Moved | None:
-    if items.ifs or items.is_async:
+    item = weight_sync.item_of_dict(given, model)
+    if item is None:
         return None
+    key, value, items = item
     return _moved_item(key, value, items.target, items.iter, model)
 
 
@@ -70,30 +59,8 @@ def _moved_item(
 ) -> Moved | None:
     """`key: v.cpu()` for `key, v in net.state_dict().items()`, or for `key in net.state_dict()`."""
     moved = move_in(value, model)
-    if moved is None:
-        return None
-    root = moved.owner
-    match target, iterable:
-        case (
-            ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]),
-            ast.Call(func=ast.Attribute(value=state, attr="items"), args=[], keywords=[]),
-        ):
-            same = first == key and isinstance(root, ast.Name) and root.id == second
-        case ast.Name(id=first), _:
-            match iterable:
-                case ast.Call(func=ast.Attribute(value=inner, attr="keys"), args=[], keywords=[]):
-                    state = inner
-                case _:
-                    state = iterable
-            match root:
-                case ast.Subscript(value=taken_from, slice=ast.Name(id=index)):
-                    same = first == key == index and ast.dump(taken_from) == ast.dump(state)
-                case _:
-                    same = False
-        case _:
-            return None
-    owner = weight_sync.state_owner(state, model) if same else None
-    return Moved(moved.node, moved.original, owner) if owner is not None else None
+    owner = weight_sync.item_owner(key, moved.owner, target, iterable, model) if moved is not None else None
+    return Moved(moved.node, moved.original, owner) if moved is not None and owner is not None else None
 
 
 def filled_by_loop(argument: ast.expr, load: ast.Call, model: SemanticModel) -> Moved | None:
@@ -129,5 +96,5 @@ def _is_empty_dict(value: ast.expr | None, model: SemanticModel) -> bool:
         case ast.Dict(keys=[]):
             return True
         case ast.Call(func=func, args=[], keywords=[]):
-            return model.names.qualified(func) in _MAKES_A_DICT
+            return model.names.qualified(func) in weight_sync.MAKES_A_DICT
     return False
