@@ -1,4 +1,8 @@
-"""Text as a terminal shows it: widths, colours, and nothing that could take the terminal over."""
+"""Text as a terminal shows it: widths, colours, and nothing that could take the terminal over.
+
+By hand, because `rich` counts the columns of a text as it is, and here tabs and control characters are shown
+as something else; and importing its tables takes 25 ms, a sixth of a check of one file.
+"""
 
 from __future__ import annotations
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from rlint.semantics.imports.import_groups import grouped, imported_paths
+from rlint.semantics.imports.import_groups import grouped
+from rlint.semantics.imports.import_scan import glance_at
 
 FILES = {
     "train.py": "train",
@@ -22,7 +25,7 @@ PACKAGES = {"agents/dqn.py": "agents", "agents/nets/gym.py": "agents.nets"}
 def together(importer: str, text: str) -> set[str]:
     """The files that are in the group of `importer`, where only that imports anything."""
     imports = {name: set[str]() for name in FILES}
-    imports[importer] = imported_paths(text.encode(), PACKAGES.get(importer, ""))
+    imports[importer] = glance_at(Path("a.py"), text.encode()).imported_paths(PACKAGES.get(importer, ""))
     [group] = [group for group in grouped(FILES, imports) if importer in group]
     return set(group) - {importer}
 
@@ -69,4 +72,9 @@ def test_groups_are_connected_both_ways_and_over_others() -> None:
 
 def test_no_import_line_takes_long() -> None:
     """A file that says `import` again and again with open parentheses is read once."""
-    assert imported_paths(b"from x import (\n" * 20_000, "") <= {"x", "x.from", "x.x", "x.import"}
+    assert glance_at(Path("a.py"), b"from x import (\n" * 20_000).imported_paths("") <= {
+        "x",
+        "x.from",
+        "x.x",
+        "x.import",
+    }

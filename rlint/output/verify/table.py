@@ -1,4 +1,7 @@
-"""The table for a terminal: a row per workload and device, then what needs a word, then the count."""
+"""The table for a terminal: a row per workload and device, then what needs a word, then the count.
+
+By hand, because `rich.table` folds the cells of a table that is too wide, and this one takes another layout.
+"""
 
 from __future__ import annotations
 

@@ -9,18 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
-from rlint.semantics.imports.import_scan import glance_at
 from rlint.syntax.import_statements import is_named
-
-
-def imported_paths(content: bytes, package: str) -> set[str]:
-    """The dotted names that the import lines of a source in `package` may mean.
-
-    Lines in strings that look like imports count, too: too many connections do no harm.
-    """
-    return glance_at(Path("source.py"), content).imported_paths(package)
 
 
 def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list[list[str]]:

@@ -6,9 +6,6 @@ import ast
 
 from rlint.rule import Binding, BindingKind, Fate, SemanticModel, TypeTag
 
-_CHANGES = frozenset({"fill", "itemset", "partition", "put", "resize", "sort", "setfield", "setflags"})
-_KEEPS = frozenset({"append", "add", "put", "push", "store", "insert", "extend", "appendleft"})
-
 
 def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
     """Does nothing but the call's argument hold the array: is it made there, or for it alone just before?"""
