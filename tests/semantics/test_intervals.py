@@ -67,8 +67,6 @@ def test_a_short_interval_is_no_pause(body: str) -> None:
         "line() if step % 20 == 0 else None",
         "step % 20 == 0 and line()",
         "if step in checkpoints:\n    line()",
-        "if step == last:\n    line()",
-        "if step == num_steps - 1:\n    line()",
         "if step - last_log >= agent.log_interval:\n    line()",
         "if agent.should_log(step):\n    line()",
         "if not (done or truncated): continue\nline()",
@@ -78,6 +76,27 @@ def test_a_short_interval_is_no_pause(body: str) -> None:
 def test_a_long_interval_cools(body: str) -> None:
     """A line that runs every ten steps or less often is not hot."""
     assert heat_behind(body) is Heat.WARM
+
+
+@pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("if step == last:\n    line()", Heat.COLD),
+        ("if step == num_steps - 1:\n    line()", Heat.COLD),
+        ("if agent.steps == agent.most_steps:\n    line()", Heat.WARM),
+        ("for i in range(agent.count):\n    if i == 0:\n        line()", Heat.HOT),
+        ("for i in range(agent.count):\n    if i == agent.me:\n        line()", Heat.HOT),
+        ("for i in range(agent.count):\n    if i % 16 == 0:\n        line()", Heat.HOT),
+        ("for epoch in range(9):\n    if step % 16 == 0:\n        line()", Heat.WARM),
+        ("if agent.truncated_window:\n    line()", Heat.HOT),
+        ("if agent.record_count > 3:\n    line()", Heat.HOT),
+        ("if agent.best < reward:\n    line()", Heat.WARM),
+        ("if 'episode' in info:\n    line()", Heat.WARM),
+    ],
+)
+def test_what_is_counted(body: str, heat: Heat) -> None:
+    """The first or tenth pass of a loop comes once in each run of that loop."""
+    assert heat_behind(body) is heat
 
 
 @pytest.mark.parametrize(
@@ -185,6 +204,8 @@ def test_a_flag_that_callers_pass(call: str, heat: Heat) -> None:
         (", visualise=False", "visualise and self.ready", Heat.COLD),
         (", visualise=False", "visualise or self.ready", Heat.HOT),
         (", log=None", "log", Heat.COLD),
+        (", log_probs=False", "log_probs", Heat.HOT),
+        (", player=None", "player", Heat.HOT),
         ("", "self.args.render", Heat.COLD),
         ("", "not self.args.render", Heat.HOT),
         ("", "self.args.use_gae", Heat.HOT),
@@ -208,6 +229,7 @@ def test_switches_that_are_off(parameter: str, test: str, heat: Heat) -> None:
         ("DEBUG_PLOTS = False", Heat.COLD),
         ("DEBUG_PLOTS = True", Heat.COLD),  # for debugging, all the same
         ("class Config:\n    plots: bool = False", Heat.COLD),
+        ("class Config:\n    plots: bool = field(default=False)", Heat.COLD),
         ("class Config:\n    plots: bool = True", Heat.HOT),
         ("class Config:\n    plots: bool = False\nconfig = Config(plots=True)", Heat.HOT),
         ("class Config:\n    plots: bool = False\nconfig.plots = ask()", Heat.HOT),

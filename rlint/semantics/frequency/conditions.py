@@ -35,18 +35,27 @@ _ENDS = regex(
     r"^(done|term|trunc|finish|complete)|_(done|dones|over|reset|ended|ends?)$|episode|final_|^reset$"
 )
 _LAST = regex(r"^last(_(step|iter|iteration|epoch|episode|update|frame|idx|index))?$")
+_ENDED = regex(
+    r"(^|_)(done|dones|terminated|truncated|terminal|terminals|finished|completed|over|ended|ends?|reset)$"
+    r"|^(episode|episodes|final_\w+|terminal_\w+)$|episode_(end|info|return|reward)"
+)
 _RANK = regex(r"(^|_)(rank|process_index|proc_id|process_id|worker_id|worker_index|thread_id)$|^get_rank$")
 _MAIN = regex(r"(^|_)(main_process|is_main|is_master|master|is_chief|rank_?zero|global_zero|is_leader)($|_)")
 _BEST = regex(r"(^|_)(best|highest|lowest|record)")
 _DEBUG = regex(r"(^|_)(verbose|debug|profile|dry_run|sanity)", re.IGNORECASE)
-_OBSERVES = (
-    r"verbos\w*|debug\w*|profil\w*|dry_run|sanity|rend\w*|displ\w*|visu\w*|show\w*|plot\w*|print\w*"
-    r"|log\w*|track\w*|sav\w*|record\w*|captur\w*|video\w*|wandb\w*|tensorboard\w*|tb\w*"
+_SWITCH = regex(
+    r"(^|_)(verbos\w*|debug\w*|profil\w*|dry_run|sanity|rend\w*|displ\w*|visu\w*|show\w*|plot\w*|print\w*"
+    r"|log\w*|track\w*|sav\w*|record\w*|captur\w*|video\w*|use|do|enabl\w*|with|wandb\w*|tensorboard\w*|tb\w*"
     r"|writer|report\w*|dump\w*|test\w*|eval\w*|watch\w*|gui|anomal\w*|trac\w*|play\w*|demo\w*|human\w*|view\w*"
-    r"|monitor\w*|checkpoint\w*|ckpt\w*|export\w*|quiet|silent|detect\w*|nan\w*"
+    r"|monitor\w*|checkpoint\w*|ckpt\w*|export\w*|quiet|silent|detect\w*|nan\w*)($|_)"
 )
-_SWITCH = regex(rf"(^|_)({_OBSERVES}|use|do|enabl\w*|with)($|_)")
-_OBSERVATION = regex(rf"(^|_)({_OBSERVES})($|_)")
+_OBSERVATION = regex(
+    r"(^|_)(verbos\w*|debug\w*|profil\w*|dry_run|sanity|render\w*|displ\w*|visu\w*|viz|show\w*|plot(s|ting)?"
+    r"|print\w*|log(s|ging|ger)?|track(ing)?|sav(e|es|ing)|record(s|ing|er)?|captur\w*|videos?|wandb|tensorboard"
+    r"|tb|writer|report\w*|dump\w*|test|testing|eval|evaluat\w*|watch\w*|gui|demo|human|viewer|monitor\w*"
+    r"|checkpoint\w*|ckpt\w*|export\w*)($|_)"
+)
+_LOGARITHM = regex(r"log_?(prob|it|std|alpha|softmax|var|sum|ratio|like|scale)")
 _OPTIONS = regex(r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting)s?$|_(args|cfg|config)$")
 _USUALLY_SET = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
 _DECIDED = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
@@ -175,14 +184,16 @@ class Conditions:
         if isinstance(op, (ast.In, ast.NotIn)):
             inside = isinstance(op, ast.In) is taken
             if any(_ENDS.search(word) for word in words):
-                return Condition(GuardKind.ENDS, Heat.WARM) if inside else None
+                has_ended = any(_ENDED.search(word) for word in words)
+                return Condition(GuardKind.ENDS, Heat.WARM if has_ended else Heat.HOT) if inside else None
             if _COUNTER.search(names[0]):
                 moments = bool(_PROGRESS.search(names[0]) or _RARE.search(names[1]))
                 return self._moment(test, reached=moments) if inside else None
             return Condition(GuardKind.OTHER)
         more = isinstance(op, (ast.Gt, ast.GtE)) is taken
         if any(_BEST.search(word) for word in words):
-            return Condition(GuardKind.BEST, Heat.WARM if taken else Heat.HOT)
+            is_best = taken and any(name.startswith("best") or "_best" in name for name in names)
+            return Condition(GuardKind.BEST, Heat.WARM if is_best else Heat.HOT)
         if any(_CLOCK.search(word) for word in words):
             return Condition(GuardKind.CLOCK, Heat.WARM if more else Heat.HOT)
         if any(_MOMENT.search(word) for word in words):
@@ -227,7 +238,8 @@ class Conditions:
 
 def is_observation(name: str) -> bool:
     """Whether a switch of this name asks for something to look at: a log, a plot, a debugging aid."""
-    return bool(_OBSERVATION.search(name.lower().lstrip("_")))
+    plain = name.lower().lstrip("_")
+    return bool(_OBSERVATION.search(plain)) and not _LOGARITHM.search(plain)
 
 
 def words_of(expression: ast.expr) -> set[str]:
@@ -275,6 +287,8 @@ def _is_read(test: ast.expr) -> bool:
 
 
 def _cap_of(kind: GuardKind, name: str, *, taken: bool) -> Heat:
-    if kind in (GuardKind.ENDS, GuardKind.BEST):
+    if kind is GuardKind.ENDS:
+        return Heat.WARM if _ENDED.search(name) else Heat.HOT
+    if kind is GuardKind.BEST:
         return Heat.WARM
     return Heat.COLD if taken and _DEBUG.search(name) else Heat.HOT

@@ -31,7 +31,7 @@ class FrequencyBounds:
 
     def of(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Heat:
         """Return the hottest that a line of `function` behind these guards can be."""
-        return min([self._of_guard(guard, function) for guard in guards], default=Heat.HOT)
+        return min([self.of_guard(guard, function) for guard in guards], default=Heat.HOT)
 
     def note_updates(
         self, once: Mapping[str, Collection[Driver]], many: Mapping[str, Collection[Driver]]
@@ -59,7 +59,8 @@ class FrequencyBounds:
         """Return the calls that may lead to a function, as far as its name tells."""
         return self._unresolved.get(function.name, ())
 
-    def _of_guard(self, guard: Guard, function: FunctionSummary) -> Heat:
+    def of_guard(self, guard: Guard, function: FunctionSummary) -> Heat:
+        """Return the same for one guard, whatever loop it counts."""
         if guard.kind is GuardKind.INTERVAL:
             return self._of_interval(guard, function)
         if guard.is_parameter:

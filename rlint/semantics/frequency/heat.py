@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from rlint.findings import Heat
@@ -97,30 +97,52 @@ class HeatMap:
         path = function.path
         if path in self._in_tests:
             return COLD
-        base = self._heat.get(path, COLD)
-        cap = min(cap, self._bounds.of(guards, function)) if guards else cap
-        if not loops and base.level <= cap:
-            return base
-        level, chain, tempo, in_own_loop = base.level, base.chain, base.tempo, False
+        now = self._heat.get(path, COLD)
+        if not loops and not guards and now.level <= cap:
+            return now
+        in_own_loop = False
         own = self._loop_heat.get(path, ())
+        outside: dict[int, Frequency] = {}
         for index in reversed(loops):
             if index >= len(own):
                 continue
             loop, driven = function.loops[index], own[index]
-            around = self._loop_guards(function, index)
-            if around and (bound := self._bounds.of(around, function)) < level:
-                level, tempo = bound, _tempo_behind(around)
-            if driven is not None and (driven > level or (driven is level and in_own_loop)):
+            now = self._behind(self._loop_guards(function, index), now, outside, function)
+            outside[index] = now
+            if driven is not None and (driven > now.level or (driven is now.level and in_own_loop)):
                 # a training loop explains itself; of two nested ones the inner explains more
-                starts_here = level is Heat.COLD or driven is Heat.HOT or in_own_loop
+                starts_here = now.level is Heat.COLD or driven is Heat.HOT or in_own_loop
                 link = self._link(function, loop)
-                level, chain, in_own_loop = driven, (link,) if starts_here else (*chain, link), True
-                tempo = _TEMPOS[driven]
-            elif driven is None and level is Heat.WARM and not loop.bounded:
-                level, chain, tempo = Heat.HOT, (*chain, self._link(function, loop)), Tempo.STEP
-        if cap < level:
-            level, tempo = cap, _tempo_behind(guards)
-        return Frequency(level, chain, tempo) if level is not Heat.COLD else COLD
+                now = Frequency(driven, (link,) if starts_here else (*now.chain, link), _TEMPOS[driven])
+                in_own_loop = True
+            elif driven is None and now.level is Heat.WARM and not loop.bounded:
+                now = Frequency(Heat.HOT, (*now.chain, self._link(function, loop)), Tempo.STEP)
+        now = self._behind(guards, now, outside, function)
+        if cap < now.level:
+            now = Frequency(cap, now.chain, _TEMPOS[cap])
+        return now if now.level is not Heat.COLD else COLD
+
+    def _behind(
+        self,
+        guards: tuple[Guard, ...],
+        now: Frequency,
+        outside: Mapping[int, Frequency],
+        function: FunctionSummary,
+    ) -> Frequency:
+        """How often a line runs behind guards, in a place that runs as often as `now`. `outside` is how often
+        the loops begin.
+        """
+        for guard in guards:
+            bound = self._bounds.of_guard(guard, function)
+            begins = outside.get(guard.counts)
+            if begins is not None and guard.kind is GuardKind.ONCE:
+                now = min(now, begins, key=lambda frequency: frequency.level)
+                continue
+            if begins is not None:
+                bound = max(bound, begins.level)
+            if bound < now.level:
+                now = Frequency(bound, now.chain, _tempo_behind(guards))
+        return now
 
     def at_call(self, edge: CallEdge) -> Frequency:
         """How often a call is made."""

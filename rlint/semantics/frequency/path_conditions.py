@@ -13,7 +13,9 @@ from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.conditions import Condition, Conditions, words_of
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.lazy_init import where_it_leaves
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
+from rlint.syntax.walk import descendants
 
 _REPEATS_OR_BEGINS = frozenset({*LOOPS, *FUNCTIONS, ast.ClassDef})
 _MEANING = 3
@@ -174,7 +176,17 @@ class PathConditions:
             condition.cap,
             condition.decider,
             condition.is_parameter,
+            self._counted(node) if condition.kind in _COUNTED else -1,
         )
+
+    def _counted(self, node: ast.AST) -> int:
+        """The index of the loop of which a condition compares the variable; -1 for none."""
+        for name in descendants(node):
+            if isinstance(name, ast.Name):
+                bindings = self.conditions.definitions.reaching(name)
+                if len(bindings) == 1 and bindings[0].kind is BindingKind.FOR:
+                    return self.loops.get(bindings[0].statement, -1)
+        return -1
 
     def _met(self, test: ast.expr, *, taken: bool, at: ast.expr | None = None, depth: int = 0) -> list[Guard]:
         """What has to come true for a test to hold (`taken`), or not to. `at` is the name that stands for
@@ -202,6 +214,7 @@ class PathConditions:
         return [self._guard(condition, at or test)] if condition is not None else []
 
 
+_COUNTED = frozenset({GuardKind.INTERVAL, GuardKind.ONCE})
 _VAGUE = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
 _UNKNOWN = Condition(GuardKind.OTHER)
 _TOO_DEEP = Condition(GuardKind.OTHER, Heat.COLD)

@@ -189,6 +189,8 @@ def _given(name: str, value: ast.expr) -> Iterator[Setting]:
             yield name, _constant(default)
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=key)]) if key == name:
             pass
+        case ast.Call(keywords=[*_, ast.keyword(arg="default", value=ast.Constant() as default)]):
+            yield name, _constant(default)  # `field(default=False)`
         case ast.Subscript(slice=ast.Constant(value=key)) if key == name:
             pass
         case _ if last_name(value) != name:
