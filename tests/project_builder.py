@@ -6,6 +6,7 @@ import ast
 import textwrap
 from pathlib import Path
 
+from rlint.cst.grammar import Reading
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -17,13 +18,13 @@ def build(files: dict[str, str]) -> dict[str, SemanticModel]:
     """Build the sites of a project from its files' names and texts (indentation is taken off)."""
     known = {}
     for name, text in files.items():
-        module = parse(textwrap.dedent(text), name)
-        assert isinstance(module, ast.Module), module
+        reading = parse(textwrap.dedent(text), name)
+        assert isinstance(reading, Reading), reading
         parts = Path(name).with_suffix("").parts
         is_package = parts[-1] == "__init__"
         dotted = ".".join(parts[:-1] if is_package else parts)
         package = dotted if is_package else dotted.rpartition(".")[0]
-        known[name] = FileAnalysis(textwrap.dedent(text), module, dotted, package)
+        known[name] = FileAnalysis(textwrap.dedent(text), reading, dotted, package)
     linked = WholeProgram([summarise(analysis, name) for name, analysis in known.items()])
     return {
         name: SemanticModel(name, analysis.linked(linked.index), linked) for name, analysis in known.items()

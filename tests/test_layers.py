@@ -30,6 +30,7 @@ PLAIN = (
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     PLAIN,
+    ("rlint.cst",),
     ("rlint.base_rule", "rlint.models", "rlint.syntax"),
     ("rlint.edit", "rlint.notebook", "rlint.registry"),
     ("rlint.config", "rlint.evidence"),
@@ -55,6 +56,7 @@ PACKAGES = {
     "rlint.frozen": ("typing_extensions",),  # for type checkers alone
     "rlint.config": ("packaging", "tomllib", "tomli"),
     "rlint.source": ("pathspec",),
+    "rlint.cst": ("libcst",),
     "rlint.edit": ("libcst",),
     "rlint.output": ("jinja2", "markupsafe", "markdown_it"),  # the last one comes with rich
     "rlint.harness": ("numpy", "torch", "psutil"),

@@ -39,8 +39,8 @@ PIECES = (
 
 def said_with_a_tree(text: str) -> Problem | None:
     """What is wrong with a text, told by parsing it."""
-    module = parse(text, "program.py")
-    return module if isinstance(module, Problem) else None
+    reading = parse(text, "program.py")
+    return reading if isinstance(reading, Problem) else None
 
 
 @given(st.data())

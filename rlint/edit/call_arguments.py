@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint.cst.grammar import RUNNING, Grammar
 from rlint.edit.argument_spans import argument_spans
 from rlint.regex import regex
 from rlint.syntax.positions import Positions
@@ -34,10 +35,10 @@ def parse_expression(text: str) -> cst.BaseExpression | None:
     return wrapped.with_changes(lpar=wrapped.lpar[1:], rpar=wrapped.rpar[:-1])
 
 
-def needs_parentheses(text: str) -> bool:
+def needs_parentheses(text: str, grammar: Grammar = RUNNING) -> bool:
     """Is the text of an expression broken over lines where only parentheses around it allow that?"""
     try:
-        ast.parse(text, mode="eval")
+        grammar.expression(text)
     except SyntaxError:
         return True
     return False
@@ -50,12 +51,13 @@ def code(node: cst.CSTNode, newline: str = "\n") -> str:
     return cst.Module([], default_newline=newline).code_for_node(node)
 
 
-def with_keyword(call: str, name: str, value: str) -> str | None:
+def with_keyword(call: str, name: str, value: str, grammar: Grammar = RUNNING) -> str | None:
     """The text of a call with one more keyword argument, trailing comma and comments kept.
 
     None where `call` is not the text of a call, or already has that keyword.
     """
-    add = with_keyword_by_libcst if "#" in call else _with_keyword_among_blanks
+    by_libcst = "#" in call or grammar is not RUNNING
+    add = with_keyword_by_libcst if by_libcst else _with_keyword_among_blanks
     return add(call, name, value)
 
 

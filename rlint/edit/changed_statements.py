@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rlint.cst.grammar import Grammar, Reading
 from rlint.findings import Edit
 from rlint.frozen import frozen
 from rlint.syntax.syntax_index import SyntaxIndex
@@ -190,9 +191,9 @@ def _mended(piece: Piece, syntax: SyntaxIndex) -> Piece | None:
     while True:
         is_own = (start, end) == (piece.start, piece.end)
         wider = piece if is_own else Piece(start, end, piece.edits)
-        before = _dumped(replace(wider, edits=()).rendered(text))
+        before = _dumped(replace(wider, edits=()).rendered(text), syntax.grammar)
         if before is not None:
-            mended = _with_parentheses(wider, before, text)
+            mended = _with_parentheses(wider, before, text, syntax.grammar)
             if mended is not None:
                 return replace(wider, edits=tuple(mended))
         if (start, end) == (0, len(text)):
@@ -200,19 +201,19 @@ def _mended(piece: Piece, syntax: SyntaxIndex) -> Piece | None:
         start, end = _around(start, end, syntax, without=(start, end))
 
 
-def _with_parentheses(piece: Piece, before: str, text: str) -> Sequence[Edit] | None:
+def _with_parentheses(piece: Piece, before: str, text: str, grammar: Grammar) -> Sequence[Edit] | None:
     edits = list(piece.edits)
     for number, edit in enumerate(edits):
-        wrapped = _wrapped(edit, piece, before, text)
+        wrapped = _wrapped(edit, piece, before, text, grammar)
         if wrapped is None:
             continue
-        plain = _dumped(replace(piece, edits=tuple(edits)).rendered(text))
+        plain = _dumped(replace(piece, edits=tuple(edits)).rendered(text), grammar)
         others = [*edits[:number], wrapped, *edits[number + 1 :]]
-        if _dumped(replace(piece, edits=tuple(others)).rendered(text)) != plain:
+        if _dumped(replace(piece, edits=tuple(others)).rendered(text), grammar) != plain:
             edits = others
     lines = replace(piece, edits=tuple(edits)).rendered(text)
     is_alike = _indentation(lines) == _indentation(replace(piece, edits=()).rendered(text))
-    return edits if is_alike and _dumped(lines) is not None else None
+    return edits if is_alike and _dumped(lines, grammar) is not None else None
 
 
 def _indentation(lines: str) -> str:
@@ -221,60 +222,63 @@ def _indentation(lines: str) -> str:
     return lines[: len(lines) - len(shown)].rpartition("\n")[2]
 
 
-def _wrapped(edit: Edit, piece: Piece, before: str, text: str) -> Edit | None:
+def _wrapped(edit: Edit, piece: Piece, before: str, text: str, grammar: Grammar) -> Edit | None:
     """An edit that puts one expression in the place of another, with parentheses; None for others, and where
     parentheses never matter.
     """
     if edit.start == edit.end or not edit.text.strip():
         return None
-    new, plain = _expression(f"({edit.text})"), _expression(edit.text)
+    new, plain = _expression(f"({edit.text})", grammar), _expression(edit.text, grammar)
     if new is None or (plain is not None and isinstance(plain, _ATOMS)):
         return None
-    if isinstance(new, ast.Tuple) and (plain is None or ast.dump(_inside(edit.text)) != ast.dump(plain)):
+    if isinstance(new, ast.Tuple) and (
+        plain is None or ast.dump(_inside(edit.text, grammar)) != ast.dump(plain)
+    ):
         return None  # several arguments or items
     if isinstance(new, ast.GeneratorExp) and plain is None:
         return None
     old = replace(piece, edits=(replace(edit, text=f"({text[edit.start : edit.end]})"),))
-    if _dumped(old.rendered(text)) != before:
+    if _dumped(old.rendered(text), grammar) != before:
         return None  # what is replaced was no expression
     return replace(edit, text=f"({edit.text})")
 
 
-def _inside(text: str) -> ast.AST:
+def _inside(text: str, grammar: Grammar) -> ast.AST:
     """What an expression that may be a tuple is as the only item of another."""
-    one = _expression(f"({text},)")
+    one = _expression(f"({text},)", grammar)
     return one.elts[0] if isinstance(one, ast.Tuple) and len(one.elts) == 1 else ast.Pass()
 
 
-def _expression(text: str) -> ast.expr | None:
+def _expression(text: str, grammar: Grammar) -> ast.expr | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text, mode="eval").body
+            return grammar.expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _dumped(lines: str) -> str | None:
+def _dumped(lines: str, grammar: Grammar) -> str | None:
     """What whole lines of a program mean; None where they are no statements, or indented in another way than
     by their first line.
     """
-    parsed = parsed_lines(lines)
-    return ast.dump(parsed[0]) if parsed is not None else None
+    parsed = parsed_lines(lines, grammar)
+    return ast.dump(parsed[0].module) if parsed is not None else None
 
 
-def parsed_lines(lines: str) -> tuple[ast.Module, str] | None:
-    """Parse whole lines of a program; return the module, and its text, in which a header is above lines that
-    are indented. None where they are no statements.
+def parsed_lines(lines: str, grammar: Grammar) -> tuple[Reading, str] | None:
+    """Parse whole lines of a program; return what is read, and its text, in which a header is above lines
+    that are indented. None where they are no statements.
     """
     indented = lines[:1] in (" ", "\t")
     text = f"{_HEADER}{lines}" if indented else lines
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = ast.parse(text)
+            reading = grammar.read(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    module = reading.module
     if not module.body:
         return None
     if indented:
@@ -283,4 +287,4 @@ def parsed_lines(lines: str) -> tuple[ast.Module, str] | None:
             return None
         if block.body[0].col_offset != indent:
             return None
-    return module, text
+    return reading, text

@@ -47,7 +47,7 @@ class Edits:
         text = self.source.text(node)
         if isinstance(node, _OPERATORS) and not (isinstance(node, ast.Tuple) and text.startswith("(")):
             return f"({text})"
-        if "\n" in text and call_arguments.needs_parentheses(text):
+        if "\n" in text and call_arguments.needs_parentheses(text, self.syntax.grammar):
             return f"({text})"
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, complex)):
             return f"({text})"
@@ -63,7 +63,7 @@ class Edits:
         if not any(isinstance(ancestor, ast.JoinedStr) for ancestor in self.syntax.ancestors(node)):
             return True
         try:
-            parsed = ast.parse(f"({self.syntax.text[start:end]})", mode="eval").body
+            parsed = self.syntax.grammar.expression(f"({self.syntax.text[start:end]})")
         except (SyntaxError, ValueError):
             return False
         return ast.dump(parsed) == ast.dump(node)
@@ -145,6 +145,7 @@ class Edits:
             code,
             self.source.indentation(statement),
             self.source.indentation(beside) if beside is not None else "",
+            self.syntax.grammar,
         )
 
     def replace(self, node: ast.AST, text: str) -> Edit:
@@ -160,7 +161,7 @@ class Edits:
         rewritten: str | None = self.source.text(call)
         for name, value in keywords.items():
             if rewritten is not None:
-                rewritten = call_arguments.with_keyword(rewritten, name, value)
+                rewritten = call_arguments.with_keyword(rewritten, name, value, self.syntax.grammar)
         return self.replace(call, rewritten) if rewritten is not None else None
 
     def without_arguments(self, call: ast.Call, dropped: Collection[ast.expr]) -> list[Edit] | None:
@@ -240,7 +241,7 @@ class Edits:
         base = self.source.indentation(first)
         start, end = self.source.span(first)[0], self.source.span(last)[1]
         inner = base + self.indent_unit(first)
-        body = reindented(self.syntax.text[start:end], base, inner)
+        body = reindented(self.syntax.text[start:end], base, inner, self.syntax.grammar)
         if body is None:
             return None
         return Edit(start, end, f"{header}{self.syntax.positions.newline}{inner}{body}")
@@ -268,5 +269,6 @@ class Edits:
         outer, inner = self.source.indentation(block), self.source.indentation(first)
         if not inner.startswith(outer):
             return None
-        body = reindented(self.syntax.text[self.source.span(first)[0] : end], inner, outer)
+        moved = self.syntax.text[self.source.span(first)[0] : end]
+        body = reindented(moved, inner, outer, self.syntax.grammar)
         return Edit(start, end, body) if body is not None else None

@@ -181,7 +181,7 @@ class Importer:
         self, anchor: ast.stmt, name: str, value: str, comment: Sequence[str]
     ) -> tuple[Edit, ...] | None:
         text = "\n".join((*comment, f"{name} = {value}"))
-        code = reindented(text, "", self._source.indentation(anchor))
+        code = reindented(text, "", self._source.indentation(anchor), self._syntax.grammar)
         edit = self._edits.insert_after(anchor, code) if code is not None else None
         if edit is None:
             return None

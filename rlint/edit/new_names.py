@@ -108,12 +108,12 @@ def _sees(scope: Scope, home: Scope, *, within: bool) -> bool:
 
 def _changed(piece: Piece, syntax: SyntaxIndex) -> _Changed:
     lines = piece.rendered(syntax.text)
-    parsed = parsed_lines(lines)
+    parsed = parsed_lines(lines, syntax.grammar)
     assert parsed is not None, "pieces parse"
-    module, text = parsed
+    reading, text = parsed
     more = len(text) - len(lines)
     spans = [(start + more, end + more) for start, end in piece.new_spans()]
-    return _Changed(SyntaxIndex(text, module, ""), spans, _scope_around(piece, syntax))
+    return _Changed(SyntaxIndex(text, reading), spans, _scope_around(piece, syntax))
 
 
 def _scope_around(piece: Piece, syntax: SyntaxIndex) -> Scope:

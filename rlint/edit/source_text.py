@@ -92,7 +92,7 @@ class SourceText:
         try:
             found.extend(
                 positions.line_start(token.start[0]) + token.start[1]
-                for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+                for token in tokenize.generate_tokens(io.StringIO(self.syntax.mask, newline="").readline)
                 if token.type == tokenize.COMMENT
             )
         except (tokenize.TokenError, SyntaxError):
@@ -110,7 +110,7 @@ class SourceText:
             first = self.header_span(body[0])[0]
             if isinstance(body[0], (*FUNCTIONS, ast.ClassDef)) and body[0].decorator_list:
                 first = self.span(body[0].decorator_list[0])[0]
-            header = self.syntax.text[start:first]
+            header = self.syntax.mask[start:first]
             colon = self._colon(header)
             end = start + colon if colon is not None else first
         return start, end
@@ -181,7 +181,7 @@ class SourceText:
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         given.sort(key=lambda argument: self.span(argument)[0])
         start, end = self.span(call.func)[1], self.span(call)[1]
-        inside = argument_spans(self.syntax.text[start:end])
+        inside = argument_spans(self.syntax.mask[start:end])
         if inside is None or len(inside) != len(given):
             return None
         spans = [(start + first, start + behind) for first, behind in inside]

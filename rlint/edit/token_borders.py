@@ -22,9 +22,10 @@ _NEAR = 80
 """How many characters around a border say whether it stands between tokens."""
 
 
-def separated(edits: Sequence[Edit], text: str) -> tuple[Edit, ...]:
+def separated(edits: Sequence[Edit], text: str, mask: str | None = None) -> tuple[Edit, ...]:
     """Return the edits of one fix with a blank wherever one of them would join two tokens: the `return` of
-    `return[a.item() for a in acts]` and the name that takes the place of the list.
+    `return[a.item() for a in acts]` and the name that takes the place of the list. `mask` is the text as the
+    running Python reads it.
     """
     found = sorted(edits, key=lambda edit: (edit.start, edit.end))
     for number, edit in enumerate(found):
@@ -40,7 +41,7 @@ def separated(edits: Sequence[Edit], text: str) -> tuple[Edit, ...]:
             made = f" {made}"
         if made.strip() and _joins(made, right) and not _cuts(text, edit.end):
             made = f"{made} "
-        if made != edit.text and not _is_in_token(text, edit):
+        if made != edit.text and not _is_in_token(mask or text, edit):
             found[number] = replace(edit, text=made)
     return tuple(found)
 

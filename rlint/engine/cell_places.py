@@ -124,10 +124,10 @@ class _Places:
 
 def _shown(code: str) -> str | None:
     """What a cell shows the value of."""
-    module = parse(code, "")
-    if isinstance(module, Problem) or not module.body:
+    reading = parse(code, "")
+    if isinstance(reading, Problem) or not reading.module.body:
         return None
-    last = module.body[-1]
+    last = reading.module.body[-1]
     if not isinstance(last, ast.Expr):
         return None
     end = Positions(code).span(last)[1]

@@ -227,11 +227,11 @@ def _is_of(job: FileTask, text: str) -> bool:
 
 def _known(job: FileTask, text: str, index: ProjectIndex | None = None) -> FileAnalysis | Problem:
     """Parse a file and walk it once."""
-    module = parse(text, job.name)
-    if isinstance(module, Problem):
-        return module
+    reading = parse(text, job.name)
+    if isinstance(reading, Problem):
+        return reading
     try:
-        return FileAnalysis(text, module, job.module, job.package, index)
+        return FileAnalysis(text, reading, job.module, job.package, index)
     except RecursionError:
         return Problem(job.name, "expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import stat
 import warnings
@@ -12,6 +11,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from rlint.cst.grammar import NEWEST
 from rlint.findings import Applicability, Problem, digest_of
 from rlint.frozen import frozen
 from rlint.source.atomic_write import replace_file
@@ -138,12 +138,14 @@ def _first_wrong(
     return wrong, mistake(alone, name) if alone is not None else None
 
 
-def check_parses(text: str, path: str, applied: Sequence[Finding] = ()) -> Problem | None:
-    """Return the problem if `text`, what the fixes of `applied` made of `path`, is no Python any more."""
+def check_parses(text: str, path: str, applied: Sequence[Finding] = (), *, was: str = "") -> Problem | None:
+    """Return the problem if `text`, what the fixes of `applied` made of `path`, is no Python any more. Only
+    where the running Python does not read what it `was` need it not read `text`.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            NEWEST.parse_as(was, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         codes = ", ".join(sorted({finding.code for finding in applied}))
         one = f" in line {applied[0].shown_start.line}" if len(applied) == 1 else ""

@@ -63,7 +63,9 @@ class FixedTexts:
     def _mistake(self, made: apply_fixes.Pass, name: str) -> Problem | None:
         """What is wrong with the text that a pass has made of a file."""
         source = self._source_of(name)
-        problem = apply_fixes.check_parses(made.text, name, made.findings)
+        problem = apply_fixes.check_parses(
+            made.text, name, made.findings, was=source.text if source is not None else ""
+        )
         return problem or (source.unwritable(made.text) if source is not None else None)
 
     def named(self, findings: Callable[[str], Iterable[Finding]]) -> dict[Finding, FixId]:

@@ -44,7 +44,7 @@ def held(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
 
 def _held_edits(fix: Fix, syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
     """The edits of a fix, mended; or why it is left out."""
-    changed = pieces(separated(fix.edits, syntax.text), syntax)
+    changed = pieces(separated(fix.edits, syntax.text, syntax.mask), syntax)
     if changed is None:
         return UNPARSABLE
     comment = lost_comment(changed, syntax.text)

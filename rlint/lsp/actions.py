@@ -85,7 +85,8 @@ def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction
         (document, done[name].edits) for name, document in documents.items() if document and name in done
     ]
     if len(edits) < len(documents) or any(
-        apply_fixes.check_parses(made.text, name, [finding]) is not None for name, made in done.items()
+        apply_fixes.check_parses(made.text, name, [finding], was=text_of(name) or "") is not None
+        for name, made in done.items()
     ):
         return
     where = f" in {len(edits)} files" if len(edits) > 1 else ""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rlint.engine.api import MAX_PASSES
@@ -72,15 +73,16 @@ def fix(live: Live, task: Task) -> str | None:
         if found is None:
             return None
         own = [each for each in found.findings if not _hangs(each)]
-        done, _ = apply_fixes.sound_passes({task.name: text}.get, own, _unparsable, unsafe=task.unsafe)
+        unparsable = partial(_unparsable, was=text)
+        done, _ = apply_fixes.sound_passes({task.name: text}.get, own, unparsable, unsafe=task.unsafe)
         if task.name not in done or done[task.name].text == text:
             break
         text = done[task.name].text
     return text
 
 
-def _unparsable(made: apply_fixes.Pass, name: str) -> Problem | None:
-    return apply_fixes.check_parses(made.text, name, made.findings)
+def _unparsable(made: apply_fixes.Pass, name: str, was: str) -> Problem | None:
+    return apply_fixes.check_parses(made.text, name, made.findings, was=was)
 
 
 def permitted(task: Task, asked: Permission) -> list[Finding]:

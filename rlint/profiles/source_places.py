@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.cst.grammar import NEWEST
+
 if TYPE_CHECKING:
     from rlint.findings import Finding
 
@@ -66,7 +68,7 @@ class ProfiledSource:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                self._tree = ast.parse(text)
+                self._tree = NEWEST.parse(text)
             except (RecursionError, MemoryError) as error:
                 raise ValueError(str(error)) from error
         self._module = ProfiledDefinition(MODULE, 1, 1, text.count("\n") + 1)

@@ -18,6 +18,7 @@ from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
 if TYPE_CHECKING:
+    from rlint.cst.grammar import Reading
     from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 
@@ -28,10 +29,10 @@ class FileAnalysis:
     """
 
     def __init__(
-        self, text: str, module: ast.Module, name: str, package: str, index: ProjectIndex | None = None
+        self, text: str, reading: Reading, name: str, package: str, index: ProjectIndex | None = None
     ) -> None:
         self.name = name
-        self.syntax = SyntaxIndex(text, module, package)
+        self.syntax = SyntaxIndex(text, reading, package)
         self.index = index
         self.names = QualifiedNames(self.syntax, name)
         self.definitions = ReachingDefinitions(self.syntax)

@@ -6,6 +6,7 @@ import tokenize
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from rlint.cst.grammar import NEWEST
 from rlint.frozen import frozen
 from rlint.syntax.positions import Positions
 
@@ -126,8 +127,9 @@ class _Reader:
 
     def _tokens(self) -> Iterator[tokenize.TokenInfo]:
         # One kind of line end, and one behind the last line, is what every Python's tokenizer agrees on.
-        numbers = iter(range(1, len(self._positions.starts) + 1))
-        return tokenize.generate_tokens(lambda: self._positions.line_text(next(numbers)) + "\n")
+        mask = Positions(NEWEST.mask(self._positions.text))
+        numbers = iter(range(1, len(mask.starts) + 1))
+        return tokenize.generate_tokens(lambda: mask.line_text(next(numbers)) + "\n")
 
     def _flush(self, tokens: list[tokenize.TokenInfo], inside: Span | None) -> None:
         for token in tokens:

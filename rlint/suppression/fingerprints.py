@@ -15,6 +15,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.cst.grammar import NEWEST
 from rlint.frozen import ordered
 from rlint.suppression.comments import read_layout
 from rlint.syntax.positions import Positions
@@ -113,7 +114,7 @@ class _File:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                tree = ast.parse(self._positions.text)
+                tree = NEWEST.parse(self._positions.text)
             return list(_scopes_in(tree, ""))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []

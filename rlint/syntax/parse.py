@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import ast
 import symtable
 import sys
 import warnings
 
+from rlint.cst.grammar import NEWEST, Reading
 from rlint.findings import Problem
-from rlint.regex import regex
-
-_PYTHON_2 = regex(
-    r"Missing parentheses in call to|multiple exception types must be parenthesized"
-    r"|leading zeros in decimal|invalid hexadecimal|inconsistent use of tabs"
-)
+from rlint.syntax.python_2 import is_python_2
 
 
-def parse(text: str, name: str) -> ast.Module | Problem:
+def parse(text: str, name: str) -> Reading | Problem:
     """Parse `text`, the decoded source of the file shown to the user as `name`.
 
-    Reads the syntax of the Python that runs rlint. Never raises, and never warns about what
-    stands in the source (invalid escapes and the like).
+    Reads the syntax of the Python that runs rlint, and of newer ones. Never raises, and never warns
+    about what stands in the source (invalid escapes and the like).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             # without the name: Python would count columns in the file of that name, not in the text
-            return ast.parse(text)
+            return NEWEST.read(text)
         except SyntaxError as error:
-            return _problem(error, name)
+            return _problem(error, text, name)
         except (RecursionError, MemoryError):
             return Problem(name, "SyntaxError: expressions are nested too deeply to be read")
         except (
@@ -47,16 +42,16 @@ def problem_in(text: str, name: str) -> Problem | None:
         try:
             symtable.symtable(text, "", "exec")  # reads a text as `ast.parse` does, and then asks more of it
         except (SyntaxError, RecursionError, MemoryError, ValueError, OverflowError):
-            module = parse(text, name)
-            return module if isinstance(module, Problem) else None
+            reading = parse(text, name)
+            return reading if isinstance(reading, Problem) else None
     return None
 
 
-def _problem(error: SyntaxError, name: str) -> Problem:
+def _problem(error: SyntaxError, text: str, name: str) -> Problem:
     message = error.msg or "invalid syntax"
     hint = None
-    if _PYTHON_2.search(message):
-        hint = "this looks like Python 2 code, which rlint does not read"
+    if is_python_2(text, error):
+        hint = "written for Python 2, which rlint does not read"
     elif "f-string" not in message and "invalid syntax" in message:
         hint = f"read as Python {sys.version_info.major}.{sys.version_info.minor}"
     column = error.offset if error.offset and error.offset > 0 else None

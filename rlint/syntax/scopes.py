@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
+from rlint.cst.later_nodes import TYPE_ALIAS, TYPE_PARAMETERS
 from rlint.enums import Enum
 from rlint.frozen import single
 
@@ -26,6 +27,8 @@ class BindingKind(Enum):
     EXCEPT = "except"
     MATCH = "match"
     DELETE = "delete"
+    TYPE_ALIAS = "type alias"
+    TYPE_PARAMETER = "type parameter"
 
 
 @single
@@ -58,6 +61,8 @@ class Scope:
     nonlocals: set[str] = field(default_factory=set)
     children: list[Scope] = field(default_factory=list)
     star_imports: list[str] = field(default_factory=list)
+    types: Scope | None = None
+    """Its type parameters, which stand between it and its parent."""
     is_class: bool = field(init=False)
     """Names of a class body are not seen by the functions in it."""
     is_function: bool = field(init=False)
@@ -102,13 +107,19 @@ class Scope:
             scope = scope.parent
         return scope
 
+    def _sees(self, around: Scope) -> bool:
+        """Whether this is the scope of types in the body of a class, which sees its names."""
+        return around is self.parent and isinstance(self.node, (*TYPE_PARAMETERS, TYPE_ALIAS))
+
     def lookup(self, name: str) -> Scope | None:
         """The scope in which a name used here is bound, by Python's rules; None for builtins."""
         if name in self.globals:
             return self.module if name in self.module.bindings else None
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.bindings and (scope is self or not scope.is_class):
+            if name in scope.bindings and (not scope.is_class or scope is self or self._sees(scope)):
                 return scope
+            if scope.types is not None and name in scope.types.bindings:
+                return scope.types
             scope = scope.parent
         return None

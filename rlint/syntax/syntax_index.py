@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from rlint.cst.later_nodes import TYPE_ALIAS
 from rlint.syntax.evaluation_root import EvaluationRoots
 from rlint.syntax.import_statements import absolute_module
 from rlint.syntax.name_index import NameIndex
@@ -17,6 +18,9 @@ from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.too_deep import buried_parts
 from rlint.syntax.variables import Variables
 from rlint.syntax.walk import PARTS_FROM_BEHIND
+
+if TYPE_CHECKING:
+    from rlint.cst.grammar import Reading
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -40,11 +44,15 @@ class SyntaxIndex:
 
     `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
     the nodes that open a scope to it; `declares` tells if there may be a `global` or `nonlocal` at all.
+    `mask` is the text as the running Python reads it, of as many characters; `grammar` reads parts of the
+    text, and what edits make of them.
     """
 
-    def __init__(self, text: str, module: ast.Module, package: str = "") -> None:
+    def __init__(self, text: str, reading: Reading, package: str = "") -> None:
         self.text = text
-        self.module = module
+        self.module = reading.module
+        self.mask = reading.mask
+        self.grammar = reading.grammar
         self.package = package
         self.positions = Positions(text)
         self.parents: dict[ast.AST, ast.AST] = {}
@@ -53,7 +61,7 @@ class SyntaxIndex:
         self._scope_of: dict[ast.AST, Scope] = {}
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
         self.declares = _may_declare(text)
-        self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
+        self._outside: dict[ast.AST, Scope] = {}  # parts of a scope node that are evaluated in another scope
         self._walk()
 
     @cached_property
@@ -232,16 +240,14 @@ class SyntaxIndex:
         tell_apart((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
 
     def _move_outside(self, stack: list[tuple[ast.AST, Scope]], node: ast.AST) -> None:
-        """Give the parts of a node, which are the next to come, to the scope around the one they stand in,
-        where they are evaluated there.
-        """
+        """Give the parts of a node, which are the next to come, to the scopes that they are evaluated in."""
         for place in range(len(stack) - 1, -1, -1):
-            part, scope = stack[place]
+            part = stack[place][0]
             if self.parents.get(part) is not node:
                 break
-            if part in self._outside and scope.parent is not None:
-                self._outside.remove(part)
-                stack[place] = (part, scope.parent)
+            scope = self._outside.pop(part, None)
+            if scope is not None:
+                stack[place] = (part, scope)
 
     def release(self) -> None:
         """Cut the cycles of a tree that is no longer needed."""
@@ -260,11 +266,21 @@ class SyntaxIndex:
         self.scopes[node] = scope
         return scope
 
-    def mark_outside(self, parts: list[ast.expr]) -> None:
-        """Remember parts of a scope node that are evaluated in the scope around it: they hang right below it
+    def open_type_scope(self, parameters: list[ast.AST], owner: ast.AST, parent: Scope) -> Scope:
+        """Open the scope of type parameters, around that of their owner (used by the walk)."""
+        scope = Scope(parameters[0], parent, parent.qualname)
+        parent.children.append(scope)
+        self.scopes[parameters[0]] = scope
+        for parameter in parameters:
+            scope.bind(Binding(parameter.name, BindingKind.TYPE_PARAMETER, parameter, owner))  # type: ignore[attr-defined]
+        self.mark_outside(parameters, scope)
+        return scope
+
+    def mark_outside(self, parts: Sequence[ast.AST], scope: Scope) -> None:
+        """Remember parts of a scope node that are evaluated in a scope around it: they hang right below it
         or, as defaults, first iterables and class keywords do, one level deeper.
         """
-        self._outside.update(parts)
+        self._outside.update(dict.fromkeys(parts, scope))
 
 
 def _may_declare(text: str) -> bool:
@@ -395,8 +411,11 @@ def _function(tree: SyntaxIndex, node: Function, scope: Scope) -> Scope:
     inner = tree.open_scope(node, scope, node.name)
     if tree.declares:
         _predeclare(node, inner)
-    tree.mark_outside([*node.decorator_list, *([node.returns] if node.returns else [])])
-    _mark_defaults(tree, node.args)
+    inner.types = _type_scope(tree, node, scope)
+    tree.mark_outside(node.decorator_list, scope)
+    if node.returns is not None:
+        tree.mark_outside([node.returns], inner.types or scope)
+    _mark_defaults(tree, node.args, scope)
     _parameters(node.args, inner)
     return inner
 
@@ -417,26 +436,44 @@ def _predeclare(node: Function, inner: Scope) -> None:
             stack.extend(child.body)
 
 
-def _mark_defaults(tree: SyntaxIndex, arguments: ast.arguments) -> None:
-    tree.mark_outside([*arguments.defaults, *(default for default in arguments.kw_defaults if default)])
+def _type_scope(tree: SyntaxIndex, node: Definition, scope: Scope) -> Scope | None:
+    parameters: list[ast.AST] = getattr(node, "type_params", [])
+    return tree.open_type_scope(parameters, node, scope) if parameters else None
+
+
+def _mark_defaults(tree: SyntaxIndex, arguments: ast.arguments, scope: Scope) -> None:
+    given = [*arguments.defaults, *(default for default in arguments.kw_defaults if default)]
+    tree.mark_outside(given, scope)
 
 
 def _lambda(tree: SyntaxIndex, node: ast.Lambda, scope: Scope) -> Scope:
     inner = tree.open_scope(node, scope, "<lambda>")
-    _mark_defaults(tree, node.args)
+    _mark_defaults(tree, node.args, scope)
     _parameters(node.args, inner)
     return inner
 
 
 def _class(tree: SyntaxIndex, node: ast.ClassDef, scope: Scope) -> Scope:
     scope.bind(Binding(node.name, BindingKind.CLASS, node, node))
-    tree.mark_outside([*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)])
-    return tree.open_scope(node, scope, node.name)
+    inner = tree.open_scope(node, scope, node.name)
+    inner.types = _type_scope(tree, node, scope)
+    tree.mark_outside(node.decorator_list, scope)
+    tree.mark_outside([*node.bases, *(keyword.value for keyword in node.keywords)], inner.types or scope)
+    return inner
+
+
+def _type_alias(tree: SyntaxIndex, node: Any, scope: Scope) -> Scope:
+    name = node.name
+    scope.bind(Binding(name.id, BindingKind.TYPE_ALIAS, name, node))
+    inner = tree.open_scope(node, scope, name.id)
+    inner.types = _type_scope(tree, node, scope)
+    tree.mark_outside([name], scope)
+    return inner
 
 
 def _comprehension(tree: SyntaxIndex, node: Comprehension, scope: Scope) -> Scope:
     inner = tree.open_scope(node, scope, "<comprehension>")
-    tree.mark_outside([node.generators[0].iter])
+    tree.mark_outside([node.generators[0].iter], scope)
     for generator in node.generators:
         _bind_target(generator.target, BindingKind.COMPREHENSION, node, generator.iter, inner)
     return inner
@@ -464,6 +501,7 @@ _BINDERS: dict[type[ast.AST], Callable[..., Scope | None]] = {
     ast.AsyncFunctionDef: _function,
     ast.Lambda: _lambda,
     ast.ClassDef: _class,
+    TYPE_ALIAS: _type_alias,
     ast.ListComp: _comprehension,
     ast.SetComp: _comprehension,
     ast.DictComp: _comprehension,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-RUN_LATER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+from rlint.cst.later_nodes import LATER_FIELDS, TYPE_ALIAS
+
+RUN_LATER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, TYPE_ALIAS})
 """What holds code that is no part of what runs around it."""
 
 _PLAIN = {
@@ -35,7 +37,8 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
         plain = _PLAIN.get(kind, set()) | _SHARED
-        found = self[kind] = tuple(name for name in kind._fields if name not in plain)
+        fields = dict.fromkeys((*kind._fields, *LATER_FIELDS.get(kind, ())))
+        found = self[kind] = tuple(name for name in fields if name not in plain)
         return found
 
 

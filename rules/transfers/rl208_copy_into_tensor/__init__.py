@@ -155,7 +155,7 @@ def fix_of_class(
         or not model.edit.is_relocatable(call.func)
     ):
         return None
-    rewritten = call_arguments.with_keyword(text, "dtype", wanted)
+    rewritten = call_arguments.with_keyword(text, "dtype", wanted, model.syntax.grammar)
     if rewritten is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         return None
     edit = model.edit.replace(call, function + rewritten[len(head) :])

@@ -1,0 +1,181 @@
+"""The grammars that texts are read by: that of the running Python and, for what it refuses, the newest that
+LibCST knows. LibCST is imported when a file needs it, which takes longer than checking a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+import tokenize
+import warnings
+from collections.abc import Iterator
+
+from rlint.frozen import frozen
+from rlint.regex import regex
+
+_STACK = 256 * 1024 * 1024
+_DEEPEST = 20_000
+"""LibCST goes down into expressions and back, by calls of its own and of Python's."""
+
+_SIGNS = [
+    *([r"except\s*\*", r"[\[,:]\s*\*"] if sys.version_info < (3, 11) else ()),
+    *([r"\b(?:[fF][rR]?|[rR][fF])['\"]"] if sys.version_info < (3, 12) else ()),
+    *([r"\b(?:def|class)[\s\\]+\w+[\s\\]*\[", r"\btype[\s\\]+\w"] if sys.version_info < (3, 13) else ()),
+    *([r"\bexcept\b[^:\n]*,", r"\b(?:[tT][rR]?|[rR][tT])['\"]"] if sys.version_info < (3, 14) else ()),
+]
+_NEWER = regex("|".join(_SIGNS)) if _SIGNS else None
+"""What a text holds that a newer Python may read."""
+_LINE_END = regex(r"\r\n|\r|\n")
+_TOKEN = regex(r"\w+|[^\w\s]")
+
+
+@frozen
+class Reading:
+    """The tree of a text."""
+
+    module: ast.Module
+    mask: str
+    """The text as the running Python reads it, of as many characters and lines."""
+    grammar: Grammar
+    """The grammar that read it."""
+
+
+class Grammar:
+    """Reads texts as the running Python does. What `ast.parse` raises, is raised here, too."""
+
+    def read(self, text: str) -> Reading:
+        """The tree of a text, with the mask."""
+        return Reading(ast.parse(text), text, self)
+
+    def parse(self, text: str) -> ast.Module:
+        """The tree of a text."""
+        return self.read(text).module
+
+    def expression(self, text: str) -> ast.expr:
+        """The tree of an expression."""
+        return ast.parse(text, mode="eval").body
+
+    def tokens(self, text: str) -> Iterator[tokenize.TokenInfo]:
+        """The tokens of a text."""
+        return tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+
+
+class _NewestGrammar(Grammar):
+    def read(self, text: str) -> Reading:
+        try:
+            return RUNNING.read(text)
+        except SyntaxError as error:
+            if _NEWER is None or _NEWER.search(text) is None:
+                raise
+            return _read_newer(text, error)
+
+    def expression(self, text: str) -> ast.expr:
+        try:
+            return super().expression(text)
+        except SyntaxError:
+            match self.parse(text).body:
+                case [ast.Expr(value=value)]:
+                    return value
+            raise
+
+    def tokens(self, text: str) -> Iterator[tokenize.TokenInfo]:
+        return super().tokens(self.mask(text))
+
+    def mask(self, text: str) -> str:
+        """The text as the running Python reads it; itself if nothing reads it, as a part of a program."""
+        if _NEWER is None or _NEWER.search(text) is None:
+            return text
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.read(text).mask
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return text
+
+    def parse_as(self, old: str, new: str) -> ast.Module:
+        """The tree of a text made of another: if the running Python reads that, it has to read this."""
+        try:
+            return RUNNING.parse(new)
+        except SyntaxError:
+            if self.read(old).grammar is RUNNING:
+                raise
+            return self.parse(new)
+
+
+RUNNING = Grammar()
+"""That of the running Python."""
+NEWEST = _NewestGrammar()
+"""The newest that is known."""
+
+
+def _read_newer(text: str, refused: SyntaxError) -> Reading:
+    """Read a text that the running Python refuses. If nothing reads it, the error is the one further below:
+    what stands above is read by the one or the other.
+    """
+    from rlint.cst.constructs_of_text import Python2Error, UnreadableError
+
+    try:
+        return read_by_libcst(text)
+    except UnreadableError as error:
+        line, column = _last_token(text, error.line, error.column)
+        if line > (refused.lineno or 0):
+            raise SyntaxError("invalid syntax", (None, line, column, None)) from refused
+        raise refused from None
+    except (Python2Error, UnicodeError):
+        raise refused from None
+
+
+def _last_token(text: str, line: int, column: int) -> tuple[int, int]:
+    """Line and column, from 1, of the token before a place (column from 0): LibCST says where the one after
+    the mistake begins.
+    """
+    lines = _LINE_END.split(text)[:line]
+    if lines and len(lines) == line:
+        lines[-1] = lines[-1][:column]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    tokens = [found.start() for found in _TOKEN.finditer(lines[-1])] if lines else []
+    return len(lines), tokens[-1] + 1 if tokens else 0
+
+
+def read_by_libcst(text: str) -> Reading:
+    """Read a text through LibCST, in a thread with a stack that is large enough for it."""
+    import threading
+
+    found: list[Reading | Exception] = []
+
+    def read() -> None:
+        try:
+            found.append(_masked(text))
+        except Exception as error:  # noqa: BLE001 - it is raised by who waits for it
+            found.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        thread = threading.Thread(target=read)
+        thread.start()
+    except RuntimeError:  # no memory for it
+        read()
+    else:
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    [result] = found
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def _masked(text: str) -> Reading:
+    from rlint.cst.constructs_of_text import constructs_of_text
+    from rlint.cst.masking import Masker, by_characters
+    from rlint.cst.restoring import Restorer
+
+    source = text.encode()
+    whole, comments = constructs_of_text(source)
+    masks = Masker(source, comments)
+    module = Restorer(source, masks, comments).module(whole)
+    return Reading(module, by_characters(text, masks.masked(whole)), NEWEST)
