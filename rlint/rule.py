@@ -6,7 +6,7 @@ from rlint.edit import call_arguments
 from rlint.enums import Enum
 from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
-from rlint.models import element_types, parameters, vocabulary
+from rlint.models import element_types, parameters, vocabulary, waiting_words
 from rlint.models.effect import Effect, EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
@@ -178,6 +178,7 @@ __all__ = [
     "torch_settings",
     "trip_count",
     "vocabulary",
+    "waiting_words",
     "weight_sync",
     "write_only",
 ]

@@ -22,74 +22,7 @@ EXCEPTIONS = {
 }
 """Modules whose lists say nothing of what library functions do."""
 
-OPEN: set[str] = {
-    "rules/buffers/rl101_concat_grown_buffer/empty_start.py",
-    "rules/buffers/rl101_concat_grown_buffer/growth_cost.py",
-    "rules/buffers/rl101_concat_grown_buffer/parts_list.py",
-    "rules/buffers/rl101_concat_grown_buffer/surely_fits.py",
-    "rules/buffers/rl102_list_indexed_sample/gathered.py",
-    "rules/buffers/rl103_tensor_from_array_list.py",
-    "rules/buffers/rl104_object_replay_buffer/object_store.py",
-    "rules/buffers/rl105_alloc_in_hot_loop/allocated.py",
-    "rules/buffers/rl105_alloc_in_hot_loop/overwritten.py",
-    "rules/buffers/rl106_redundant_reshape/reshapes.py",
-    "rules/buffers/rl109_float64_buffer/read_as.py",
-    "rules/buffers/rl113_whole_history_statistic/__init__.py",
-    "rules/buffers/rl113_whole_history_statistic/history.py",
-    "rules/computation/_shared/names.py",
-    "rules/computation/_shared/pattern_uses.py",
-    "rules/computation/_shared/sharing.py",
-    "rules/computation/_shared/worth.py",
-    "rules/computation/rl502_regex_per_call/regex_lists.py",
-    "rules/computation/rl503_repeated_string_work/text_work.py",
-    "rules/computation/rl504_uncached_model_load/loads.py",
-    "rules/computation/rl505_scalar_loop_over_array/__init__.py",
-    "rules/computation/rl505_scalar_loop_over_array/elements.py",
-    "rules/computation/rl506_scalar_reward_loop/later_sums.py",
-    "rules/computation/rl506_scalar_reward_loop/small_tensors.py",
-    "rules/computation/rl507_per_call_clip_bounds/bounds.py",
-    "rules/computation/rl508_numpy_on_scalar/scalar_calls.py",
-    "rules/debugging/_shared/copies.py",
-    "rules/debugging/_shared/log_calls.py",
-    "rules/debugging/_shared/raised_errors.py",
-    "rules/debugging/_shared/uses.py",
-    "rules/debugging/rl702_weight_compare_on_sync/comparisons.py",
-    "rules/environments/_shared/each_pass.py",
-    "rules/environments/_shared/every_nth.py",
-    "rules/environments/rl603_env_built_in_loop.py",
-    "rules/environments/rl604_log_every_step/step_logs.py",
-    "rules/networks/rl303_hard_target_copy/followers.py",
-    "rules/networks/rl304_looped_target_update/blends.py",
-    "rules/networks/rl307_out_of_place_activation.py",
-    "rules/networks/rl314_unbatched_forward/__init__.py",
-    "rules/networks/rl314_unbatched_forward/per_item.py",
-    "rules/networks/rl315_recomputed_constant/constant.py",
-    "rules/networks/rl315_recomputed_constant/constant_fix.py",
-    "rules/networks/rl315_recomputed_constant/makers.py",
-    "rules/networks/rl318_graph_kept_by_log/kept_graphs.py",
-    "rules/networks/rl321_validated_distribution/__init__.py",
-    "rules/networks/rl321_validated_distribution/diagonal.py",
-    "rules/networks/rl323_discarded_forward/__init__.py",
-    "rules/processes/rl401_busy_wait_sleep/branches.py",
-    "rules/processes/rl401_busy_wait_sleep/idle.py",
-    "rules/processes/rl401_busy_wait_sleep/looks.py",
-    "rules/processes/rl401_busy_wait_sleep/poll_names.py",
-    "rules/processes/rl401_busy_wait_sleep/polls.py",
-    "rules/processes/rl403_shared_counter_lock/counters.py",
-    "rules/transfers/_shared/made.py",
-    "rules/transfers/rl201_blocking_transfer/transfer_sources.py",
-    "rules/transfers/rl202_host_round_trip/host_reads.py",
-    "rules/transfers/rl202_host_round_trip/read_together.py",
-    "rules/transfers/rl202_host_round_trip/round_trips.py",
-    "rules/transfers/rl202_host_round_trip/stacked.py",
-    "rules/transfers/rl206_python_list_tensor/__init__.py",
-    "rules/transfers/rl206_python_list_tensor/formulas.py",
-    "rules/transfers/rl207_unpinned_loader/feeds.py",
-    "rules/transfers/rl208_copy_into_tensor/lent.py",
-    "rules/transfers/rl210_item_per_element/__init__.py",
-    "rules/transfers/rl210_item_per_element/read_at_once.py",
-    "rules/transfers/rl211_widen_before_transfer/widened.py",
-}
+OPEN: set[str] = set()
 """Modules that keep such lists still."""
 
 NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -100,7 +33,9 @@ def known_names() -> frozenset[str]:
     """Names of functions and methods that libraries have: those of rows, and of containers and text."""
     methods = {name for table in by_trait.METHODS.values() for name in table}
     functions = {name.rpartition(".")[2] for name in by_trait.CALLABLES}
-    built_in = {name for cls in (str, bytes, list, dict, set, tuple) for name in dir(cls)}
+    built_in = {
+        name for cls in (str, bytes, list, dict, set, tuple) for name in dir(cls) if not name.startswith("_")
+    }
     return frozenset(methods | functions | built_in)
 
 

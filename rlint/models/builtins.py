@@ -46,7 +46,7 @@ FACTS: Table = table(
     facts("builtins", PURE, INT, "id", Trait.ONLY_LOOKS | Trait.CHEAP),
     facts("builtins", PURE, INT, "int", Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.OF_NUMBERS | Trait.CHEAP),
     facts("builtins", PURE, INT, "ord", Trait.CHEAP),
-    facts("builtins", READS, INT, "hash", Trait.ONLY_LOOKS | Trait.CHEAP),
+    facts("builtins", READS, INT, "hash", Trait.ONLY_LOOKS | Trait.CHEAP | Trait.HASHES),
     facts("builtins", READS, INT, "len", Trait.ONLY_LOOKS | Trait.OF_NUMBERS | Trait.CHEAP),
     facts(
         "builtins",

@@ -56,3 +56,8 @@ FLOAT_CONSTANTS = frozenset(
     words("""math.pi math.e math.inf math.nan numpy.pi numpy.e numpy.inf numpy.nan torch.pi torch.inf""")
 )
 """Attributes of modules that are a floating-point number."""
+COMPLEX = frozenset(
+    words("""cdouble cfloat complex complex32 complex64 complex128 eig eigvals fft fft2 fftn polar rfft stft
+    view_as_complex""")
+)
+"""Names of torch by which complex numbers come into a program."""

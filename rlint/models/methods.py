@@ -219,33 +219,43 @@ _TENSOR: Table = table(
     methods(
         PURE,
         NEW_TENSOR,
-        """add addbmm addcdiv addcmul addmm addmv addr arctan2 atan2 baddbmm bitwise_and bitwise_or
-        bitwise_xor bmm cholesky clamp clamp_max clamp_min clip copysign corrcoef cov cross cumprod cumsum
-        det diag_embed diff div divide dot float_power floor_divide fmax fmin fmod ger heaviside histc
-        hypot index_add index_copy index_fill index_put inner inverse kron ldexp lerp log_softmax
-        logaddexp logcumsumexp logdet masked_scatter masked_select matmul matrix_exp matrix_power maximum
-        minimum mm mul multiply mv nanquantile outer pinverse pow prelu quantile remainder renorm scatter
-        scatter_add scatter_reduce softmax take take_along_dim trace true_divide vdot where xlogy""",
+        """add arctan2 atan2 bitwise_and bitwise_or bitwise_xor copysign div divide float_power floor_divide
+        fmax fmin fmod heaviside hypot ldexp logaddexp mul multiply pow remainder true_divide xlogy""",
+        Trait.PAIRWISE,
     ),
-    methods(PURE, NEW_TENSOR, "amax amin logsumexp mean nanmean nansum norm prod std var", Trait.REDUCES),
+    methods(
+        PURE,
+        NEW_TENSOR,
+        """addbmm addcdiv addcmul addmm addmv addr baddbmm bmm cholesky clamp_max clamp_min corrcoef cov
+        cross cumprod cumsum det diag_embed diff dot ger histc index_add index_copy index_fill index_put
+        inner inverse kron lerp log_softmax logcumsumexp logdet masked_scatter masked_select matmul
+        matrix_exp matrix_power mm mv nanquantile outer pinverse prelu quantile renorm scatter scatter_add
+        scatter_reduce softmax take take_along_dim trace vdot where""",
+    ),
+    methods(PURE, NEW_TENSOR, "clamp clip", Trait.LIMITS),
+    methods(PURE, NEW_TENSOR, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS),
+    methods(PURE, NEW_TENSOR, "amax amin logsumexp nanmean nansum prod", Trait.REDUCES),
+    methods(PURE, NEW_TENSOR, "mean norm std var", Trait.REDUCES | Trait.SUMMARISES),
     methods(PURE, NEW_TENSOR, "argmax argmin count_nonzero", Trait.REDUCES | Trait.GIVES_INDEX),
     methods(PURE, NEW_TENSOR, "argsort argwhere bincount", Trait.GIVES_INDEX),
     methods(PURE, NEW_TENSOR, "clone", Trait.COPIES),
-    methods(PURE, NEW_TENSOR, "dist sub subtract", Trait.DIFFERS),
-    methods(PURE, NEW_TENSOR, "eq isclose ne not_equal", Trait.COMPARES | Trait.DIFFERS),
+    methods(PURE, NEW_TENSOR, "dist", Trait.DIFFERS),
+    methods(PURE, NEW_TENSOR, "sub subtract", Trait.DIFFERS | Trait.PAIRWISE),
+    methods(PURE, NEW_TENSOR, "eq ne not_equal", Trait.COMPARES | Trait.DIFFERS | Trait.PAIRWISE),
+    methods(PURE, NEW_TENSOR, "isclose", Trait.COMPARES | Trait.DIFFERS),
     methods(PURE, NEW_TENSOR, "flip fliplr flipud roll rot90", Trait.MIRRORS),
     methods(PURE, NEW_TENSOR, "gather index_select masked_fill tril triu", Trait.SAME_KIND),
     methods(
         PURE,
         NEW_TENSOR,
         """ge greater greater_equal gt le less less_equal logical_and logical_or logical_xor lt""",
-        Trait.COMPARES,
+        Trait.COMPARES | Trait.PAIRWISE,
     ),
     methods(PURE, NEW_TENSOR, "isfinite isinf isnan logical_not", Trait.ELEMENTWISE | Trait.COMPARES),
     methods(PURE, NEW_TENSOR, "new_empty new_full new_ones new_zeros", Trait.FILLS | Trait.DETACHES),
     methods(PURE, NEW_TENSOR, "new_tensor", Trait.DETACHES),
     methods(PURE, NEW_TENSOR, "repeat repeat_interleave tile", Trait.REPEATS),
-    methods(PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS),
+    methods(PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES),
     # May share the tensor's memory, or be the tensor itself.
     methods(PURE, TENSOR, "adjoint diag diagonal positive resolve_conj to_dense unfold"),
     methods(PURE, TENSOR, "as_strided conj narrow select", Trait.CHEAP),

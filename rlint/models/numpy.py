@@ -41,25 +41,20 @@ _CHANGES = Effect(EffectKind.MUTATES, "changes the array")
 _SETTINGS = Effect(EffectKind.OTHER, "changes a setting of numpy")
 _CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
 
-_OF_TWO = """add arctan2 bitwise_and bitwise_or bitwise_xor copysign divide equal float_power floor_divide
-    fmax fmin fmod gcd greater greater_equal heaviside hypot lcm ldexp left_shift less less_equal
-    logaddexp logaddexp2 logical_and logical_or logical_xor matmul maximum minimum mod multiply
-    nextafter not_equal power remainder right_shift subtract true_divide vecdot"""
-_REDUCTIONS = """all amax amin any argmax argmin average count_nonzero max mean median min nanargmax nanargmin
-    nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar prod ptp std sum var"""
 # These ask their argument for its own method: a tensor in, a tensor out.
 _OWN_METHOD_VIEWS = "ravel reshape round squeeze swapaxes transpose"
 _OWN_METHOD_COPIES = "argsort clip cumprod cumsum repeat take"
 
 _ARRAYS_TABLE: Table = table(
     # Made anew from what is given. The memory of `empty` is arbitrary, yet nothing depends on it rightly.
+    facts("numpy", PURE, NEW_ARRAY, "append", Trait.JOINS_FLAT),
     facts(
         "numpy",
         PURE,
         NEW_ARRAY,
-        """append bartlett blackman block convolve corrcoef correlate cov delete diagflat ediff1d extract
-        hamming hanning indices insert intersect1d in1d kaiser kron packbits pad partition poly polyadd
-        polyfit polymul polysub roots select setdiff1d setxor1d sort union1d unpackbits vander""",
+        """bartlett blackman block convolve corrcoef correlate cov delete diagflat ediff1d extract hamming
+        hanning indices insert intersect1d in1d kaiser kron packbits pad partition poly polyadd polyfit
+        polymul polysub roots select setdiff1d setxor1d sort union1d unpackbits vander""",
     ),
     facts(
         "numpy", PURE, NEW_ARRAY, "arange eye geomspace identity linspace logspace tri", Trait.FROM_NUMBERS
@@ -72,11 +67,13 @@ _ARRAYS_TABLE: Table = table(
         Trait.GIVES_INDEX,
     ),
     facts("numpy", PURE, NEW_ARRAY, "array", Trait.FROM_DATA | Trait.NEEDS_NO_GRADIENT),
-    facts("numpy", PURE, NEW_ARRAY, "column_stack dstack hstack vstack", Trait.JOINS),
-    facts("numpy", PURE, NEW_ARRAY, "concatenate stack", Trait.JOINS | Trait.NEEDS_NO_GRADIENT),
+    facts("numpy", PURE, NEW_ARRAY, "column_stack dstack vstack", Trait.JOINS),
+    facts("numpy", PURE, NEW_ARRAY, "hstack", Trait.JOINS | Trait.JOINS_FLAT),
+    facts("numpy", PURE, NEW_ARRAY, "concatenate", Trait.JOINS | Trait.NEEDS_NO_GRADIENT | Trait.JOINS_FLAT),
+    facts("numpy", PURE, NEW_ARRAY, "stack", Trait.JOINS | Trait.NEEDS_NO_GRADIENT),
     facts("numpy", PURE, NEW_ARRAY, "copy", Trait.COPIES),
     facts("numpy", PURE, NEW_ARRAY, "empty full ones zeros", Trait.FILLS),
-    facts("numpy", PURE, NEW_ARRAY, "empty_like full_like ones_like zeros_like", Trait.FILLS | Trait.LIKE),
+    facts("numpy", PURE, NEW_ARRAY, "empty_like full_like ones_like zeros_like", Trait.FILLS_LIKE),
     facts("numpy", PURE, NEW_ARRAY, "isin", Trait.COMPARES),
     facts("numpy", PURE, NEW_ARRAY, "roll", Trait.MIRRORS),
     facts("numpy", PURE, NEW_ARRAY, "tile", Trait.REPEATS),
@@ -132,7 +129,8 @@ _ARRAYS_TABLE: Table = table(
     ),
     facts("numpy", PURE, NEW, "sum", Trait.REDUCES | Trait.SUMS),
     facts("numpy", PURE, NEW, "argsort", Trait.GIVES_INDEX),
-    facts("numpy", PURE, NEW, "clip cumprod cumsum take"),
+    facts("numpy", PURE, NEW, "clip", Trait.LIMITS),
+    facts("numpy", PURE, NEW, "cumprod cumsum take"),
     facts("numpy", PURE, NEW, "repeat", Trait.REPEATS),
     facts("numpy", PURE, ANYTHING, "ravel", Trait.KEEPS_ORDER),
     facts("numpy", PURE, ANYTHING, "reshape squeeze", Trait.KEEPS_ORDER | Trait.CHEAP),
@@ -143,18 +141,21 @@ _ARRAYS_TABLE: Table = table(
         PURE,
         NEW,
         """add arctan2 bitwise_and bitwise_or bitwise_xor copysign divide float_power floor_divide fmax fmin
-        fmod gcd heaviside hypot lcm ldexp left_shift logaddexp logaddexp2 matmul maximum minimum mod
-        multiply nextafter power remainder right_shift true_divide vecdot""",
+        fmod gcd heaviside hypot lcm ldexp left_shift logaddexp logaddexp2 mod multiply nextafter power
+        remainder right_shift true_divide""",
+        Trait.PAIRWISE,
     ),
-    facts("numpy", PURE, NEW, "equal not_equal", Trait.COMPARES | Trait.DIFFERS),
+    facts("numpy", PURE, NEW, "matmul vecdot"),
+    facts("numpy", PURE, NEW, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS),
+    facts("numpy", PURE, NEW, "equal not_equal", Trait.COMPARES | Trait.DIFFERS | Trait.PAIRWISE),
     facts(
         "numpy",
         PURE,
         NEW,
         """greater greater_equal less less_equal logical_and logical_or logical_xor""",
-        Trait.COMPARES,
+        Trait.COMPARES | Trait.PAIRWISE,
     ),
-    facts("numpy", PURE, NEW, "subtract", Trait.DIFFERS),
+    facts("numpy", PURE, NEW, "subtract", Trait.DIFFERS | Trait.PAIRWISE),
     facts(
         "numpy",
         PURE,
@@ -227,9 +228,10 @@ _ARRAYS_TABLE: Table = table(
         "copyto fill_diagonal place put put_along_axis putmask",
         Trait.FIRST_CHANGES,
     ),
-    facts("numpy", FILE_IO, NEW_ARRAY, "fromfile genfromtxt loadtxt"),
+    facts("numpy", FILE_IO, NEW_ARRAY, "fromfile"),
+    facts("numpy", FILE_IO, NEW_ARRAY, "genfromtxt loadtxt", Trait.LOADS),
     facts("numpy", FILE_IO, Type(TypeTag.NDARRAY), "memmap"),  # others may have the file in memory, too
-    facts("numpy", FILE_IO, ANYTHING, "load"),
+    facts("numpy", FILE_IO, ANYTHING, "load", Trait.LOADS),
     facts("numpy", FILE_IO, NOTHING, "save savetxt savez savez_compressed"),
     facts("numpy", _SETTINGS, ANYTHING, "seterr seterrcall set_printoptions setbufsize"),
     facts("numpy", READS, DICT, "get_printoptions geterr"),
@@ -257,10 +259,11 @@ _RANDOM: Table = table(
         DRAWS,
         NEW,
         """beta chisquare exponential f gamma gumbel hypergeometric laplace logistic lognormal logseries
-        negative_binomial noncentral_chisquare noncentral_f normal pareto power rand randn random
-        random_sample ranf rayleigh sample standard_cauchy standard_exponential standard_gamma
-        standard_normal standard_t triangular uniform vonmises wald weibull zipf""",
+        negative_binomial noncentral_chisquare noncentral_f normal pareto power random_sample ranf
+        rayleigh sample standard_cauchy standard_exponential standard_gamma standard_normal standard_t
+        triangular uniform vonmises wald weibull zipf""",
     ),
+    facts("numpy.random", DRAWS, NEW, "rand randn random", Trait.DRAWS_SHAPE),
     facts("numpy.random", DRAWS, NEW, "binomial geometric poisson randint random_integers", Trait.WHOLE),
     facts("numpy.random", DRAWS, NEW, "choice", Trait.PICKS),
     facts("numpy.random", DRAWS, NEW_ARRAY, "dirichlet multinomial multivariate_normal"),
@@ -276,7 +279,7 @@ _RANDOM: Table = table(
 FACTS: Table = table(_ARRAYS_TABLE, _LINALG, _RANDOM)
 
 BY_COUNT: dict[tuple[str, int], Fact] = {
-    **{(f"numpy.{name}", 1): Fact(PURE, SCALAR) for name in _REDUCTIONS.split()},
+    **{(name, 1): Fact(PURE, SCALAR) for name, fact in FACTS.items() if fact.traits & Trait.REDUCES},
     **{(f"numpy.atleast_{n}d", 1): Fact(PURE, ARRAY) for n in (1, 2, 3)},
     ("numpy.where", 3): Fact(PURE, NEW_ARRAY),
     ("numpy.where", 1): Fact(PURE, _NEW_ARRAYS),
@@ -289,7 +292,9 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
 
 PLAIN_ARGUMENTS: dict[str, int] = {
     **{name: 1 for name, fact in FACTS.items() if fact.traits & Trait.ELEMENTWISE},
-    **{f"numpy.{name}": 2 for name in words(f"{_OF_TWO} {_REDUCTIONS}")},
+    **{name: 2 for name, fact in FACTS.items() if fact.traits & (Trait.PAIRWISE | Trait.REDUCES)},
+    "numpy.matmul": 2,
+    "numpy.vecdot": 2,
     **{f"numpy.{name}": 3 for name in words("mean nanmean nanprod nanstd nansum nanvar prod std sum var")},
     **{f"numpy.{name}": 3 for name in words("average clip cumprod cumsum nancumprod nancumsum take")},
     **{f"numpy.{name}": 2 for name in words("choose concatenate dot round stack")},

@@ -92,6 +92,23 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
         },
     ),
     **_table(
+        "torch.distributions.",
+        {
+            "Chi2": "df validate_args",
+            "Dirichlet": "concentration validate_args",
+            "Exponential Poisson": "rate validate_args",
+            "HalfCauchy HalfNormal": "scale validate_args",
+            "Binomial Multinomial NegativeBinomial": "total_count probs logits validate_args",
+            "ContinuousBernoulli": "probs logits lims validate_args",
+            "GeneralizedPareto": "loc scale concentration validate_args",
+            "LowRankMultivariateNormal": "loc cov_factor cov_diag validate_args",
+            "RelaxedBernoulli RelaxedOneHotCategorical": "temperature probs logits validate_args",
+            "StudentT": "df loc scale validate_args",
+            "MultivariateNormal": "loc covariance_matrix precision_matrix scale_tril validate_args",
+            "Wishart": "df covariance_matrix precision_matrix scale_tril validate_args",
+        },
+    ),
+    **_table(
         "re.",
         {
             "compile": "pattern flags",

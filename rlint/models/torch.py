@@ -64,9 +64,10 @@ _HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min cos co
     reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
 
 _TENSORS: Table = table(
-    facts("torch", PURE, _ON_HOST, "arange eye linspace logspace range", Trait.FROM_NUMBERS),
-    facts("torch", PURE, _ON_HOST, "empty empty_strided full ones", Trait.FILLS),
-    facts("torch", PURE, _ON_HOST, "scalar_tensor tril_indices triu_indices", Trait.FROM_NUMBERS),
+    facts("torch", PURE, _ON_HOST, "arange eye linspace logspace", Trait.FROM_NUMBERS),
+    facts("torch", PURE, _ON_HOST, "empty full ones", Trait.FILLS),
+    facts("torch", PURE, _ON_HOST, "empty_strided scalar_tensor range"),
+    facts("torch", PURE, _ON_HOST, "tril_indices triu_indices", Trait.FROM_NUMBERS),
     facts("torch", PURE, _ON_HOST, "tensor", Trait.FROM_DATA),
     facts("torch", PURE, _ON_HOST, "zeros", Trait.FILLS),
     facts(
@@ -74,11 +75,11 @@ _TENSORS: Table = table(
     ),
     facts("torch", PURE, _OF_HOST_MEMORY, "from_numpy", Trait.CHEAP),
     facts("torch", PURE, _OF_HOST_MEMORY, "frombuffer"),
-    facts("torch", DRAWS, _ON_HOST, "rand randint randn randperm"),
+    facts("torch", DRAWS, _ON_HOST, "rand randint randn randperm", Trait.DRAWS_SHAPE),
     facts("torch", DRAWS, NEW_TENSOR, "bernoulli binomial normal poisson"),
     facts("torch", DRAWS, NEW_TENSOR, "multinomial", Trait.GIVES_INDEX),
-    facts("torch", DRAWS, NEW_TENSOR, "rand_like randint_like", Trait.LIKE | Trait.DETACHES),
-    facts("torch", DRAWS, NEW_TENSOR, "randn_like", Trait.LIKE | Trait.DETACHES),
+    facts("torch", DRAWS, NEW_TENSOR, "rand_like randint_like", Trait.DRAWS_LIKE | Trait.DETACHES),
+    facts("torch", DRAWS, NEW_TENSOR, "randn_like", Trait.DRAWS_LIKE | Trait.DETACHES),
     facts("torch", DRAWS, NEW_TENSOR, "rrelu"),
     facts("torch", DRAWS, TENSOR, "alpha_dropout dropout feature_dropout"),
     # Given a tensor, these keep its device and may keep its memory.
@@ -115,7 +116,7 @@ _TENSORS: Table = table(
         PURE,
         NEW_TENSOR,
         "empty_like full_like ones_like zeros_like",
-        Trait.FILLS | Trait.LIKE | Trait.DETACHES,
+        Trait.FILLS_LIKE | Trait.DETACHES,
     ),
     facts(
         "torch",
@@ -140,24 +141,26 @@ _TENSORS: Table = table(
         NEW_TENSOR,
         """add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
         copysign div divide float_power floor_divide fmax fmin fmod gcd heaviside hypot lcm ldexp
-        logaddexp logaddexp2 maximum minimum mul multiply nextafter polar pow remainder rsub true_divide
-        xlogy""",
+        logaddexp logaddexp2 mul multiply nextafter polar pow remainder rsub true_divide xlogy""",
+        Trait.PAIRWISE,
     ),
-    facts("torch", PURE, NEW_TENSOR, "eq isclose ne not_equal", Trait.COMPARES | Trait.DIFFERS),
+    facts("torch", PURE, NEW_TENSOR, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS),
+    facts("torch", PURE, NEW_TENSOR, "eq ne not_equal", Trait.COMPARES | Trait.DIFFERS | Trait.PAIRWISE),
+    facts("torch", PURE, NEW_TENSOR, "isclose", Trait.COMPARES | Trait.DIFFERS),
     facts(
         "torch",
         PURE,
         NEW_TENSOR,
         """ge greater greater_equal gt le less less_equal logical_and logical_or logical_xor lt""",
-        Trait.COMPARES,
+        Trait.COMPARES | Trait.PAIRWISE,
     ),
-    facts("torch", PURE, NEW_TENSOR, "sub subtract", Trait.DIFFERS),
+    facts("torch", PURE, NEW_TENSOR, "sub subtract", Trait.DIFFERS | Trait.PAIRWISE),
     facts(
         "torch",
         PURE,
         NEW_TENSOR,
         """addbmm addcdiv addcmul addmm addmv addr baddbmm block_diag bmm celu cholesky cholesky_inverse
-        cholesky_solve clamp clamp_max clamp_min combinations conv1d conv2d conv3d conv_transpose1d
+        cholesky_solve clamp_max clamp_min combinations conv1d conv2d conv3d conv_transpose1d
         conv_transpose2d corrcoef cosine_embedding_loss cov cross cumprod cumsum cumulative_trapezoid det
         diag_embed diagflat diff embedding ger group_norm hardshrink hinge_embedding_loss histc igamma
         index_add index_copy index_fill index_put inner inverse kron layer_norm lerp log_softmax
@@ -165,19 +168,20 @@ _TENSORS: Table = table(
         nanquantile outer pdist pinverse prelu quantile renorm scatter scatter_add scatter_reduce softmax
         take take_along_dim tensordot threshold trace trapezoid trapz vander vdot""",
     ),
-    facts(
-        "torch", PURE, NEW_TENSOR, "amax amin logsumexp mean nanmean nansum norm prod std var", Trait.REDUCES
-    ),
+    facts("torch", PURE, NEW_TENSOR, "clamp", Trait.LIMITS),
+    facts("torch", PURE, NEW_TENSOR, "amax amin logsumexp nanmean nansum prod", Trait.REDUCES),
+    facts("torch", PURE, NEW_TENSOR, "mean norm std var", Trait.REDUCES | Trait.SUMMARISES),
     facts("torch", PURE, NEW_TENSOR, "argmax argmin count_nonzero", Trait.REDUCES | Trait.GIVES_INDEX),
     facts("torch", PURE, NEW_TENSOR, "argsort argwhere bincount bucketize searchsorted", Trait.GIVES_INDEX),
-    facts("torch", PURE, NEW_TENSOR, "cat column_stack dstack hstack stack vstack", Trait.JOINS),
+    facts("torch", PURE, NEW_TENSOR, "cat hstack", Trait.JOINS | Trait.JOINS_FLAT),
+    facts("torch", PURE, NEW_TENSOR, "column_stack dstack stack vstack", Trait.JOINS),
     facts("torch", PURE, NEW_TENSOR, "cdist cosine_similarity dist pairwise_distance", Trait.DIFFERS),
     facts("torch", PURE, NEW_TENSOR, "dot", Trait.SUMS),
     facts("torch", PURE, NEW_TENSOR, "flip fliplr flipud roll rot90", Trait.MIRRORS),
     facts("torch", PURE, NEW_TENSOR, "gather index_select masked_fill tril triu", Trait.SAME_KIND),
     facts("torch", PURE, NEW_TENSOR, "isin", Trait.COMPARES),
     facts("torch", PURE, NEW_TENSOR, "repeat_interleave tile", Trait.REPEATS),
-    facts("torch", PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS),
+    facts("torch", PURE, NEW_TENSOR, "sum", Trait.REDUCES | Trait.SUMS | Trait.SUMMARISES),
     # Views, or the argument itself where there is nothing to do.
     facts(
         "torch",
@@ -225,11 +229,12 @@ _TENSORS: Table = table(
         "torch",
         _CHANGES,
         TENSOR,
-        """abs_ acos_ asin_ atan_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ cos_ cosh_ deg2rad_ erf_ erfc_
-        exp_ exp2_ expm1_ fill_ floor_ frac_ i0_ index_put_ log_ log10_ log1p_ log2_ logit_ nan_to_num_
-        neg_ rad2deg_ reciprocal_ relu_ round_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_
-        tanh_ threshold_ trunc_ zero_""",
+        """abs_ acos_ asin_ atan_ ceil_ celu_ clamp_max_ clamp_min_ cos_ cosh_ deg2rad_ erf_ erfc_ exp_ exp2_
+        expm1_ fill_ floor_ frac_ i0_ index_put_ log_ log10_ log1p_ log2_ logit_ nan_to_num_ neg_ rad2deg_
+        reciprocal_ relu_ round_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_
+        threshold_ trunc_ zero_""",
     ),
+    facts("torch", _CHANGES, TENSOR, "clamp_", Trait.LIMITS),
     facts("torch", _CHANGES, TENSOR, "detach_", Trait.DETACHES),
     facts(
         "torch", DRAWS_INTO, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"
@@ -505,8 +510,8 @@ _LEARNING: Table = table(
 )
 
 _SYSTEM: Table = table(
-    facts("torch", FILE_IO, ANYTHING, "load", Trait.PARSES),
-    facts("torch", FILE_IO, ANYTHING, "jit.load hub.load"),
+    facts("torch", FILE_IO, ANYTHING, "load", Trait.PARSES | Trait.LOADS),
+    facts("torch", FILE_IO, ANYTHING, "jit.load hub.load", Trait.LOADS),
     facts("torch", FILE_IO, NOTHING, "save jit.save"),
     facts("torch", SEEDS, _GENERATOR, "manual_seed"),
     facts("torch", SEEDS, NOTHING, "set_rng_state random.set_rng_state seed"),

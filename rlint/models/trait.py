@@ -14,8 +14,8 @@ class Trait(IntFlag):
     # What is created.
     FILLS = 1 << 0
     """Allocates an array or tensor of a given shape, filled with one number or not at all: `zeros`."""
-    LIKE = 1 << 1
-    """Allocates what is as large as the first argument: `zeros_like`."""
+    FILLS_LIKE = 1 << 1
+    """Allocates what is as large as the first argument, filled or not: `zeros_like`."""
     FROM_NUMBERS = 1 << 2
     """Creates an array or tensor from a few plain numbers: `arange`, `eye`."""
     FROM_DATA = 1 << 3
@@ -176,8 +176,28 @@ class Trait(IntFlag):
     """A module that consists of those that it is given: `Sequential`."""
     MAPS = 1 << 72
     """Calls a function for each item, in other threads or processes: `imap`."""
+    DRAWS_SHAPE = 1 << 73
+    """Draws an array or tensor of a given shape: `randn`."""
+    DRAWS_LIKE = 1 << 74
+    """Draws what is as large as the first argument: `randn_like`."""
+    PAIRWISE = 1 << 75
+    """Computes each element from one element of each of two arguments: `maximum`."""
+    JOINS_FLAT = 1 << 76
+    """Joins arrays of one dimension to one of one dimension: `concatenate`."""
+    LIMITS = 1 << 77
+    """Keeps each element within a bound: `clip`."""
+    HASHES = 1 << 78
+    """Computes a short number from data: `crc32`."""
+    LOADS = 1 << 79
+    """Reads a file into memory: `imread`."""
+    SUMMARISES = 1 << 80
+    """Computes one number from all elements, of a floating-point tensor another such: `mean`."""
 
     # Several of them at once.
+    LIKE = FILLS_LIKE | DRAWS_LIKE
+    """Allocates what is as large as the first argument."""
+    ALLOCATES = FILLS | FILLS_LIKE
+    """Allocates an array or tensor, filled with one number or not at all."""
     KEEPS_VALUES = COPIES | CASTS | CASTS_TO | RELOCATES | SAME_VALUES
     """Returns the same numbers in the same shape, in other memory or of another type."""
     RESHAPES = KEEPS_ORDER | PERMUTES

@@ -32,3 +32,86 @@ LAYERS_WITH_WEIGHTS = tuple(words("Linear Conv LSTM GRU RNN Embedding Attention 
 
 IMITATED = frozenset(words("builtins copy json math numpy queue random re string time torch"))
 """Libraries whose name another one may take that does not do the same: `import jax.numpy as np`."""
+
+SET_UP = frozenset(
+    words("""plot draw render visualize visualise visualization show save load export report init setup build
+    make create config configure parse read write download summary summarize print display figure""")
+)
+"""First words of functions that run once, before or after the training: `build_model()`, `plot_returns()`."""
+
+DONE = {
+    "casefold": "folded",
+    "cat": "joined",
+    "clean": "cleaned",
+    "concat": "joined",
+    "concatenate": "joined",
+    "decode": "decoded",
+    "discount": "discounted",
+    "encode": "encoded",
+    "extract": "extracted",
+    "findall": "matches",
+    "finditer": "matches",
+    "fullmatch": "match",
+    "literal_eval": "parsed",
+    "join": "joined",
+    "loads": "loaded",
+    "lower": "lowered",
+    "lstrip": "stripped",
+    "match": "match",
+    "normalise": "normalised",
+    "normalize": "normalized",
+    "parse": "parsed",
+    "preprocess": "preprocessed",
+    "process": "processed",
+    "replace": "replaced",
+    "rsplit": "parts",
+    "rstrip": "stripped",
+    "search": "match",
+    "sorted": "ordered",
+    "split": "parts",
+    "splitlines": "lines",
+    "strip": "stripped",
+    "tokenise": "tokens",
+    "tokenize": "tokens",
+    "tolist": "values",
+    "transform": "transformed",
+}
+"""What a variable is called that holds the result of a function: `parsed = parse(text)`."""
+
+CONSTANTS = {
+    "arange": "indices",
+    "eye": "identity",
+    "linspace": "grid",
+    "logspace": "grid",
+    "geomspace": "grid",
+    "tril": "mask",
+    "triu": "mask",
+    "zeros": "zeros",
+    "ones": "ones",
+    "pow": "powers",
+    "power": "powers",
+}
+"""What a constant is called that a function of a library made: `mask = torch.tril(…)`."""
+
+LOGS = frozenset(
+    words("""add_histogram add_scalar add_scalars add_text critical debug error exception info log log_dict
+    log_metric log_metrics log_scalar print record scalar set_description set_postfix set_postfix_str track
+    warn warning write""")
+)
+"""Methods that tell a person or a tracker how the run goes: `tracker.log_scalar("loss", loss)`."""
+
+MEASURES_TIME = tuple(words("perf_counter perf_counter_ns time monotonic synchronize elapsed_time timeit"))
+"""Last names of what is called to find out how long something takes: `start = time.perf_counter()`."""
+
+OF_TENSORS = frozenset(
+    words("detach cpu cuda unsqueeze log_prob log_probs backward requires_grad_ masked_fill logsumexp")
+)
+"""Methods that nothing but a tensor, or what stands for one, has: `values.unsqueeze(0)`."""
+
+WORKS = frozenset(words("step backward render act learn train forward predict generate reset"))
+"""Methods that get the training on: `agent.learn(batch)`."""
+
+NOTHING_THERE = frozenset(
+    words("Empty Full IndexError KeyError FileNotFoundError BlockingIOError Again QueueEmpty QueueFull")
+)
+"""Last names of exceptions that say that there is nothing to take yet: `except queue.Empty:`."""

@@ -82,7 +82,7 @@ from rlint.rule import (
 from rlint.rules.buffers._shared import row_length
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
-EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
+EXACT = element_types.IN_BOTH
 """Of these, a list of arrays and an array give the same tensor."""
 WIDE = frozenset({"float32", "float64", element_types.DEFAULT})
 """Of whatever arrays, a list and an array give the same tensor of these types."""

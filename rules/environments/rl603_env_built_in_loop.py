@@ -79,18 +79,18 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    Trait,
     environments,
+    models,
 )
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
 
-_LOADS = frozenset(
-    """numpy.load numpy.loadtxt numpy.genfromtxt pandas.read_csv pandas.read_parquet pandas.read_json
-    pandas.read_pickle pandas.read_excel pandas.read_hdf pygame.image.load pygame.font.Font
-    pygame.font.SysFont pygame.mixer.Sound mujoco.MjModel.from_xml_path mujoco.MjModel.from_xml_string
-    mujoco_py.load_model_from_path mujoco_py.load_model_from_xml PIL.Image.open cv2.imread imageio.imread
-    imageio.v2.imread imageio.v3.imread matplotlib.pyplot.imread trimesh.load scipy.io.loadmat
-    xml.etree.ElementTree.parse""".split()
+_LOADS = models.having(
+    Trait.LOADS,
+    *("numpy", "pandas", "scipy.io", "trimesh", "xml.etree.ElementTree"),
+    *("cv2", "imageio", "imageio.v2", "imageio.v3", "matplotlib.pyplot", "PIL.Image"),
+    *("mujoco.MjModel", "mujoco_py", "pygame.font", "pygame.image", "pygame.mixer"),
 )
 _REASON = (
     "the environment keeps what `reset()` does not undo: its random stream, and what wrappers have counted"

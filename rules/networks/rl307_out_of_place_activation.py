@@ -45,19 +45,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, last_names
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Trait,
+    last_names,
+    models,
+    parameters,
+)
 
 ACTIVATIONS = {
-    "torch.nn.ReLU": 0,
-    "torch.nn.ReLU6": 0,
-    "torch.nn.SELU": 0,
-    "torch.nn.LeakyReLU": 1,
-    "torch.nn.ELU": 1,
-    "torch.nn.CELU": 1,
+    name: parameters.PARAMETERS[name].index("inplace")
+    for name in models.having(Trait.GRADIENT_BY_RESULT, "torch.nn")
 }
 """Those whose gradient follows from their result, and where `inplace` stands among their arguments."""
 EXACT = frozenset({"torch.nn.ReLU", "torch.nn.ReLU6", "torch.nn.LeakyReLU"})
-LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
+LAYERS = models.names_having(Trait.AFFINE, "torch.nn")
 REASON = "the output of the layer below is overwritten, which hooks and code that runs single layers see"
 ROUNDED = f"{REASON}; and the gradient, which then follows from the result, is rounded otherwise"
 

@@ -31,7 +31,7 @@ _JOINING = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
 _WITH_AXIS = frozenset({"numpy.concatenate", "torch.cat"})
 _SEQUENCE_KEYWORDS = frozenset({"tensors", "tup", "arrays"})
 _AXIS_KEYWORDS = frozenset({"axis", "dim"})
-_FILLS = models.names_having(Trait.FILLS, "torch", "numpy", TypeTag.TENSOR) - {
+_FILLS = models.names_having(Trait.ALLOCATES, "torch", "numpy", TypeTag.TENSOR) - {
     "full",
     "full_like",
     "new_full",

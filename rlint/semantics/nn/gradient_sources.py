@@ -39,7 +39,7 @@ _ENDING_FUNCTIONS = (
     facts.COMPARES
     | facts.GIVES_INDEX
     | facts.DETACHES
-    | models.names_having(Trait.FROM_DATA | Trait.FROM_NUMBERS | Trait.FILLS, "torch")
+    | models.names_having(Trait.FROM_DATA | Trait.FROM_NUMBERS | Trait.ALLOCATES, "torch")
     | {"from_numpy"}
 )
 _ASKED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, TypeTag.ENVIRONMENT})

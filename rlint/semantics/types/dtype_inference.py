@@ -26,10 +26,7 @@ _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _NONE: ast.expr = ast.Constant(value=None)
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR)
 
-_FILLED = models.names_having(Trait.FILLS, "torch", "numpy") - models.names_having(Trait.LIKE, "torch") - {
-    "full",
-    "empty_strided",
-} | {"rand", "randn"}
+_FILLED = models.names_having(Trait.FILLS, "torch", "numpy") - {"full"} | {"rand", "randn"}
 _BY_NUMBERS = frozenset({"arange", "eye", "linspace"}) | {"full", "randint", "randperm"}
 _LIKE = models.names_having(Trait.LIKE, "torch", "numpy")
 _OF_DATA = models.names_having(Trait.FROM_DATA, "torch", "numpy") | {"copy", "from_numpy"}

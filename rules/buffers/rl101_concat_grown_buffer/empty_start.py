@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import AnyLoop, Binding, Fate, Scope, SemanticModel, descendants
+from rlint.rule import AnyLoop, Binding, Fate, Scope, SemanticModel, Trait, descendants, models
 
 REASON = "`{name}` may be held by others before the loop, who may write into it while the loop runs"
-_OF_A_SIZE = ("empty", "full", "ones", "rand", "randn", "random", "zeros")
-_OF_VALUES = ("array", "asarray", "as_tensor", "tensor", "FloatTensor", "LongTensor", "Tensor")
+_OF_A_SIZE = models.names_having(Trait.FILLS | Trait.DRAWS_SHAPE, "torch", "numpy", "numpy.random") - {
+    "randint",
+    "randperm",
+}
+_OF_VALUES = models.names_having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 
 
 def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, model: SemanticModel) -> bool:

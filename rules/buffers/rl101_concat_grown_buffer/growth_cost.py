@@ -15,17 +15,13 @@ from rlint.rule import (
     descendants,
     loop_carried,
     trip_count,
+    vocabulary,
 )
 
 FEW_ROWS = 64
 """So many rows in all are copied in no time."""
 FEW_TENSORS = 256
 """For tensors, a list and a join pay later."""
-
-SET_UP = frozenset(
-    """plot draw render visualize visualise visualization show save load export report init setup build
-    make create config configure parse read write download summary summarize print display figure""".split()
-)
 
 
 def grows_long(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
@@ -102,7 +98,7 @@ def is_drained_early(carried: LoopCarried, model: SemanticModel) -> bool:
 def is_set_up(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
     """Code that runs once: set-up, plots, files."""
     function = model.function(growth.statement)
-    if function is not None and SET_UP & set(function.name.strip("_").lower().split("_")):
+    if function is not None and vocabulary.SET_UP & set(function.name.strip("_").lower().split("_")):
         return True
     calls = (node for node in descendants(carried.loops[-1]) if isinstance(node, ast.Call))
     return any(model.effects.call_effect(call).kind & EffectKind.FILE_IO for call in calls)

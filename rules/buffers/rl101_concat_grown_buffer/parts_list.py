@@ -16,9 +16,11 @@ from rlint.rule import (
     Fix,
     LoopCarried,
     SemanticModel,
+    Trait,
     Type,
     TypeTag,
     descendants,
+    models,
 )
 from rlint.rules.buffers.rl101_concat_grown_buffer import empty_start, numpy_name, surely_fits, unseen
 
@@ -34,10 +36,7 @@ TURNS_AUTOGRAD = (
 )
 _MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
-_OF_ALL = frozenset(
-    """bool contiguous cpu cuda detach double flatten float half int long permute ravel reshape squeeze t to
-    transpose unsqueeze view""".split()
-)
+_OF_ALL = models.having(Trait.KEEPS_VALUES | Trait.RESHAPES, TypeTag.TENSOR) - {"type"}
 """Methods that give what they are called on in another form: all of it, and nothing else."""
 NUMBERS = frozenset({TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
 

@@ -10,16 +10,16 @@ from rlint.rule import (
     BindingKind,
     Device,
     SemanticModel,
+    Trait,
     Type,
     TypeTag,
     dtypes,
     element_types,
+    models,
 )
 
 REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
-_OF_ONE_DIMENSION = frozenset(
-    {"numpy.append", "numpy.concatenate", "numpy.hstack", "torch.cat", "torch.hstack"}
-)
+_OF_ONE_DIMENSION = models.having(Trait.JOINS_FLAT, "torch", "numpy")
 _FLOATS = frozenset({TypeTag.FLOAT, TypeTag.BOOL})
 _LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")
 _OF_FLOATS = "floats"

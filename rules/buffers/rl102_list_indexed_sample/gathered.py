@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Fix, SemanticModel, TypeTag, descendants, frozen
+from rlint.rule import (
+    Applicability,
+    Fix,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    element_types,
+    frozen,
+    models,
+)
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.rules.buffers._shared.row_length import is_laid_out_otherwise
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import are_some, drawn_by
 
 _JOINS = ("numpy.array", "numpy.asarray", "numpy.stack", "torch.stack")
-_NUMBERS = ("bool", "int", "uint", "float", "complex")
-_C_ORDERED = ("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "numpy.arange")
+_C_ORDERED = models.having(Trait.FILLS, "numpy") | {"numpy.arange"}
 
 
 @frozen
@@ -66,7 +75,7 @@ def doubt(picked: Picked, call: ast.Call, model: SemanticModel) -> str | None:
         return "Without any index, the result is as wide and of the same type as the array, not empty floats"
     if kind.tag is TypeTag.TENSOR:
         return f"`{held}` must be a plain tensor, with at least one dimension"
-    if not kind.dtype.startswith(_NUMBERS) or not is_plain_array(picked.held, model):
+    if kind.dtype not in element_types.BITS or not is_plain_array(picked.held, model):
         return f"`{held}` must be a plain array of numbers, which lies in memory row by row"
     drawn = model.syntax.statement(call)
     if picked.indices is not call and not model.dataflow.unchanged_between(

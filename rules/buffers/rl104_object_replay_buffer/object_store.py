@@ -9,10 +9,12 @@ from rlint.rule import (
     BindingKind,
     Heat,
     SemanticModel,
+    Trait,
     TypeTag,
     array_growth,
     frozen,
     last_name,
+    models,
     numbers,
     regex,
 )
@@ -36,9 +38,7 @@ _VAGUE = regex(r"(^|_)(e|sample|data|item|element|record|x|args|obj)_?$")
 """What may be a transition, or a whole episode: the name of the list tells."""
 _EPISODES = regex(r"episode|trajector|(^|_)traj|segment|(^|_)games?(_|$)|(^|_)paths?(_|$)|sequences?(_|$)")
 _DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})
-_DRAWN_BY = frozenset(
-    {"choice", "choices", "integers", "permutation", "randint", "random_integers", "sample"}
-)
+_DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _EMPTIES = frozenset({"clear"})
 
 

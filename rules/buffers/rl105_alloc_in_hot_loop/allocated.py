@@ -11,22 +11,25 @@ from rlint.rule import (
     Fate,
     Scope,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     element_types,
     frozen,
     is_in,
+    models,
 )
 from rlint.rules.buffers.rl105_alloc_in_hot_loop.overwritten import overwritten_first
 
-_NAMES = "empty zeros ones full empty_like zeros_like ones_like full_like".split()
-MAKERS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in _NAMES)
+MAKERS = models.having(Trait.ALLOCATES, "torch", "numpy")
 METHODS = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 _NOT_WITH = frozenset({"requires_grad", "pin_memory", "out", None})
 _OF_ARRAYS = frozenset({"shape", "dtype", "device", "ndim"})
 """Attributes that tell that something is an array or a tensor, of which they do not change."""
-_RESIZES = frozenset("append extend insert pop remove clear popleft appendleft resize add update".split())
-_SIZES = frozenset(f"builtins.{name}" for name in "len int max min sum abs tuple list".split())
+_RESIZES = models.having(
+    Trait.INSERTS | Trait.INSERTS_ALL | Trait.REMOVES, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT
+) | {"resize"}
+_SIZES = models.having(Trait.OF_NUMBERS, "builtins") | {"builtins.list", "builtins.tuple"}
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _DEPTH = 4
 

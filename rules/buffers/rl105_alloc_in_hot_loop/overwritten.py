@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, descendants, names_bound
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, names_bound
 
-_FILLS = frozenset("fill fill_ copy_ zero_ normal_ uniform_ random_ bernoulli_ exponential_".split())
+_FILLS = models.having(Trait.OVERWRITES, TypeTag.TENSOR) | {"fill"}
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try)
 _MOST = 16
 """As many items as anybody writes one by one."""

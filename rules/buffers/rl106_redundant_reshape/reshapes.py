@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, arguments_by_name, frozen, integers, parameters
+from rlint.rule import SemanticModel, Trait, TypeTag, arguments_by_name, frozen, integers, models, parameters
 
 ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
-KEEP_ORDER = frozenset({"reshape", "view", "flatten", "ravel", "squeeze", "unsqueeze"})
+KEEP_ORDER = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY) - {
+    "unflatten",
+    "view_as",
+    "reshape_as",
+}
 """What leaves all values in their order, whatever the shape."""
-SWAPS = frozenset({"transpose", "t", "T", "mT", "permute", "swapaxes", "swapdims"})
+SWAPS = models.having(Trait.PERMUTES, TypeTag.TENSOR, TypeTag.NDARRAY) - {"movedim", "moveaxis"} | {"T", "mT"}
 PROPERTIES = frozenset({"T", "mT"})
 CALLED = KEEP_ORDER | SWAPS - PROPERTIES
 """What changes shapes by these names, as a method or a function."""
 _FUNCTIONS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in CALLED - {"view"})
 _AXIS = ("dim", "axis")
 _OF_DATA = frozenset({"torch.tensor", "torch.FloatTensor", "torch.LongTensor", "numpy.array"})
-_CONTIGUOUS = frozenset(
-    [f"torch.{name}" for name in "rand randn randint randperm".split()]
-    + [
-        f"{library}.{name}"
-        for library in ("torch", "numpy")
-        for name in "zeros ones full empty arange linspace eye".split()
-    ]
-)
+_CONTIGUOUS = models.having(Trait.FILLS | Trait.FROM_NUMBERS | Trait.DRAWS_SHAPE, "torch", "numpy")
 _LAYOUTS = frozenset({"axis", "order", "out", "memory_format", "layout", "like"})
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, SemanticModel, descendants, element_types, legacy_tensors
+from rlint.rule import FUNCTIONS, SemanticModel, Trait, descendants, element_types, legacy_tensors, models
 
-_TYPED = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "numpy.array", "numpy.asarray"})
+_TYPED = models.having(Trait.FROM_DATA, "torch", "numpy")
 _KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor"})
-_MEASURES = frozenset({"dtype", "itemsize", "nbytes", "ndim", "shape", "size"})
+_MEASURES = models.FORM_ATTRIBUTES
 _WANTED = ("float32", element_types.DEFAULT)
 
 
@@ -85,8 +85,8 @@ def _made(call: ast.Call, model: SemanticModel) -> str:
 
 
 def _cast(call: ast.Call, method: str, model: SemanticModel) -> str:
-    if method in ("float", "long", "int", "double", "half") and not call.args:
-        return {"float": "float32", "double": "float64", "half": "float16"}.get(method, "int64")
+    if method in element_types.CASTS and not call.args:
+        return element_types.CASTS[method]
     if method in ("to", "astype", "type"):
         named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
         for argument in (*named, *call.args):

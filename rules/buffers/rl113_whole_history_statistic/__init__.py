@@ -73,8 +73,11 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    Trait,
+    TypeTag,
     descendants,
     last_names,
+    models,
 )
 from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     History,
@@ -83,15 +86,20 @@ from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     sum_edits,
 )
 
-_REDUCTIONS = """amax amin average max mean median min nanmax nanmean nanmedian nanmin nanstd nansum nanvar
-    percentile quantile std sum var"""
 STATISTICS = {
-    **{f"numpy.{name}": name for name in _REDUCTIONS.split()},
-    **{f"torch.{name}": name for name in "max mean median min std sum var".split()},
-    **{f"builtins.{name}": name for name in "max min sum".split()},
-    **{f"statistics.{name}": name for name in "fmean mean median pstdev pvariance stdev variance".split()},
-    "math.fsum": "sum",
-}
+    name: name.rpartition(".")[2]
+    for name in (
+        models.having(Trait.REDUCES, "numpy")
+        - models.having(Trait.GIVES_INDEX | Trait.COMPARES, "numpy")
+        - {"numpy.all", "numpy.any"}
+        - {"numpy.nanprod", "numpy.prod", "numpy.ptp"}
+        | {"numpy.percentile", "numpy.quantile"}
+        | models.having(Trait.SUMMARISES, "torch") - {"torch.norm"}
+        | {"torch.max", "torch.median", "torch.min"}
+        | {"builtins.max", "builtins.min", "builtins.sum"}
+        | models.having(Trait.REDUCES, "statistics")
+    )
+} | {"math.fsum": "sum"}
 """What goes over its whole first argument, and what is computed."""
 MEANS = frozenset({"numpy.mean", "numpy.average", "statistics.mean", "statistics.fmean"})
 SUMS = frozenset({"numpy.sum", "builtins.sum"})
@@ -104,17 +112,16 @@ CONVERTS = frozenset(
     )
     for name in names.split()
 )
-METHODS = frozenset({"max", "mean", "median", "min", "std", "sum", "var"})
+METHODS = models.having(Trait.SUMMARISES, TypeTag.TENSOR) - {"norm"} | {"max", "median", "min"}
 LATEST = "look at the latest items (`deque(maxlen=...)`) if these are meant"
+_SQUARES = "Keep running sums of the items and of their squares"
 ADVICE = {
     **dict.fromkeys(("mean", "average", "fmean", "nanmean"), "Keep a running sum beside the list"),
     **dict.fromkeys(("sum", "nansum"), "Keep a running sum beside the list"),
     **dict.fromkeys(("max", "amax", "nanmax"), "Keep the largest item so far"),
     **dict.fromkeys(("min", "amin", "nanmin"), "Keep the smallest item so far"),
-    **dict.fromkeys(
-        ("std", "var", "nanstd", "nanvar", "stdev", "pstdev", "variance", "pvariance"),
-        "Keep running sums of the items and of their squares",
-    ),
+    **dict.fromkeys(("std", "var", "nanstd", "nanvar"), _SQUARES),
+    **dict.fromkeys(("stdev", "pstdev", "variance", "pvariance"), _SQUARES),
 }
 
 

@@ -5,11 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import BindingKind, Heat, SemanticModel, TypeTag, array_growth, mutable, trip_count
+from rlint.rule import (
+    BindingKind,
+    Heat,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    array_growth,
+    models,
+    mutable,
+    trip_count,
+)
 
 _MAKES = frozenset({"builtins.list", "collections.deque"})
 _GROWS = frozenset({"append", "extend", "appendleft", "insert"})
-_SHRINKS = frozenset({"clear", "pop", "popleft", "popitem", "remove", "rotate", "__setitem__", "__delitem__"})
+_SHRINKS = models.having(Trait.REMOVES, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT) | {
+    "rotate",
+    "__setitem__",
+    "__delitem__",
+}
 _LONG = 2_000
 """What is looked at as a whole fewer times than this, by a loop that makes no more of it, takes no time."""
 

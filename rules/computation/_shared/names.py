@@ -4,50 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import COMPREHENSIONS, descendants
+from rlint.rule import COMPREHENSIONS, descendants, vocabulary
 
 _VERBS = frozenset(
     """build calc calculate check compute convert count create decode detect encode estimate eval evaluate
     extract fetch find format gather generate get has is load look make measure normalise normalize parse
     prepare process read retrieve select split strip to tokenise tokenize try""".split()
 )
-_DONE = {
-    "casefold": "folded",
-    "cat": "joined",
-    "clean": "cleaned",
-    "concat": "joined",
-    "concatenate": "joined",
-    "decode": "decoded",
-    "discount": "discounted",
-    "encode": "encoded",
-    "extract": "extracted",
-    "findall": "matches",
-    "finditer": "matches",
-    "fullmatch": "match",
-    "literal_eval": "parsed",
-    "join": "joined",
-    "loads": "loaded",
-    "lower": "lowered",
-    "lstrip": "stripped",
-    "match": "match",
-    "normalise": "normalised",
-    "normalize": "normalized",
-    "parse": "parsed",
-    "preprocess": "preprocessed",
-    "process": "processed",
-    "replace": "replaced",
-    "rsplit": "parts",
-    "rstrip": "stripped",
-    "search": "match",
-    "sorted": "ordered",
-    "split": "parts",
-    "splitlines": "lines",
-    "strip": "stripped",
-    "tokenise": "tokens",
-    "tokenize": "tokens",
-    "tolist": "values",
-    "transform": "transformed",
-}
 
 
 def of_result(expression: ast.expr) -> list[str]:
@@ -68,10 +31,10 @@ def of_result(expression: ast.expr) -> list[str]:
     found: list[str] = []
     if verb in _VERBS and noun:
         found = [noun]
-        found += [f"{_DONE[verb]}_{noun}"] if verb in _DONE else []
+        found += [f"{vocabulary.DONE[verb]}_{noun}"] if verb in vocabulary.DONE else []
         found += [f"{subject}_{noun}"] if subject else []
-    elif verb in _DONE and not noun:
-        done = _DONE[verb]
+    elif verb in vocabulary.DONE and not noun:
+        done = vocabulary.DONE[verb]
         found = [done]
         if subject:
             found += [f"{done}_{subject}" if done.endswith("ed") else f"{subject}_{done}"]

@@ -6,18 +6,10 @@ import ast
 import re
 import warnings
 
-from rlint.rule import Binding, Constant, ConstantValue, Edit, SemanticModel, frozen
+from rlint.rule import Binding, Constant, ConstantValue, Edit, SemanticModel, frozen, parameters
 
 FUNCTIONS = {
-    "compile": ("pattern", "flags"),
-    "search": ("pattern", "string", "flags"),
-    "match": ("pattern", "string", "flags"),
-    "fullmatch": ("pattern", "string", "flags"),
-    "findall": ("pattern", "string", "flags"),
-    "finditer": ("pattern", "string", "flags"),
-    "split": ("pattern", "string", "maxsplit", "flags"),
-    "sub": ("pattern", "repl", "string", "count", "flags"),
-    "subn": ("pattern", "repl", "string", "count", "flags"),
+    name.removeprefix("re."): names for name, names in parameters.PARAMETERS.items() if name.startswith("re.")
 }
 """The functions of `re` that take a pattern, and their parameters."""
 # LOCALE depends on the process at the time of the call, DEBUG prints

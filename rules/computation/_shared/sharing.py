@@ -10,12 +10,14 @@ from rlint.rule import (
     Fix,
     Repetition,
     SemanticModel,
+    Trait,
     TypeTag,
     ValueUse,
     algebra,
     descendants,
     extract_variable,
     last_name,
+    models,
     regex,
 )
 from rlint.rules.computation._shared import names
@@ -45,27 +47,21 @@ _VALUES = frozenset(
 )
 _EQUAL_TO_ITSELF = frozenset({TypeTag.BOOL, TypeTag.BYTES, TypeTag.INT, TypeTag.NONE, TypeTag.STR})
 _UNCHANGING = frozenset({TypeTag.MATCH, TypeTag.DISTRIBUTION})
-_MAKERS = frozenset(
-    f"{module}.{name}"
-    for module in ("numpy", "torch")
-    for name in """arange clone copy empty empty_like empty_strided eye from_numpy full full_like identity
-    linspace logspace ones ones_like tril_indices triu_indices zeros zeros_like""".split()
-) | frozenset(
-    """collections.ChainMap collections.OrderedDict collections.defaultdict collections.deque copy.copy
-    copy.deepcopy torch.nn.functional.one_hot""".split()
+_MAKERS = (
+    models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS | Trait.COPIES, "torch", "numpy", "copy")
+    | models.giving(TypeTag.DICT, "collections")
+    | {"collections.deque", "torch.empty_strided", "torch.from_numpy", "torch.nn.functional.one_hot"}
 )
 # these make an array of what they are given; of a few numbers written down, they make a constant
-_CONVERSIONS = frozenset(
-    """numpy.array numpy.asarray torch.BoolTensor torch.FloatTensor torch.LongTensor torch.Tensor
-    torch.as_tensor torch.tensor""".split()
-)
-_MAKER_METHODS = frozenset(
-    "clone copy deepcopy new_empty new_full new_ones new_zeros zeros_like state_dict".split()
-)
-_NO_GRADIENT = frozenset(
-    """all any argmax argmin argsort bincount bool byte count_nonzero detach eq ge gt int isfinite isinf isnan
-    item le long lt ne nonzero numpy searchsorted tolist unique""".split()
-)
+_CONVERSIONS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
+_MAKER_METHODS = models.having(Trait.COPIES | Trait.FILLS, TypeTag.TENSOR, TypeTag.NDARRAY) | {
+    "deepcopy",
+    "state_dict",
+    "zeros_like",
+}
+_NO_GRADIENT = models.names_having(
+    Trait.COMPARES | Trait.GIVES_INDEX | Trait.GIVES_NUMBER | Trait.TO_HOST, "torch", TypeTag.TENSOR
+) | {"all", "any", "detach", "unique"}
 _MAKES = regex(r"(^|_)(blank|build|create|empty|fresh|init|initial|make|new|start|zeros?)(_|$)")
 _SETTINGS = frozenset({TypeTag.BOOL, TypeTag.DEVICE, TypeTag.DTYPE, TypeTag.FLOAT, TypeTag.INT, TypeTag.NONE})
 _WITHOUT_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode"})

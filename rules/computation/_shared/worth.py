@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, descendants
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.computation._shared import sharing
 
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
-_REDUCTIONS = frozenset("argmax argmin max mean median min prod std sum var".split())
+_REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "ptp"} | {"median"}
 """Methods that go through all of an array, whatever library it comes from."""
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, Edit, SemanticModel, element_at, frozen
+from rlint.rule import Binding, BindingKind, Edit, SemanticModel, Trait, element_at, frozen, models
 from rlint.rules.computation._shared import pattern_uses, regex_names
 from rlint.rules.computation._shared.pattern_uses import Compiled, PatternMove, PatternUse
 from rlint.rules.computation._shared.regex_constants import compiler_for, exported
 from rlint.rules.computation.rl502_regex_per_call import regex_displays
 
 _Display = ast.List | ast.Tuple | ast.Dict
-_ONLY_READ_BY = frozenset(
-    {"builtins.len", "builtins.enumerate", "builtins.tuple", "builtins.list", "builtins.zip"}
-)
+_ONLY_READ_BY = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins") | {"builtins.len"}
 
 
 @frozen

@@ -14,23 +14,21 @@ from rlint.rule import (
     Heat,
     Repetition,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     extract_variable,
     hoist_points,
+    models,
 )
 from rlint.rules.computation._shared import names as text_names
 from rlint.rules.computation._shared import worth
 
 _TEXT = frozenset({TypeTag.STR, TypeTag.BYTES})
 _TENSORS = frozenset({TypeTag.TENSOR, TypeTag.DISTRIBUTION})
-METHODS = frozenset(
-    """capitalize casefold count decode encode expandtabs find index join lower lstrip partition removeprefix
-    removesuffix replace rfind rindex rpartition rsplit rstrip split splitlines strip swapcase title translate
-    upper""".split()
-)
+METHODS = models.having(Trait.SCANS_TEXT, TypeTag.STR, TypeTag.BYTES)
 """What goes through a text."""
-_ONLY_OF_TEXTS = frozenset("casefold endswith lower lstrip rstrip splitlines startswith strip upper".split())
+_ONLY_OF_TEXTS = models.having(Trait.ONLY_TEXT, TypeTag.STR)
 _TEXTS_TAKEN = {
     name: (fewest, most)
     for fewest, most, names in (

@@ -8,21 +8,20 @@ from rlint.rule import (
     BindingKind,
     Function,
     SemanticModel,
+    Trait,
     TypeTag,
     children,
     descendants,
     last_names,
+    models,
     regex,
     root_of,
 )
 
 _FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl"})
 _LOADERS = {
-    "torch.load": "file",
-    "torch.jit.load": "model",
-    "torch.hub.load": "model",
-    "joblib.load": "file",
-    "safetensors.torch.load_file": "file",
+    **dict.fromkeys(models.having(Trait.LOADS, "torch", "joblib", "safetensors.torch"), "file"),
+    **dict.fromkeys(models.having(Trait.LOADS, "torch.jit", "torch.hub"), "model"),
     "sentence_transformers.SentenceTransformer": "model",
     "sentence_transformers.CrossEncoder": "model",
     "spacy.load": "model",
@@ -36,17 +35,19 @@ _SAVES = frozenset({"save", "dump", "save_file"})
 _STATE = regex(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
 _SAVERS = ("torch.save", "joblib.dump", "safetensors.torch.save_file")
 _STAYS = frozenset(
-    """builtins.str os.path.join os.path.expanduser os.environ.get os.getenv pathlib.Path torch.device
-    torch.cuda.is_available builtins.dict transformers.BitsAndBytesConfig""".split()
+    {"builtins.dict", "builtins.str", "pathlib.Path", "transformers.BitsAndBytesConfig"}
+    | {"os.environ.get", "os.getenv", "os.path.expanduser", "os.path.join"}
+    | {"torch.cuda.is_available", "torch.device"}
 )
 _CONFIG = regex(r"^(args|cfg|config|conf|hparams|opts?|options|flags|settings|params)$|_(args|cfg|config)$")
 _DONE_ONCE = regex(
     r"^_*(main|cli|run_app|from_pretrained|setup|build|init|initialize|initialise|restore|resume|reload|"
     r"refresh|sync|update_weights)(_|$)|(checkpoint|ckpt|state_dict|weights|snapshot)s?$|^__|^on_|_init$"
 )
-_TRAINS = frozenset(
-    """add_adapter load_state_dict named_parameters parameters register_forward_hook requires_grad_
-    resize_token_embeddings train train_model trainable_parameters""".split()
+_KEEPERS = frozenset({"append", "put"} | {"get_peft_model", "load_state_dict", "train"})
+_TRAINS = models.having(Trait.REACHES_WEIGHTS, TypeTag.MODULE) - {"state_dict", "zero_grad"} | (
+    {"register_forward_hook", "requires_grad_", "train"}
+    | {"add_adapter", "resize_token_embeddings", "train_model", "trainable_parameters"}
 )
 _FILE = regex(r"path|filename|dir$|name$|ckpt|checkpoint")
 _MODEL = regex(r"model|tokenizer|pretrained|path|repo_id|device|dtype|revision")
@@ -204,7 +205,7 @@ def _is_kept_read(read: ast.Name, model: SemanticModel) -> bool:
 def _takes_over(func: ast.expr) -> bool:
     """Does an object, or somebody's loader, take over what it is handed?"""
     last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return last[:1].isupper() or last in ("load_state_dict", "append", "put", "get_peft_model", "train")
+    return last[:1].isupper() or last in _KEEPERS
 
 
 def names_a_file(call: ast.Call, model: SemanticModel) -> bool:

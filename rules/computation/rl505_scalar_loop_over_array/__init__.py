@@ -62,7 +62,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, last_names, regex, trip_count
+from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, last_names, models, regex, trip_count
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
     elements_of,
@@ -72,7 +72,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 
 _FEW = 12
-_ARRAYS_OF = frozenset({"numpy.array", "numpy.asarray", "numpy.fromiter", "torch.tensor", "torch.as_tensor"})
+_ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter"}
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
 _OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 

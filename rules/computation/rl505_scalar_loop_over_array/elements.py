@@ -5,19 +5,16 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.rule import SemanticModel, TypeTag, descendants, last_name, mutable, observations
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, last_name, models, mutable, observations
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
-_OF_WHOLE_ARRAYS = frozenset(
-    f"numpy.{name}"
-    for name in """abs absolute arctan2 ceil clip cos exp expm1 fabs floor hypot log log10 log1p log2 maximum
-    minimum power rint sign sin sqrt square tan tanh where""".split()
-)
+_OF_WHOLE_ARRAYS = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE, "numpy") | {"numpy.clip", "numpy.where"}
 """What takes an array as it takes a number."""
-_OF_NUMBERS = frozenset(
-    """builtins.abs builtins.float builtins.max builtins.min math.ceil math.cos math.exp math.fabs math.floor
-    math.log math.log10 math.log1p math.pow math.sin math.sqrt math.tan math.tanh""".split()
+_OF_NUMBERS = (
+    models.having(Trait.ELEMENTWISE | Trait.PAIRWISE, "math")
+    - {"math.erf", "math.erfc", "math.gamma", "math.lgamma"}  # which numpy has not
+    | {"builtins.abs", "builtins.float", "builtins.max", "builtins.min"}
 )
 """What there is for whole arrays under another name."""
 

@@ -11,15 +11,15 @@ from rlint.rule import (
     LOOPS,
     AnyLoop,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     last_names,
+    models,
     regex,
 )
 
-_SUMS = frozenset(
-    {"builtins.sum", "math.fsum", "numpy.dot", "numpy.sum", "torch.dot", "torch.sum", "numpy.inner"}
-)
+_SUMS = models.having(Trait.SUMS, "builtins", "math", "numpy", "torch")
 _METHODS = frozenset({"sum", "dot"})
 SUMS = last_names(*_SUMS) | _METHODS
 """What adds up, by its last name."""

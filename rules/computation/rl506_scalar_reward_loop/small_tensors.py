@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.rule import BindingKind, SemanticModel, TypeTag, descendants, regex
+from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, descendants, models, regex
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
-_LISTS_OF = frozenset(
-    {"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.Tensor", "torch.zeros", "torch.empty"}
-)
+_LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.empty", "torch.zeros"}
 
 
 def small_tensors(loop: ast.For, model: SemanticModel) -> ast.expr | None:

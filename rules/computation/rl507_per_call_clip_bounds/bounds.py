@@ -12,28 +12,35 @@ from rlint.rule import (
     Fate,
     Heat,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     last_name,
     last_names,
+    models,
     mutable,
     numbers,
     root_of,
 )
 
-CLIPS = frozenset({"clip", "clamp", "clip_", "clamp_", "maximum", "minimum"})
+CLIPS = models.names_having(Trait.LIMITS, "torch", "numpy", TypeTag.TENSOR)
 _ENDS = frozenset({"low", "high", "minimum", "maximum", "nvec"})
-_MAKERS = frozenset(
-    f"{library}.{name}"
-    for library in ("numpy", "torch")
-    for name in """array asarray tensor as_tensor from_numpy FloatTensor full ones zeros full_like stack
-    concatenate cat broadcast_to atleast_1d float32 mean min max abs subtract add multiply divide""".split()
+_MAKERS = (
+    models.having(
+        Trait.FROM_DATA | Trait.LEGACY | Trait.ALLOCATES | Trait.JOINS | Trait.REPEATS, "torch", "numpy"
+    )
+    | {f"{library}.{name}" for library in ("numpy", "torch") for name in ("abs", "max", "mean", "min")}
+    | {
+        f"{library}.{name}"
+        for library in ("numpy", "torch")
+        for name in ("add", "divide", "multiply", "subtract")
+    }
+    | {"numpy.atleast_1d", "numpy.float32", "torch.atleast_1d", "torch.from_numpy"}
 )
-_METHODS = frozenset(
-    """to float double astype copy clone mean min max reshape view unsqueeze repeat expand flatten cuda cpu
-    ravel squeeze""".split()
-)
-_PLAIN = frozenset({"builtins.float", "builtins.int", "builtins.min", "builtins.max", "builtins.abs"})
+_METHODS = models.having(
+    Trait.KEEPS_VALUES | Trait.KEEPS_ORDER | Trait.REPEATS, TypeTag.TENSOR, TypeTag.NDARRAY
+) | {"max", "mean", "min"}
+_PLAIN = models.having(Trait.TO_NUMBER, "builtins") | {"builtins.abs", "builtins.max", "builtins.min"}
 MAKERS = last_names(*_MAKERS, *_PLAIN) | _METHODS
 """What bounds are made by, by its last name."""
 _NUMBERS = frozenset(

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, TypeTag, frozen, last_names, numbers
+from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, frozen, last_names, models, numbers
 
-_SAME = "exp expm1 sqrt log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil".split()
+_SAME = models.names_having(Trait.ELEMENTWISE, "numpy") & models.names_having(
+    Trait.ELEMENTWISE, "math"
+) - models.names_having(Trait.COMPARES, "numpy") - {"cbrt", "exp2", "fabs", "trunc"} - {
+    "acosh",
+    "asinh",
+    "atanh",
+}
 MATH = {f"numpy.{name}": name for name in _SAME} | {
     f"numpy.{theirs}": ours
     for theirs, ours in {
-        "arcsin": "asin",
-        "arccos": "acos",
-        "arctan": "atan",
-        "asin": "asin",
-        "acos": "acos",
-        "atan": "atan",
+        **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan")},
         "deg2rad": "radians",
-        "radians": "radians",
         "rad2deg": "degrees",
-        "degrees": "degrees",
     }.items()
 }
 """Functions of one number, and what `math` calls them."""
@@ -27,10 +26,7 @@ MATH_OF_TWO = {"numpy.arctan2": "atan2", "numpy.atan2": "atan2", "numpy.hypot": 
 ABSOLUTE = frozenset({"numpy.abs", "numpy.absolute", "numpy.fabs"})
 EXTREMES = {"numpy.maximum": "max", "numpy.minimum": "min"}
 OF_DISPLAY = {
-    "numpy.max": "max",
-    "numpy.amax": "max",
-    "numpy.min": "min",
-    "numpy.amin": "min",
+    **{f"numpy.{prefix}{name}": name for prefix in ("", "a") for name in ("max", "min")},
     "numpy.sum": "sum",
     "numpy.mean": "mean",
 }

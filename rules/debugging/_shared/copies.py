@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, TypeTag, descendants, frozen, regex, weight_sync
+from rlint.rule import (
+    BindingKind,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    frozen,
+    models,
+    regex,
+    weight_sync,
+)
 from rlint.rules.debugging._shared import raised_errors
 
 _WEIGHT = regex(r"(weight|bias)(_\w+)?")
 _PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
 _COPYING_METHODS = frozenset({"clone", "copy", "cpu"})
 # what else stands in a chain that copies: views and conversions of a tensor, all of them pure
-_KEEPING_METHODS = frozenset(
-    """detach numpy float double half flatten ravel view reshape contiguous squeeze unsqueeze t item tolist to
-    astype""".split()
+_KEEPING_METHODS = models.having(
+    Trait.CASTS | Trait.CASTS_TO | Trait.SAME_VALUES | Trait.RESHAPES | Trait.TO_HOST,
+    TypeTag.TENSOR,
+    TypeTag.NDARRAY,
 )
-_COPYING_FUNCTIONS = frozenset(
-    """copy.deepcopy copy.copy torch.clone numpy.copy numpy.array torch.cat torch.stack torch.hstack
-    numpy.concatenate torch.nn.utils.parameters_to_vector""".split()
-)
+_COPYING_FUNCTIONS = models.having(Trait.COPIES | Trait.JOINS, "copy", "torch", "numpy") | {
+    "numpy.array",
+    "torch.nn.utils.parameters_to_vector",
+}
 _KEEPING_FUNCTIONS = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.dict", "collections.OrderedDict"}
 )

@@ -5,18 +5,14 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.rule import EffectKind, SemanticModel, descendants, regex
+from rlint.rule import EffectKind, SemanticModel, Trait, TypeTag, descendants, models, regex, vocabulary
 
-_METHODS = frozenset(
-    """add_histogram add_scalar add_scalars add_text critical debug error exception info log log_dict
-    log_metric log_metrics log_scalar print record scalar set_description set_postfix set_postfix_str track
-    warn warning write""".split()
-)
+_METHODS = vocabulary.LOGS
 _RECEIVER = regex(
     r"(^|_)(log|logs|logger|logging|loggers|writer|wandb|tb|tensorboard|mlflow|neptune|console|tqdm|pbar|bar|progress|"
     r"swanlab|run|summary|recorder|tracker|aim)(_|$)"
 )
-_COMPLAINS = frozenset({"warning", "warn", "error", "critical", "exception"})
+_COMPLAINS = models.having(Trait.COMPLAINS, TypeTag.LOGGER)
 _TROUBLE = regex(r"warn|error|fail|mismatch|did not|didn't|not (updat|chang|sync|match)", re.IGNORECASE)
 _COUNTER = regex(
     r"(^|_)(steps?|episodes?|epochs?|iter|iters|iterations?|ids?|idx|index|rank|i|j|k|t|n|names?|worker|agent|actor|"

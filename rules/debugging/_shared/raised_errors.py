@@ -5,19 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.rule import BindingKind, SemanticModel, TypeTag
+from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, models
 
-_OF_ANY_TENSOR = frozenset(
-    "clone contiguous cpu detach double flatten float half ravel squeeze tolist t".split()
+_OF_ANY_TENSOR = models.having(Trait.SAME_VALUES | Trait.COPIES | Trait.CASTS, TypeTag.TENSOR) | (
+    {"cpu", "flatten", "ravel", "squeeze"} | {"t", "tolist"}
 )
 """Methods of a tensor that fail for none, if they are given nothing. `t` takes up to two dimensions."""
 _OF_ANY_NETWORK = frozenset({"parameters", "named_parameters", "state_dict"})
 _OF_ANY_MAPPING = frozenset({"items", "keys", "values"})
-_WITH_WEIGHT = frozenset(
-    f"torch.nn.{name}"
-    for name in """Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Embedding
-    EmbeddingBag Linear PReLU""".split()
-)
+_WITH_WEIGHT = models.having(Trait.HAS_WEIGHT, "torch.nn")
 """Layers that have a `weight`, whatever they are made of; their `bias` may be None."""
 _TAKE_ANYTHING = frozenset({"torch.clone", "builtins.list", "builtins.tuple"})
 

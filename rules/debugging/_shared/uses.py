@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.rule import SemanticModel, TypeTag, descendants, models
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.debugging._shared import copies
 
-_COMPARING = frozenset(
-    """equal allclose isclose array_equal eq ne dist sub subtract mse_loss l1_loss cosine_similarity
-    pairwise_distance cdist""".split()
-)
+_COMPARING = models.names_having(Trait.DIFFERS, "torch", "numpy", "torch.nn.functional", TypeTag.TENSOR)
 
 
 def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], model: SemanticModel) -> bool:

@@ -5,24 +5,21 @@ from __future__ import annotations
 import ast
 import itertools
 
-from rlint.rule import Applicability, Binding, Fix, SemanticModel, descendants
+from rlint.rule import Applicability, Binding, Fix, SemanticModel, Trait, TypeTag, descendants, models
 from rlint.rules.debugging._shared import copies, log_calls, removal, traces
 
-_COMPARING = frozenset("equal allclose isclose array_equal eq ne sub subtract dist assert_close".split())
+_COMPARING = models.names_having(Trait.DIFFERS, "torch", "numpy", "torch.testing", TypeTag.TENSOR)
 # what leaves weights weights, or makes one number of all of them
-_CHAIN = frozenset(
-    """abs astype clone contiguous copy cpu detach double flatten float half item max mean min norm numpy
-    ravel reshape square std sum t to tolist view""".split()
+_CHAIN = models.having(
+    Trait.KEEPS_VALUES | Trait.RESHAPES | Trait.REDUCES | Trait.TO_HOST, TypeTag.TENSOR, TypeTag.NDARRAY
+) | {"abs", "square"}
+_WRAPPERS = (
+    models.having(Trait.REDUCES | Trait.COPIES, "copy", "torch", "numpy")
+    | {"builtins.float", "builtins.sum", "numpy.linalg.norm", "torch.linalg.norm"}
+    | {"numpy.abs", "numpy.asarray", "torch.abs", "torch.cat"}
+    | {"torch.nn.utils.parameters_to_vector"}
 )
-_WRAPPERS = frozenset(
-    """builtins.float builtins.sum numpy.abs numpy.asarray numpy.linalg.norm numpy.mean numpy.sum torch.abs
-    torch.cat torch.linalg.norm torch.mean torch.norm torch.sum torch.nn.utils.parameters_to_vector
-    copy.deepcopy torch.clone""".split()
-)
-_HASHES = frozenset(
-    """builtins.hash zlib.adler32 zlib.crc32 hashlib.blake2b hashlib.md5 hashlib.sha1 hashlib.sha256
-    hashlib.sha512""".split()
-)
+_HASHES = models.having(Trait.HASHES, "binascii", "builtins", "hashlib", "zlib")
 _MAY_COMPARE = frozenset({ast.BinOp, ast.Compare, ast.Call})
 _DEPTH = 8
 

@@ -9,17 +9,18 @@ from rlint.rule import (
     Binding,
     BindingKind,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     environments,
     frozen,
     last_name,
+    models,
     root_of,
 )
 
-_CHANGES = frozenset(
-    """add append appendleft apply clear extend insert pop popleft push put remove reset_parameters reverse
-    setdefault shuffle sort store update""".split()
+_CHANGES = models.mutators(TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT) | (
+    {"apply", "reset_parameters", "shuffle"} | {"push", "put", "store"}
 )
 _PASSES_ON = frozenset({"parameters", "named_parameters", "get", "copy"})
 _HOLDERS = frozenset(
@@ -34,9 +35,7 @@ _HOLDERS = frozenset(
     }
 )
 _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.ExceptHandler)
-_GO_THROUGH = frozenset(
-    f"builtins.{name}" for name in "dict enumerate filter iter list map set sorted sum tuple zip".split()
-)
+_GO_THROUGH = models.having(Trait.ITERATES | Trait.SAME_ITEMS, "builtins") - {"builtins.next"}
 _SAME_ITEMS = frozenset(
     {
         TypeTag.LIST,

@@ -5,7 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import FUNCTIONS, Edit, EffectKind, Heat, SemanticModel, descendants, regex, trip_count
+from rlint.rule import (
+    FUNCTIONS,
+    Edit,
+    EffectKind,
+    Heat,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    models,
+    regex,
+    trip_count,
+)
 
 _ENDLESS = "itertools.count"
 _COUNTS = ("builtins.range", _ENDLESS, "tqdm.trange")
@@ -13,9 +25,12 @@ _WRAPS = regex(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
 _STEPS = regex(
     r"(^|_)(steps?|total_it|it|iters?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
 )
-_LOOKS = frozenset(
-    "state_dict item mean sum std min max norm detach cpu numpy tolist size dim format".split()
-)
+_LOOKS = models.having(Trait.REDUCES | Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {
+    "cpu",
+    "detach",
+    "format",
+    "state_dict",
+}
 """Methods that only look at what they are called on, whatever it is."""
 
 

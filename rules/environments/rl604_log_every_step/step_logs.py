@@ -5,19 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import SemanticModel, TypeTag, descendants, last_name, last_names
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, last_name, last_names, models
 
-_METHODS = frozenset(
-    """add_scalar add_scalars add_histogram add_image add_images add_figure add_text add_video add_audio
-    add_embedding add_mesh""".split()
-)
+_METHODS = frozenset(name for name in models.methods_of(TypeTag.WRITER) if name.startswith("add_"))
 """Of a summary writer, and of nothing else."""
-_LEVELS = frozenset("info warning warn error critical exception success".split())
+_LEVELS = models.having(Trait.REPORTS, TypeTag.LOGGER) | {"success"}
 _LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
-_TRACKERS = frozenset(
-    """wandb.log wandb.run.log swanlab.log mlflow.log_metric mlflow.log_metrics mlflow.log_artifact
-    tqdm.tqdm.write rich.print""".split()
-)
+_TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm", "wandb") | {
+    "wandb.run.log"
+}
 NAMES = _METHODS | _LEVELS | {"log"} | last_names("builtins.print", *_TRACKERS)
 """The last names of all calls that may write to a log."""
 

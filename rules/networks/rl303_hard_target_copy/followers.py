@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, weight_sync
+from rlint.rule import SemanticModel, Trait, TypeTag, models, weight_sync
 
 # what hands a new network on to others who keep it
-STORES = frozenset(
-    {"append", "appendleft", "add", "insert", "put", "put_nowait", "push", "save", "extend", "send"}
+STORES = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.QUEUE) | {
+    "extend",
+    "push",
+    "save",
+    "send",
+}
+CHANGES_ONLY_MODE = (
+    models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
+    - models.having(Trait.CASTS, TypeTag.MODULE)
+    - {"apply", "share_memory", "to_empty"}
 )
-CHANGES_ONLY_MODE = frozenset({"eval", "train", "to", "cuda", "cpu", "requires_grad_"})
 
 
 def is_access(expression: ast.expr) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Enum, SemanticModel, descendants, frozen
+from rlint.rule import Enum, SemanticModel, Trait, TypeTag, descendants, frozen, models
 
 SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
 """Methods that give the same numbers."""
-MOVED = frozenset({"to", "cpu", "cuda", "float", "double", "half", "bfloat16", "type"})
+MOVED = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR) - models.having(
+    Trait.GIVES_NUMBER, TypeTag.TENSOR
+)
 """Methods that give them in another place or precision."""
 
 _Loop = ast.For | ast.ListComp | ast.DictComp

@@ -81,10 +81,10 @@ from rlint.rule import (
     last_name,
     loop_variables,
     observations,
+    vocabulary,
 )
 from rlint.rules.networks.rl314_unbatched_forward.per_item import single_item
 
-_MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
 
 
@@ -113,7 +113,7 @@ class UnbatchedForward(Rule):
             or depends(node.func, loop, model)
         ):
             return
-        if any(model.names.calls_named(name, model.function(node)) for name in _MEASURES):
+        if any(model.names.calls_named(name, model.function(node)) for name in vocabulary.MEASURES_TIME):
             return
         item = single_item(node, loop, model)
         if item is None:

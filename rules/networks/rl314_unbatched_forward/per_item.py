@@ -16,11 +16,13 @@ from rlint.rule import (
     LoopItem,
     Scope,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     is_in,
     last_name,
     loop_variables,
+    models,
     observations,
     one_row_batches,
     regex,
@@ -31,7 +33,7 @@ from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
 _FOLLOWS = regex(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
-_RESHAPES = frozenset("astype contiguous copy float reshape to view".split())
+_RESHAPES = models.having(Trait.KEEPS_VALUES | Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY)
 _DEPTH = 6
 
 

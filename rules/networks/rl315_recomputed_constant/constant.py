@@ -9,10 +9,12 @@ from rlint.rule import (
     BindingKind,
     Scope,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     integers,
     last_name,
+    models,
     mutable,
     numbers,
     size_of,
@@ -32,14 +34,15 @@ _UNCHANGING = frozenset(
 # what has settings as attributes
 _HOLDERS = frozenset({TypeTag.INSTANCE, TypeTag.ENVIRONMENT, TypeTag.SPACE, TypeTag.CLASS, TypeTag.UNKNOWN})
 _SIZED = frozenset({TypeTag.TUPLE, TypeTag.STR, TypeTag.RANGE})
-_BUILTINS = frozenset(
-    f"builtins.{name}" for name in "int float range min max abs list tuple round pow sum len reversed".split()
-)
+_BUILTINS = models.having(Trait.OF_NUMBERS, "builtins") | {
+    "builtins.list",
+    "builtins.reversed",
+    "builtins.tuple",
+}
 _LIBRARIES = ("torch.", "numpy.", "math.")
 _NOT_WITH = frozenset({"requires_grad", "out", "pin_memory", "generator", None})
-_SHAPES = frozenset(
-    """to type astype view reshape expand repeat tile unsqueeze squeeze flatten permute transpose roll flip
-    swapaxes unflatten""".split()
+_SHAPES = models.having(
+    Trait.CASTS_TO | Trait.RESHAPES | Trait.REPEATS | Trait.MIRRORS, TypeTag.TENSOR, TypeTag.NDARRAY
 )
 _MOST_AROUND = 400
 """What is larger than a call by more nodes is no formula, but a table, and each of its items would ask."""

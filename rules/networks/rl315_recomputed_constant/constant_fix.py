@@ -5,24 +5,21 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from rlint.rule import Applicability, Edit, Fix, Function, SemanticModel, TypeTag, descendants, regex
+from rlint.rule import (
+    Applicability,
+    Edit,
+    Fix,
+    Function,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    regex,
+    vocabulary,
+)
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind
 from rlint.rules.networks.rl315_recomputed_constant.constant_text import means_the_same, text_of
 
-_NAMES = {
-    "arange": "indices",
-    "eye": "identity",
-    "linspace": "grid",
-    "logspace": "grid",
-    "geomspace": "grid",
-    "tril": "mask",
-    "triu": "mask",
-    "zeros": "zeros",
-    "ones": "ones",
-    "pow": "powers",
-    "power": "powers",
-}
 _READABLE = 1_000_000
 _SPACE = regex(r"\s")
 
@@ -59,7 +56,7 @@ def name_for(found: Hoisted, model: SemanticModel) -> str:
             return "one" if number else "zero"
         case ast.Call(func=func, args=[*given]):
             called = (model.names.qualified(func) or "").rpartition(".")[2]
-            return _NAMES.get(called) or _of_one_number(called, given, model) or "constant"
+            return vocabulary.CONSTANTS.get(called) or _of_one_number(called, given, model) or "constant"
     return "constant"
 
 

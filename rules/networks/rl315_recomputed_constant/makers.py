@@ -5,24 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, TypeTag
+from rlint.rule import SemanticModel, Trait, TypeTag, models
 
-OF_DATA = frozenset(
-    """torch.tensor torch.as_tensor torch.asarray torch.Tensor torch.FloatTensor torch.DoubleTensor
-    torch.LongTensor torch.IntTensor torch.BoolTensor torch.ByteTensor numpy.array numpy.asarray""".split()
-)
+OF_DATA = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 FILLED = frozenset(
     f"{library}.{name}" for library in ("torch", "numpy") for name in ("zeros", "ones", "full")
 )
-MAKERS = (
-    OF_DATA
-    | FILLED
-    | frozenset(
-        f"{library}.{name}"
-        for library in ("torch", "numpy")
-        for name in "arange linspace logspace geomspace eye identity tri tril_indices triu_indices".split()
-    )
-)
+MAKERS = OF_DATA | FILLED | models.having(Trait.FROM_NUMBERS, "torch", "numpy")
 ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _AT_ONCE = FILLED | {"numpy.arange"}
 _STOPS = (

@@ -11,15 +11,17 @@ from rlint.rule import (
     Binding,
     BindingKind,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     frozen,
+    models,
     weight_sync,
 )
 
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
 _KEEPS_ON_PURPOSE = frozenset({"retain_graph", "create_graph"})
-_DETACHES = frozenset({"detach", "item", "tolist", "numpy", "argmax"})
+_DETACHES = models.having(Trait.TO_HOST | Trait.GIVES_INDEX, TypeTag.TENSOR) | {"detach"}
 _DEPTH = 60
 LOSSES = frozenset(
     """loss losses criterion criteria error errors err nll mse kl kld entropy objective cost bce ce

@@ -77,7 +77,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, ClassSummary, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, models
+from rlint.rule import (
+    Applicability,
+    ClassSummary,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    models,
+    parameters,
+)
 from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     NeedlessSoftmax,
@@ -90,10 +101,9 @@ CHECKS_NOTHING = frozenset({"Independent"})
 PASSES_ON = frozenset({"TransformedDistribution", "MixtureSameFamily"})
 """These have no parameters of their own, only values to check."""
 BEFORE_VALIDATE_ARGS = {
-    **dict.fromkeys(("Chi2", "Dirichlet", "Exponential", "HalfCauchy", "HalfNormal", "Poisson"), 1),
-    **dict.fromkeys(("Binomial", "ContinuousBernoulli", "LowRankMultivariateNormal", "Multinomial"), 3),
-    **dict.fromkeys(("NegativeBinomial", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT"), 3),
-    **dict.fromkeys(("MultivariateNormal", "Wishart"), 4),
+    name.removeprefix(PACKAGE): names.index("validate_args")
+    for name, names in parameters.PARAMETERS.items()
+    if name.startswith(PACKAGE)
 }
 """How many arguments may come before it; two, if nothing is said."""
 CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Binding, BindingKind, Edit, Fix, SemanticModel, frozen
+from rlint.rule import (
+    Applicability,
+    Binding,
+    BindingKind,
+    Edit,
+    Fix,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    frozen,
+    models,
+)
 from rlint.rules.networks._shared.deletion import deletion
 
 _PARAMETERS = ("loc", "covariance_matrix", "precision_matrix", "scale_tril", "validate_args")
 _MADE_OF_DIAGONAL = frozenset({"torch.diag", "torch.diag_embed"})
-_LEAVES_IT_SO = frozenset({"to", "cuda", "cpu", "float", "double", "detach", "clone", "contiguous"})
+_LEAVES_IT_SO = (
+    models.having(Trait.KEEPS_VALUES, TypeTag.TENSOR)
+    - models.having(Trait.GIVES_NUMBER, TypeTag.TENSOR)
+    - {"bfloat16", "half"}  # small numbers become 0 there
+)
 _ONLY_THERE = ("covariance_matrix", "precision_matrix", "scale_tril", "_unbroadcasted_scale_tril", "loc")
 """Attributes of `MultivariateNormal` that `Independent` does not have."""
 _DEPTH = 4

@@ -72,7 +72,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel
+from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
 from rlint.rules.networks._shared.deletion import deletion
 from rlint.rules.networks._shared.same_input import is_forward
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
@@ -87,7 +87,6 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     waste_of,
 )
 
-MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
 REASON = "an input that the network cannot take raises an error only where its result is used"
 
 
@@ -167,7 +166,7 @@ def is_inside_forward(call: ast.Call, model: SemanticModel) -> bool:
 def is_measured(call: ast.Call, model: SemanticModel) -> bool:
     """Does the function measure how long a network takes?"""
     function = model.function(call)
-    return any(model.names.calls_named(name, function) for name in MEASURES)
+    return any(model.names.calls_named(name, function) for name in vocabulary.MEASURES_TIME)
 
 
 def called(call: ast.Call, model: SemanticModel) -> str:

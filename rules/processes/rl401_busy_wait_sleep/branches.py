@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, descendants
+from rlint.rule import SemanticModel, descendants, vocabulary
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
@@ -12,7 +12,6 @@ from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind, asks_at_once
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, asked_by
 
-_WORK = frozenset("step backward render act learn train forward predict generate reset".split())
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})
 
 
@@ -212,6 +211,6 @@ def _works_before(
             for node in descendants(earlier) if isinstance(earlier, (ast.Expr, ast.Assign)) else ():
                 if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
                     name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
-                    if _WORK & words_of(name):
+                    if vocabulary.WORKS & words_of(name):
                         return True
     return False

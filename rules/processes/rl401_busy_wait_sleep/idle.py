@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.rule import EffectKind, SemanticModel, TypeTag, descendants, mutable
+from rlint.rule import EffectKind, SemanticModel, TypeTag, descendants, mutable, vocabulary
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, pause_of
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
@@ -13,9 +13,6 @@ from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll
 
 _LOCKS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE, TypeTag.SHARED_VALUE})
 _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})
-_NOT_THERE = frozenset(
-    "Empty Full IndexError KeyError FileNotFoundError BlockingIOError Again QueueEmpty QueueFull".split()
-)
 _HARMLESS = EffectKind.TELLS | EffectKind.READS_CLOCK
 
 
@@ -108,7 +105,7 @@ def means_not_there(handler: ast.ExceptHandler) -> bool:
     """`except queue.Empty`: does the exception say that there is nothing yet, rather than a failure?"""
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     names = [kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "") for kind in types]
-    return bool(names) and _NOT_THERE.issuperset(names)
+    return bool(names) and vocabulary.NOTHING_THERE.issuperset(names)
 
 
 def _is_lock(expression: ast.expr, model: SemanticModel) -> bool:

@@ -6,20 +6,22 @@ import ast
 import enum
 from collections.abc import Iterator
 
-from rlint.rule import MAX_DEFINITIONS, EffectKind, SemanticModel, TypeTag, descendants, is_in, models
-from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import (
-    BLOCKING,
-    FETCHES,
-    FOREIGN,
-    LOOKS,
-    NETWORK,
-    OWN,
-    words_of,
+from rlint.rule import (
+    MAX_DEFINITIONS,
+    EffectKind,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    is_in,
+    models,
+    waiting_words,
 )
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
 
-NEUTRAL = frozenset(
-    f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()
+NEUTRAL = models.having(Trait.OF_NUMBERS, "builtins") - {"builtins.len"} | (
+    {"builtins.all", "builtins.any"} | {"builtins.getattr", "builtins.hasattr", "builtins.isinstance"}
 )
 """Functions that look at nothing but what they are given."""
 
@@ -113,7 +115,7 @@ class Looks:
 
     def _called(self, call: ast.Call) -> _Verdict | None:
         callee = self.model.names.qualified(call.func) or ""
-        if callee.partition(".")[0] in NETWORK:
+        if callee.partition(".")[0] in waiting_words.NETWORK:
             return None
         if callee == "builtins.len" and len(call.args) == 1:
             return (
@@ -127,7 +129,7 @@ class Looks:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if name == "poll" and not asks_at_once(call):
             return None
-        if name in LOOKS or (effect.quiet and not self._changes_subject(call)):
+        if name in waiting_words.LOOKS or (effect.quiet and not self._changes_subject(call)):
             return _Verdict.STATE
         return _Verdict.DATA if self._fetches(call) else None
 
@@ -145,11 +147,11 @@ class Looks:
                 if self.strict:
                     return name == "get_nowait" or (name == "get" and asks_at_once(call))
                 if (
-                    not FETCHES & words_of(name)
+                    not waiting_words.FETCHES & words_of(name)
                     or self.model.effects.call_effect(call).kind & EffectKind.NETWORK
                 ):
                     return False
-                if name not in BLOCKING:
+                if name not in waiting_words.BLOCKING:
                     return True
                 tag = (
                     self.model.types.type_of(call.func.value).tag
@@ -164,8 +166,8 @@ class Looks:
         name = node.id if isinstance(node, ast.Name) else node.attr
         words = words_of(name)
         return (
-            bool(FOREIGN & words)
-            and not OWN & words
+            bool(waiting_words.FOREIGN & words)
+            and not waiting_words.OWN & words
             and self.model.types.type_of(node).tag not in SORT_OF_TAG
         )
 

@@ -5,48 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from rlint.rule import descendants
-
-_STOPS = frozenset(
-    """stop stopped exit quit shutdown terminate terminated cancel kill abort closed finished
-    running alive active closing""".split()
-)
-
-LOOKS = frozenset(
-    """is_set isSet is_alive done ready empty full qsize is_ready is_done is_completed is_finished finished
-    poll exists is_file can_sample ready_to_sample has_data has_new has_batch size
-    item is_empty available numel exitcode""".split()
-)
-"""Methods that only look, whatever they are called on."""
-
-FETCHES = frozenset(
-    """sample get pop popleft poll recv receive fetch pull next take read drain try dequeue batch collect
-    consume peek check status query""".split()
-)
-"""Words in the names of functions that take data, if there are any."""
-
-BLOCKING = frozenset({"get", "recv", "recv_pyobj", "recv_bytes", "take", "join", "result", "accept", "wait"})
-"""Methods that wait by themselves, unless they are told not to."""
-
-FOREIGN = frozenset(
-    """http https url session client server api endpoint health healthy robot arm
-    gripper motor joint servo serial camera cam ros rospy viewer window plt pygame glfw render renderer
-    keyboard joystick gamepad button gpio hardware teleop limiter throttle throttled quota cooldown bucket
-    limit viz gui figure display browser driver page selenium websocket vehicle drone carla airsim unity
-    simulator""".split()
-)
-"""Words for what lies outside of the program, or has a pace of its own."""
-
-NETWORK = frozenset("requests urllib urllib3 httpx aiohttp http socket grpc redis ray boto3 paramiko".split())
-"""Packages whose functions go out of the machine."""
-
-PLACES = frozenset(
-    "limiter limit limited throttle throttled bucket teleop ratelimiter connect calibrate calibration".split()
-)
-"""Words in the names of classes, functions and files that lose time on purpose, or wait for a device."""
-
-OWN = frozenset("param params parameter inference policy replay weight weights learner actor".split())
-"""Words that make a server one of the program itself."""
+from rlint.rule import descendants, waiting_words
 
 
 @lru_cache(maxsize=4096)
@@ -72,4 +31,4 @@ def names_in(expression: ast.AST) -> set[str]:
 
 def calls_off(subject: ast.expr) -> bool:
     """Is this, by its name, a flag that ends a wait before its time (`stop`, `self.running`)?"""
-    return bool(_STOPS & names_in(subject))
+    return bool(waiting_words.STOPS & names_in(subject))

@@ -6,7 +6,7 @@ import ast
 import enum
 from dataclasses import replace
 
-from rlint.rule import SemanticModel, Type, TypeTag, descendants, frozen
+from rlint.rule import SemanticModel, Trait, Type, TypeTag, descendants, frozen, models
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 
 
@@ -40,10 +40,15 @@ class Poll:
 
 
 _METHODS = {
-    "is_set": (PollKind.EVENT, True), "isSet": (PollKind.EVENT, True), "is_alive": (PollKind.WORKER, False),
-    "done": (PollKind.FUTURE, True), "ready": (PollKind.RESULT, True), "empty": (PollKind.EMPTY, False),
-    "full": (PollKind.FULL, False), "qsize": (PollKind.EMPTY, True), "poll": (PollKind.MESSAGE, True),
-}  # fmt: skip
+    **dict.fromkeys(models.having(Trait.POLLS, TypeTag.EVENT), (PollKind.EVENT, True)),
+    **dict.fromkeys(models.having(Trait.POLLS, TypeTag.THREAD, TypeTag.PROCESS), (PollKind.WORKER, False)),
+    **dict.fromkeys(models.having(Trait.POLLS, TypeTag.CONNECTION), (PollKind.MESSAGE, True)),
+    **dict.fromkeys(models.having(Trait.POLLS, TypeTag.FUTURE), (PollKind.FUTURE, True)),
+    "ready": (PollKind.RESULT, True),
+    "empty": (PollKind.EMPTY, False),
+    "full": (PollKind.FULL, False),
+    "qsize": (PollKind.EMPTY, True),
+}
 SORT_OF_TAG = {
     TypeTag.EVENT: PollKind.EVENT, TypeTag.THREAD: PollKind.WORKER, TypeTag.PROCESS: PollKind.WORKER,
     TypeTag.FUTURE: PollKind.FUTURE, TypeTag.QUEUE: PollKind.EMPTY, TypeTag.CONNECTION: PollKind.MESSAGE,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import descendants, mutable
+from rlint.rule import descendants, mutable, waiting_words
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
-from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import FETCHES, words_of
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 
 WaitLoop = ast.While | ast.For
@@ -68,7 +68,7 @@ def drains(loop: WaitLoop, asked: list[Poll]) -> bool:
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and bool(FETCHES & words_of(node.func.attr))
+        and bool(waiting_words.FETCHES & words_of(node.func.attr))
         and ast.unparse(node.func.value) in owners
         for statement in loop.body
         for node in descendants(statement)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, is_in
+from rlint.rule import SemanticModel, is_in, waiting_words
 from rlint.rules.processes.rl401_busy_wait_sleep.branches import branch_wait, round_wait
 from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
 from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import own_pauses
-from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import PLACES, calls_off, words_of
+from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import calls_off, words_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, asked_by, drains
 
@@ -43,7 +43,7 @@ def _keeps_a_limit(loop: WaitLoop, model: SemanticModel) -> bool:
     """Does the loop stand in a rate limiter or the like?"""
     around = [place.name for place in (model.function(loop), model.class_of(loop)) if place is not None]
     around.append(model.module.module.rpartition(".")[2])
-    return any(PLACES & words_of(name) for name in around)
+    return any(waiting_words.PLACES & words_of(name) for name in around)
 
 
 def _whole(loop: WaitLoop, model: SemanticModel, *, strict: bool) -> Wait | None:

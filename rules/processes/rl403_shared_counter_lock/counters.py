@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import LockSection, SemanticModel, TypeTag, descendants, last_name, root_of
+from rlint.rule import LockSection, SemanticModel, Trait, TypeTag, descendants, last_name, models, root_of
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
-_NUMBERS = frozenset(f"builtins.{name}" for name in ("min", "max", "int", "abs", "float", "bool", "len"))
+_NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 

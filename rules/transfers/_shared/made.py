@@ -4,49 +4,33 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, Device, SemanticModel, TypeTag, frozen
+from rlint.rule import (
+    Binding,
+    BindingKind,
+    Device,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    element_types,
+    frozen,
+    models,
+)
 
-_FILL = frozenset(
-    f"torch.{name}"
-    for name in "zeros ones empty full eye scalar_tensor tril_indices triu_indices zeros_like ones_like "
-    "empty_like full_like".split()
-)
+_FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
 _ROUND = frozenset({"torch.linspace", "torch.logspace"})
-_DRAW = frozenset(
-    f"torch.{name}" for name in "rand randn randint randperm normal rand_like randn_like randint_like".split()
-)
+_DRAW = models.having(Trait.DRAWS_SHAPE | Trait.DRAWS_LIKE, "torch") | {"torch.normal"}
 _CONVERT = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 _DEFAULT = "torch.float32"
 LEGACY = {
-    "torch.Tensor": _DEFAULT,
-    "torch.FloatTensor": _DEFAULT,
-    "torch.DoubleTensor": "torch.float64",
-    "torch.HalfTensor": "torch.float16",
-    "torch.BFloat16Tensor": "torch.bfloat16",
-    "torch.LongTensor": "torch.int64",
-    "torch.IntTensor": "torch.int32",
-    "torch.ShortTensor": "torch.int16",
-    "torch.CharTensor": "torch.int8",
-    "torch.ByteTensor": "torch.uint8",
-    "torch.BoolTensor": "torch.bool",
+    f"torch.{name}": _DEFAULT if name in ("Tensor", "FloatTensor") else f"torch.{dtype}"
+    for name, dtype in element_types.LEGACY.items()
 }
 """Constructors that know no `device=`, and the type that they give."""
 CASTS = {
-    "float": _DEFAULT,
-    "double": "torch.float64",
-    "half": "torch.float16",
-    "bfloat16": "torch.bfloat16",
-    "long": "torch.int64",
-    "int": "torch.int32",
-    "short": "torch.int16",
-    "char": "torch.int8",
-    "byte": "torch.uint8",
-    "bool": "torch.bool",
+    name: _DEFAULT if name == "float" else f"torch.{dtype}" for name, dtype in element_types.CASTS.items()
 }
 """Methods that change the type of the numbers, and what to."""
-_VIEWS = frozenset(
-    "unsqueeze squeeze view reshape flatten unflatten t transpose permute swapaxes contiguous".split()
-)
+_VIEWS = models.having(Trait.RESHAPES, TypeTag.TENSOR) | {"contiguous"}
 _KEYWORDS = frozenset(
     "dtype size data fill_value start end step steps base low high n m input row col".split()
 )

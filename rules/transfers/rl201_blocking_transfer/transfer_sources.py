@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, batches
+from rlint.rule import Binding, BindingKind, SemanticModel, Trait, TypeTag, batches, models
 
-CONSTRUCTORS = frozenset(
-    f"torch.{name}"
-    for name in """arange as_tensor asarray empty empty_like eye full full_like linspace logspace ones
-    ones_like rand rand_like randint randint_like randn randn_like randperm scalar_tensor tensor zeros
-    zeros_like Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor
-    LongTensor ShortTensor""".split()
-)
+CONSTRUCTORS = models.having(
+    Trait.ALLOCATES
+    | Trait.DRAWS_SHAPE
+    | Trait.DRAWS_LIKE
+    | Trait.FROM_DATA
+    | Trait.FROM_NUMBERS
+    | Trait.LEGACY,
+    "torch",
+) | {"torch.scalar_tensor"}
 """Made by these and moved at once is a pattern of its own."""
 
 _READ_ONLY = frozenset({"shape", "dtype", "device", "ndim"})

@@ -11,26 +11,23 @@ from rlint.rule import (
     Heat,
     Scope,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
     frozen,
+    models,
+    vocabulary,
 )
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 _READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert})
-READERS = frozenset({"item", "tolist", "numpy", "float", "int", "bool", "print"})
+READERS = models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"bool", "float", "int", "print"}
 """The calls that `reads_at` knows, by the names that are written."""
-# methods that only tensors have, so that what they are called on and what they give is one
-_OF_TENSORS = frozenset(
-    "detach cpu cuda unsqueeze log_prob log_probs backward requires_grad_ masked_fill logsumexp".split()
+_KEEP_TENSORS = (
+    models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR) | {"type"}
 )
-_KEEP_TENSORS = frozenset(
-    """abs add all amax amin any argmax argmin clamp clamp_min clamp_max div exp flatten float double half
-    gather index_select log max mean median min mul norm permute pow prod reshape round select sigmoid sign
-    softmax sqrt square squeeze std sub sum tanh to transpose type view var""".split()
-)
-_LEAVES = frozenset({"item", "numpy", "tolist", "size", "dim", "numel", "backward", "parameters"})
+_LEAVES = models.having(Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {"backward", "parameters"}
 _OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
 _HOST = ('"cpu"', "'cpu'")
 _DEPTH = 5
@@ -159,7 +156,7 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
                 return None
             if method in ("to", "cuda") and where(owner, model, depth - 1) is not None:
                 return _target(expression, owner, model, depth)
-            if method in _OF_TENSORS:
+            if method in vocabulary.OF_TENSORS:
                 return where(owner, model, depth - 1) or Device.UNKNOWN
             if method in _KEEP_TENSORS:
                 return where(owner, model, depth - 1)

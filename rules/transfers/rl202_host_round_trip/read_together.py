@@ -13,13 +13,17 @@ from rlint.rule import (
     Function,
     Loop,
     SemanticModel,
+    Trait,
+    TypeTag,
     descendants,
     is_in,
+    models,
+    vocabulary,
 )
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, is_hot, reads_below
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
-_LOGS = frozenset({"append", "add_scalar", "log", "info", "debug", "extend", "add", "update", "log_metric"})
+_LOGS = vocabulary.LOGS | {"add", "append", "extend", "update"}
 
 
 def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
@@ -210,7 +214,7 @@ def _is_plain(tensor: ast.expr) -> bool:
     )
 
 
-_CHEAP = frozenset("abs detach flatten max mean min norm numel pow squeeze std sum var view".split())
+_CHEAP = models.having(Trait.KEEPS_ORDER | Trait.REDUCES, TypeTag.TENSOR) | {"abs", "detach", "numel", "pow"}
 
 
 def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:

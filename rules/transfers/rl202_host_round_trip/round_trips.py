@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, BindingKind, Device, Fix, SemanticModel, descendants, frozen, last_names
+from rlint.rule import (
+    Applicability,
+    BindingKind,
+    Device,
+    Fix,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    frozen,
+    last_names,
+    models,
+)
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead, reads_at, waits
 
 _WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
@@ -13,9 +25,9 @@ _FLOATS = frozenset({"torch.FloatTensor", "torch.Tensor"})
 _MAKERS = _WRAPS | _COPIES | _FLOATS
 MAKERS = last_names(*_MAKERS)
 """What makes tensors of numbers, by its last name."""
-_KEEPS = frozenset("detach flatten reshape squeeze unsqueeze view".split())
-_CASTS = frozenset("bool double float half int long".split())
-_CHANGES = frozenset("byteswap fill itemset partition put resize setflags sort".split())
+_KEEPS = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY) | {"detach"}
+_CASTS = models.having(Trait.CASTS, TypeTag.TENSOR)
+_CHANGES = models.mutators(TypeTag.NDARRAY) | {"byteswap"}
 _READS = frozenset({"item", "numpy", "tolist"})
 _PLACES = frozenset({"device", "dtype"})
 

@@ -5,20 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, TypeTag
+from rlint.rule import (
+    Applicability,
+    BindingKind,
+    Edit,
+    Fix,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    element_types,
+    models,
+)
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_known_at
 
-_FRACTIONS = frozenset({"float", "float16", "float32", "float64", "bfloat16"})
+_REDUCTIONS = models.having(Trait.SUMMARISES, TypeTag.TENSOR)
 # of floating-point tensors alone, or such that they give one
-_GIVES_FRACTIONS = frozenset("mean std var norm entropy log_prob sigmoid exp log sqrt logsumexp".split())
-_KEEPS_TYPE = frozenset(
-    "abs amax amin clamp detach flatten max min neg prod reshape squeeze sum view".split()
+_GIVES_FRACTIONS = (
+    _REDUCTIONS - {"sum"} | {"exp", "log", "sigmoid", "sqrt"} | {"entropy", "log_prob", "logsumexp"}
 )
-_REDUCES = frozenset({"torch.mean", "torch.sum", "torch.std", "torch.var", "torch.norm"})
-_REDUCTIONS = frozenset({"mean", "sum", "std", "var", "norm"})
-_ELEMENTWISE = frozenset({"abs", "clone", "detach", "exp", "log", "neg", "sigmoid", "sqrt", "square", "tanh"})
-_THE_SAME = frozenset({"clone", "cpu", "detach", "float", "squeeze"})
+_KEEPS_TYPE = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR) | (
+    {"amax", "amin", "max", "min"} | {"abs", "clamp", "detach", "neg"} | {"prod", "sum"}
+)
+_REDUCES = models.having(Trait.SUMMARISES, "torch")
+_ELEMENTWISE = models.having(Trait.ELEMENTWISE | Trait.COPIES, TypeTag.TENSOR) | {"detach"}
+_THE_SAME = frozenset({"clone", "cpu", "detach"} | {"float", "squeeze"})
 """Methods that leave a number what it is."""
 _DEPTH = 4
 
@@ -173,7 +184,7 @@ def is_fraction(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
     """Is a tensor surely of a floating-point type, so that its number stays what it is among others?"""
     kind = model.types.type_of(tensor)
     if kind.dtype:
-        return kind.dtype in _FRACTIONS
+        return kind.dtype in element_types.FLOATS
     if depth <= 0:
         return False
     match tensor:

@@ -62,14 +62,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Rule, SemanticModel, TypeTag, last_names
+from rlint.rule import Finding, Rule, SemanticModel, Trait, TypeTag, last_names, models
 from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula, formula_of
 from rlint.rules.transfers.rl206_python_list_tensor.vectors import build_fix
 
-_MAKERS = frozenset(
-    """torch.tensor torch.as_tensor torch.Tensor torch.FloatTensor torch.DoubleTensor torch.LongTensor
-    numpy.array numpy.asarray""".split()
-)
+_MAKERS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 
 
 class PythonListTensor(Rule):

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, TypeTag, descendants, frozen, is_dotted_name, trip_count
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, frozen, is_dotted_name, models, trip_count
 
 _SHORT = 64
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
-_FUNCTIONS = frozenset(
-    {
-        *(f"math.{name}" for name in "sqrt exp log log2 log10 sin cos tan tanh pow fabs floor ceil".split()),
-        *(
-            f"numpy.{name}"
-            for name in "sqrt exp log log2 log10 sin cos tan tanh power abs floor ceil".split()
-        ),
-        *(f"builtins.{name}" for name in "float int abs pow".split()),
-    }
+_FUNCTIONS = (
+    models.having(Trait.ELEMENTWISE, "math", "numpy") - models.having(Trait.COMPARES, "numpy")
+    | {"math.pow", "numpy.power"}
+    | {f"builtins.{name}" for name in ("float", "int", "abs", "pow")}
 )
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.NUMPY_SCALAR, TypeTag.UNKNOWN})
 

@@ -11,15 +11,19 @@ from rlint.rule import (
     FunctionSummary,
     Heat,
     SemanticModel,
+    Trait,
     TypeTag,
     descendants,
+    models,
     parameter_of,
 )
 
-_WRAPPERS = frozenset(
-    """builtins.enumerate builtins.iter builtins.zip itertools.chain itertools.cycle itertools.islice
-    tqdm.tqdm""".split()
-)
+_WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins", "itertools", "tqdm") - {
+    "builtins.list",
+    "builtins.reversed",
+    "builtins.sorted",
+    "builtins.tuple",
+}
 _TAKES_OVER = frozenset({"prepare", "prepare_data_loader", "setup", "setup_dataloaders"})
 _DEPTH = 3
 

@@ -59,7 +59,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
+from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, last_names
 from rlint.rules.transfers._shared.reads import CONVERSIONS, TensorRead, is_first, read_of
 from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     TITLE,
@@ -78,7 +78,7 @@ class ItemPerElement(Rule):
     claims = ("time", "sync:cuda")
     heat = Heat.WARM
     visits = (ast.Call,)
-    callees = frozenset({"item", "float", "int", "bool", "map"})
+    callees = last_names("item", "map", *CONVERSIONS)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Autograd, Edit, Fix, SemanticModel, Type, TypeTag, descendants
+from rlint.rule import (
+    Applicability,
+    Autograd,
+    Edit,
+    Fix,
+    SemanticModel,
+    Trait,
+    Type,
+    TypeTag,
+    descendants,
+    element_types,
+    models,
+)
 from rlint.rules.transfers._shared.reads import (
     CONVERSIONS,
     TensorRead,
@@ -19,9 +31,10 @@ _SAME_BY = {
     "int": "uint8 int8 int16 int32 int64",
     "bool": "bool",
 }
-_TAKES_LISTS = frozenset(f"builtins.{name}" for name in "sum max min any all list tuple set sorted".split())
-_GIVES_COMPLEX = """cdouble cfloat complex complex32 complex64 complex128 eig eigvals fft fft2 fftn polar rfft
-    stft view_as_complex""".split()
+_TAKES_LISTS = models.having(Trait.ITERATES, "builtins") - (
+    models.giving(TypeTag.ITERATOR, "builtins") | {"builtins.bytearray", "builtins.bytes", "builtins.next"}
+)
+_GIVES_COMPLEX = sorted(element_types.COMPLEX)
 WARNS = "`{}` must not need a gradient: torch warns of that where an element is made a number"
 _READS = ("item", "tolist", "flatten", "__iter__", "__getitem__", "__float__", "__int__", "__bool__")
 TITLE = "Read all numbers at once"

@@ -8,6 +8,7 @@ from rlint.rule import (
     BindingKind,
     Device,
     SemanticModel,
+    Trait,
     Type,
     TypeTag,
     Use,
@@ -15,13 +16,12 @@ from rlint.rule import (
     element_types,
     frozen,
     last_name,
+    models,
 )
 
 CASTS = {"float": "float32", "double": "float64"}
 NARROW = frozenset({"uint8", "int8", "int16", "uint16"})
-_VIEWS = frozenset(
-    "contiguous flatten movedim permute reshape squeeze swapaxes t transpose unsqueeze view".split()
-)
+_VIEWS = models.having(Trait.RESHAPES, TypeTag.TENSOR) | {"contiguous"}
 _IMAGES = ("frame", "image", "img", "pixel", "screen", "rgb", "obs", "state", "observation")
 _SCALE = (255, 255.0, 256, 256.0)
 _DIVIDES = frozenset({"div", "div_", "divide", "true_divide"})
