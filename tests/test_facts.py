@@ -301,7 +301,7 @@ def test_quiet_functions_change_nothing_and_give_the_same_again(
     fact = models.callable_fact(qualified)
     assert fact is not None
     assert fact.effect.quiet
-    function = _find(qualified)
+    function = find(qualified)
     before, stream = copy.deepcopy(arguments), random.getstate()
     first, second = function(*arguments), function(*arguments)
     assert arguments == before
@@ -311,7 +311,7 @@ def test_quiet_functions_change_nothing_and_give_the_same_again(
     assert _has_kind(first, fact.result.tag), type(first)
 
 
-def _find(qualified: str) -> Any:
+def find(qualified: str) -> Any:
     parts = qualified.split(".")
     for length in range(len(parts) - 1, 0, -1):
         try:
@@ -362,7 +362,7 @@ def test_pure_functions_of_numpy_are_pure_and_their_results_new_where_so_said() 
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 try:
-                    first, second = _find(qualified)(argument), _find(qualified)(argument)
+                    first, second = find(qualified)(argument), find(qualified)(argument)
                 except (TypeError, ValueError, np.linalg.LinAlgError, AttributeError, IndexError):
                     continue
             called += 1
@@ -434,7 +434,7 @@ def test_pure_functions_of_torch_are_pure_and_their_results_new_where_so_said() 
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
-                    result = _find(qualified)(argument)
+                    result = find(qualified)(argument)
                 except (TypeError, RuntimeError, ValueError, IndexError, AttributeError, NotImplementedError):
                     continue
             called += 1
@@ -487,7 +487,7 @@ def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> Non
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
-                    _find(qualified)(*arguments)
+                    find(qualified)(*arguments)
                 except (TypeError, ValueError, AssertionError, RuntimeError, AttributeError, KeyError):
                     continue
             made += 1

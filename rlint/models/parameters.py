@@ -25,7 +25,8 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
         {
             "zeros ones empty": "shape dtype order",
             "full": "shape fill_value dtype order",
-            "zeros_like ones_like empty_like": "a dtype order subok shape",
+            "zeros_like ones_like": "a dtype order subok shape",
+            "empty_like": "prototype dtype order subok shape",
             "full_like": "a fill_value dtype order subok shape",
             "array": "object dtype",
             "asarray asanyarray": "a dtype order",
@@ -39,7 +40,7 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
             "sum mean prod std var nansum nanmean nanprod nanstd nanvar": f"a {_REDUCED}",
             "cumsum cumprod nancumsum nancumprod": f"a {_REDUCED}",
             "max min amax amin all any argmax argmin median": "a axis out",
-            "clip": "a min max out",
+            "clip": "a a_min a_max out",
             "reshape": "a shape order",
             "ravel": "a order",
             "random.random random.random_sample": "size",
