@@ -312,6 +312,7 @@ def test_quiet_functions_change_nothing_and_give_the_same_again(
 
 
 def find(qualified: str) -> Any:
+    """Import what can be imported of a name, and ask for the rest."""
     parts = qualified.split(".")
     for length in range(len(parts) - 1, 0, -1):
         try:
