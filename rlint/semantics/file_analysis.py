@@ -11,7 +11,7 @@ from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
 from rlint.semantics.frequency.loops import LoopIndex
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
-from rlint.semantics.nn.autograd import LocalAutograd
+from rlint.semantics.nn.autograd import LocalAutograd, leaves_autograd_alone
 from rlint.semantics.threads.locks import Locks
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.scopes import Binding, Scope
@@ -63,7 +63,8 @@ class FileAnalysis:
             index,
             self.definitions,
         )
-        linked.names, linked.autograd, linked._def_use = self.names, self.autograd, self._def_use
+        linked.names, linked._def_use = self.names, self._def_use
+        linked.autograd = self.autograd.linked(lambda path: leaves_autograd_alone(path, self.name, index))
         linked.types = self.types.linked(index)
         linked.effects = EffectInference(self.syntax, self.names, linked.types, index)
         linked.loops = self.loops.linked(linked.types)

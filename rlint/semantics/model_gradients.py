@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from functools import partial
 
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
@@ -12,7 +13,7 @@ from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_nn import NetworkQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
-from rlint.semantics.nn.autograd import Autograd, AutogradCallers
+from rlint.semantics.nn.autograd import Autograd, AutogradCallers, leaves_autograd_alone
 from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow
 from rlint.semantics.nn.gradient_sinks import SinkKind
@@ -38,7 +39,9 @@ class GradientQueries:
         self._types = types
         self._nn = nn
         self._autograd = analysis.autograd
-        self._callers = AutogradCallers(program.heat, program.guesses)
+        self._callers = AutogradCallers(
+            program.heat, program.guesses, partial(leaves_autograd_alone, index=program.index)
+        )
         self._forwards = ForwardCalls(program.heat)
         self._gradients = GradientFlow(analysis, self._autograd, program.index)
         self._sinks: dict[ast.expr, tuple[Sink[SinkKind], ...]] = {}

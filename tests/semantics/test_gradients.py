@@ -166,6 +166,74 @@ def test_callers_in_other_files() -> None:
     assert model.gradients.autograd_at(expression(model, "net(state)")) is Autograd.UNKNOWN
 
 
+MODE_ONLY = """
+class eval_mode:
+    def __init__(self, *models):
+        self.models = models
+    def __enter__(self):
+        self.before = [model.training for model in self.models]
+        for model in self.models:
+            model.train(False)
+    def __exit__(self, *args):
+        for model, state in zip(self.models, self.before):
+            model.train(state)
+"""
+GENERATOR = """
+from contextlib import contextmanager
+@contextmanager
+def eval_mode(model):
+    model.eval()
+    yield
+    model.train()
+"""
+GRADIENTS_OFF = """
+import torch
+from contextlib import contextmanager
+@contextmanager
+def eval_mode(model):
+    model.eval()
+    with torch.no_grad():
+        yield
+    model.train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("helper", "said"),
+    [
+        (MODE_ONLY, Autograd.ON),
+        (GENERATOR, Autograd.ON),
+        (GRADIENTS_OFF, Autograd.UNKNOWN),
+        ("from library import eval_mode\n", Autograd.UNKNOWN),
+        ("import library\nclass eval_mode(library.Mode): pass\n", Autograd.UNKNOWN),
+        (f"import library\n{MODE_ONLY.replace('eval_mode:', 'eval_mode(library.Mode):')}", Autograd.UNKNOWN),
+    ],
+)
+@pytest.mark.parametrize("off", ["", "with torch.no_grad():"])
+def test_contexts_of_the_project(helper: str, said: Autograd, off: str) -> None:
+    """What sounds like evaluation only turns autograd off if its definition does; what stands around it goes
+    on to count, where the call is made as where its caller is.
+    """
+    indent = "    " if off else ""
+    model = build(
+        {
+            "utils.py": f"import torch\n{helper}",
+            "agent.py": "import torch\nclass Agent:\n    def act(self, obs):\n        return self.net(obs)\n",
+            "train.py": (
+                "import torch\nimport utils\nfrom agent import Agent\n"
+                "agent = Agent()\n"
+                "def train(obs, envs):\n"
+                f"    {off}\n    {indent}with utils.eval_mode(agent):\n"
+                f"        {indent}agent.act(obs)\n        {indent}envs.step(obs)\n"
+            ),
+        }
+    )
+    expected = Autograd.OFF if off and said is Autograd.ON else said
+    train, agent = model["train.py"], model["agent.py"]
+    assert train.gradients.autograd_at(expression(train, "envs.step(obs)")) is expected
+    assert agent.gradients.autograd_at(expression(agent, "self.net(obs)")) is expected
+
+
 def test_what_turns_autograd_for_the_whole_program() -> None:
     """Where autograd is turned off for good, nobody knows where it is off; so in what others call."""
     helper = """

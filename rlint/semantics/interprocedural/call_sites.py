@@ -15,6 +15,7 @@ from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summary import CallSite
+from rlint.semantics.nn.autograd import UNSAID
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
 from rlint.syntax.last_names import last_name
@@ -81,6 +82,7 @@ def _call_site(
     are_told = bool(path)  # where nobody knows who is called, nobody gets them
     type_of = analysis.types.type_of
     arguments = [(name, type_of(value).aged() if are_told else UNKNOWN) for name, value in values]
+    said = gradients.here.said_at(call) if gradients.concerned else UNSAID
     return CallSite(
         alike(path),
         method,
@@ -91,7 +93,8 @@ def _call_site(
         receiver,
         loops.pacing.each_pass(call),
         alike(tuple(_named(values))),
-        gradients.here.at(call) if gradients.concerned else None,
+        said.autograd,
+        said.entered,
         loops.conditions.of(call),
         bool(analysis.locks.held(call)),
         passes=alike(tuple(_passed(values, call, analysis))),

@@ -54,7 +54,8 @@ class CallSite:
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
     # position or keyword, with the last name in the argument, and with `[]` behind it that in its index
     names: tuple[tuple[str, str], ...] = ()
-    autograd: Autograd | None = None  # what the function around it says of autograd there
+    autograd: Autograd | None = None  # what the function around it says of autograd there …
+    entered: tuple[str, ...] = ()  # … if none of these contexts and decorators turns it
     guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see path_conditions.py)
     locked: bool = False  # is a lock held around it in the same function (see locks.py)?
     starts: str = ""  # "process" or "thread", where a worker of this sort makes the call (see launches.py)
@@ -112,6 +113,7 @@ class FunctionSummary:
         IteratedParameter, ...
     ] = ()  # of a quiet function: what it goes through and may be an iterator
     turns_autograd: bool = False  # leaves autograd turned on or off for what follows
+    concerns_autograd: bool = False  # may turn it while something runs inside of it, by its text
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function

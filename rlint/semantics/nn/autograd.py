@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
+from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.syntax.last_names import last_name
@@ -15,11 +16,14 @@ from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
     from rlint.semantics.frequency.heat import HeatMap
     from rlint.semantics.interprocedural.call_graph import CallGraph
+    from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.qualified_names import QualifiedNames
-    from rlint.semantics.interprocedural.summary import FunctionSummary
+    from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 
 
 class Autograd(Enum):
@@ -30,6 +34,19 @@ class Autograd(Enum):
     UNKNOWN = "unknown"
 
 
+@frozen
+class Said:
+    """What the code around a place says about autograd; `autograd` is None where it says nothing. `entered`
+    are contexts and decorators of the project whose names sound as if they turned autograd: it holds if
+    none of them does, which another file tells.
+    """
+
+    autograd: Autograd | None
+    entered: tuple[str, ...] = ()
+
+
+UNSAID = Said(None)
+_UNSURE = Said(Autograd.UNKNOWN)
 _GRAD_MODE = ("torch", "torch.autograd", "torch.autograd.grad_mode")
 _OFF = frozenset(f"{module}.{name}" for module in _GRAD_MODE for name in ("no_grad", "inference_mode"))
 _ON = frozenset(f"{module}.enable_grad" for module in _GRAD_MODE)
@@ -37,6 +54,7 @@ _SET = frozenset(f"{module}.set_grad_enabled" for module in _GRAD_MODE)
 _SETTERS = frozenset(name.rpartition(".")[2] for name in _SET)
 _TURNING = frozenset(name.rpartition(".")[2] for name in _OFF | _ON | _SET)
 _TURNS = regex(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
+_OF_GRADIENTS = regex(r"grad|infer(?!red)", re.IGNORECASE)
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
 # what frameworks call with autograd off
 _HOOKS = regex(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
@@ -52,28 +70,49 @@ class LocalAutograd:
         self.syntax = syntax
         self.names = names
         self.definitions = definitions
-        self._functions: dict[Function, Autograd | None] = {}
-        self._statements: dict[ast.stmt | None, Autograd | None] = {}
+        self._functions: dict[Function, Said] = {}
+        self._statements: dict[ast.stmt | None, Said] = {}
+        self._leaves_autograd_alone: Callable[[str], bool] = lambda _: False
+
+    def linked(self, leaves_autograd_alone: Callable[[str], bool]) -> LocalAutograd:
+        """The same for who knows whether entering what stands at a path leaves autograd as it is."""
+        linked = LocalAutograd(self.syntax, self.names, self.definitions)
+        linked._functions, linked._statements = self._functions, self._statements
+        linked._leaves_autograd_alone = leaves_autograd_alone
+        return linked
 
     def at(self, node: ast.AST) -> Autograd | None:
         """What the function that runs a node says about autograd there; None where it says nothing."""
+        said = self.said_at(node)
+        return said.autograd if all(map(self._leaves_autograd_alone, said.entered)) else Autograd.UNKNOWN
+
+    def said_at(self, node: ast.AST) -> Said:
+        """The same, with what it depends on in other files."""
         if node in self.syntax.buried:
-            return Autograd.UNKNOWN
+            return _UNSURE
         parents = self.syntax.parents
         place: ast.AST | None = self.syntax.wholes.of(node)
         while place is not None and not isinstance(place, ast.stmt):
             place = parents.get(place)
             if type(place) is ast.Lambda:
-                return Autograd.UNKNOWN
+                return _UNSURE
         return self._at(place)
 
-    def _at(self, statement: ast.stmt | None) -> Autograd | None:
+    def concerns(self, definition: Function | ast.ClassDef) -> bool:
+        """Has a function or class to do with autograd in any way that its text shows?"""
+        if definition.name in self._definitions_that_turn:
+            return True
+        start, end = self.syntax.positions.span(definition)
+        return _OF_GRADIENTS.search(self.syntax.text, start, end) is not None
+
+    def _at(self, statement: ast.stmt | None) -> Said:
         """What is said at a statement. What stands around it is asked once for all that stand in it."""
         known, parents = self._statements, self.syntax.parents
         if statement in known:
             return known[statement]
         passed: list[ast.stmt] = []
-        said = Autograd.UNKNOWN if self.turned_by(None) else None
+        said = _UNSURE if self.turned_by(None) else UNSAID
+        entered: tuple[str, ...] = ()
         child: ast.AST | None = statement
         while child is not None:
             if isinstance(child, ast.stmt):
@@ -87,20 +126,30 @@ class LocalAutograd:
                         self._functions[parent] = self._function(parent)
                     said = self._functions[parent]
                     break
-                entered = self._entered(parent) if isinstance(parent, (ast.With, ast.AsyncWith)) else None
-                if entered is not None:
-                    said = entered
-                    break
+                if isinstance(parent, (ast.With, ast.AsyncWith)):
+                    inside = self._entered(parent)
+                    if inside.entered:
+                        passed.clear()  # what stands outside of it does not depend on it
+                        entered += inside.entered
+                    if inside.autograd is not None:
+                        said = inside
+                        break
             child = parents.get(child)
         known.update(dict.fromkeys(passed, said))
+        if entered:
+            said = Said(said.autograd, tuple(dict.fromkeys((*entered, *said.entered))))
+        known[statement] = said
         return said
 
-    def _entered(self, block: ast.With | ast.AsyncWith) -> Autograd | None:
+    def _entered(self, block: ast.With | ast.AsyncWith) -> Said:
+        entered: list[str] = []
         for item in reversed(block.items):
             said = self._context(item.context_expr, _DEPTH)
-            if said is not None:
-                return said
-        return None
+            if isinstance(said, str):
+                entered.append(said)
+            elif said is not None:
+                return Said(said, tuple(entered))
+        return Said(None, tuple(entered))
 
     def turned_by(self, function: Function | None) -> bool:
         """Does running a function (None: the module) leave autograd turned on or off for what follows?"""
@@ -116,16 +165,18 @@ class LocalAutograd:
             if isinstance(self.syntax.parents.get(call), ast.Expr) and self.names.qualified(call.func) in _SET
         }
 
-    def _function(self, function: Function) -> Autograd | None:
+    def _function(self, function: Function) -> Said:
+        entered: list[str] = []
         for decorator in function.decorator_list:
             said = self._decorator(decorator)
-            if said is not None:
-                return said
-        if _HOOKS.search(function.name) or self.turned_by(function):
-            return Autograd.UNKNOWN
-        return None
+            if isinstance(said, str):
+                entered.append(said)
+            elif said is not None:
+                return Said(said, tuple(entered))
+        unsure = _HOOKS.search(function.name) or self.turned_by(function)
+        return Said(Autograd.UNKNOWN if unsure else None, tuple(entered))
 
-    def _decorator(self, decorator: ast.expr) -> Autograd | None:
+    def _decorator(self, decorator: ast.expr) -> Autograd | str | None:
         named = decorator.func if isinstance(decorator, ast.Call) else decorator
         qualified = self.names.qualified(named) or ""
         if qualified in _OFF | _ON | _SET:
@@ -134,10 +185,12 @@ class LocalAutograd:
             return Autograd.OFF if qualified in _OFF else Autograd.ON
         if qualified.partition(".")[0] in _DECORATE_ONLY:
             return None
-        return Autograd.UNKNOWN if self._may_turn(named, qualified) else None
+        return self._may_turn(named, qualified)
 
-    def _context(self, entered: ast.expr, depth: int) -> Autograd | None:
-        """What entering a context says: `torch.no_grad()`, or a variable or function that may be one."""
+    def _context(self, entered: ast.expr, depth: int) -> Autograd | str | None:
+        """What entering a context says: `torch.no_grad()`, or a variable or function that may be one; the
+        path of one that the project defines elsewhere, if by its name it may.
+        """
         if depth <= 0:
             return Autograd.UNKNOWN
         if isinstance(entered, ast.IfExp):
@@ -150,9 +203,9 @@ class LocalAutograd:
             said = {self._context(value, depth - 1) for value in made if value is not None}
             if said:
                 return said.pop() if len(said) == 1 else Autograd.UNKNOWN
-        return Autograd.UNKNOWN if self._may_turn(entered, "") else None
+        return self._may_turn(entered, "")
 
-    def _entered_call(self, call: ast.Call) -> Autograd | None:
+    def _entered_call(self, call: ast.Call) -> Autograd | str | None:
         qualified = self.names.qualified(call.func) or ""
         if qualified in _ON:
             return Autograd.ON
@@ -166,16 +219,18 @@ class LocalAutograd:
             return Autograd.ON if mode.value else Autograd.OFF
         if qualified.startswith(("torch.", "builtins.", "contextlib.")):
             return None
-        return Autograd.UNKNOWN if self._may_turn(call.func, qualified) else None
+        return self._may_turn(call.func, qualified)
 
-    def _may_turn(self, named: ast.expr, qualified: str) -> bool:
+    def _may_turn(self, named: ast.expr, qualified: str) -> Autograd | str | None:
         """Does a name say that it has to do with autograd, or does the function of this file that it names
-        have to do with it?
+        have to do with it? Where only the name says so, the path of what it names.
         """
         last = last_name(named) or ""
+        if (qualified.rpartition(".")[2] or last) in self._definitions_that_turn:
+            return Autograd.UNKNOWN
         if _TURNS.search(last):
-            return True
-        return (qualified.rpartition(".")[2] or last) in self._definitions_that_turn
+            return qualified or Autograd.UNKNOWN
+        return None
 
     @cached_property
     def _definitions_that_turn(self) -> set[str]:
@@ -199,8 +254,11 @@ class LocalAutograd:
 class AutogradCallers:
     """What those who call a function say about autograd, across files."""
 
-    def __init__(self, heat: HeatMap, guesses: AutogradGuesses) -> None:
+    def __init__(
+        self, heat: HeatMap, guesses: AutogradGuesses, leaves_autograd_alone: Callable[[str, str], bool]
+    ) -> None:
         self._heat = heat
+        self._leaves_autograd_alone = leaves_autograd_alone
         self._guesses = guesses
         self._known: dict[str, Autograd] = {}
 
@@ -223,6 +281,8 @@ class AutogradCallers:
             if edge.caller.path == function.path:
                 continue
             said = edge.site.autograd
+            if not all(self._leaves_autograd_alone(path, edge.caller.module) for path in edge.site.entered):
+                said = Autograd.UNKNOWN
             if said is None and self._turned_in(edge.caller):
                 said = Autograd.UNKNOWN
             found.setdefault(level, set()).add(said if said is not None else (yield self._of(edge.caller)))
@@ -271,3 +331,21 @@ class AutogradGuesses:
                     if site.autograd is not None:
                         found.setdefault(site.method, set()).add(site.autograd)
         return found
+
+
+def leaves_autograd_alone(path: str, module: str, index: ProjectIndex) -> bool:
+    """Is a context manager (or decorator) of the project known, and has it nothing to do with autograd? One
+    that only changes the mode of networks (`with eval_mode(agent):`) has not.
+    """
+    cls = index.class_of(index.resolve(f"{path}()", module))
+    if cls is not None:
+        family: list[ClassSummary] = []
+        for each in index.ancestry(cls):
+            if not isinstance(each, str):
+                family.append(each)
+            elif not each.startswith(("builtins.", "contextlib.")):
+                return False
+        methods = [index.method(each, name) for each in family for name in each.methods]
+        return bool(methods) and not any(m is None or m.concerns_autograd for m in methods)
+    targets = index.callables(path, module)
+    return bool(targets) and not any(target.concerns_autograd for target in targets)

@@ -61,6 +61,7 @@ class GradientSummaries:
         if not self.concerned:
             return
         summary.turns_autograd = self.here.turned_by(node)
+        summary.concerns_autograd = self.here.concerns(node)
         returned = self._returned(node)
         paths: dict[str, None] = {}
         for value in returned:
