@@ -115,3 +115,9 @@ NOTHING_THERE = frozenset(
     words("Empty Full IndexError KeyError FileNotFoundError BlockingIOError Again QueueEmpty QueueFull")
 )
 """Last names of exceptions that say that there is nothing to take yet: `except queue.Empty:`."""
+
+READS_TENSOR = frozenset(
+    words("""as_numpy asnumpy detach_numpy get_numpy np_from_torch t2n _t2n tensor2np tensor2numpy
+    tensor_to_numpy to_host to_np to_numpy tonumpy torch_to_numpy""")
+)
+"""Functions of a program's own that copy a tensor to the host: `_t2n(action)`, `ptu.get_numpy(loss)`."""

@@ -295,3 +295,44 @@ def test_what_is_made_at_first_use_is_cold(guard: str, made: str, heat: Heat) ->
         """
     )
     assert model.frequency.heat_of(expression(model, "load()")).level is heat
+
+
+PLAYED_NOW_AND_THEN = """
+import torch
+
+class Agent:
+    def train(self, batch):
+        loss = self.loss(batch)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return {"loss": loss.item()}
+
+def play(env, agent):
+    observation, done = env.reset(), False
+    while not done:
+        observation, reward, done, info = env.step(agent.act(observation))
+
+def fit(agent: Agent, replay, env, every):
+    for step in range(1_000_000):
+        agent.train(replay.sample(256))
+        log(step)
+        GUARD
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "level"),
+    [
+        ("if (step + 1) % every == 0: play(env, agent)", Heat.HOT),
+        ("if step % 5000 == 0:\n            while running: env.step(agent.act(0))", Heat.HOT),
+        ("play(env, agent)", Heat.WARM),
+        ("if agent.wants_more: play(env, agent)", Heat.WARM),
+    ],
+)
+def test_episodes_that_are_played_now_and_then_make_no_batch_of_rollouts(guard: str, level: Heat) -> None:
+    """A loop over gradient steps is hot, whatever it evaluates every so many of them; one that plays for each
+    step collects rollouts.
+    """
+    model = model_of(PLAYED_NOW_AND_THEN.replace("GUARD", guard))
+    assert model.frequency.heat_of(expression(model, "log(step)")).level is level

@@ -360,3 +360,40 @@ def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network()
     model = models["agent.py"]
     assert model.types.type_of(expression(model, "self.network", last=True)).of == "model.Network"
     assert model.types.type_of(expression(model, "self.network(states)", last=True)).tag is TypeTag.TENSOR
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "tag", "device"),
+    [
+        ("torch.zeros(3)", "x.to(device)", TypeTag.TENSOR, Device.UNKNOWN),
+        ("torch.zeros(3)", "x.cuda()", TypeTag.TENSOR, Device.UNKNOWN),
+        ("torch.zeros(3)", "x * 0.9 + 1", TypeTag.TENSOR, Device.HOST),
+        ("torch.zeros(3)", "torch.cat([x, other])", TypeTag.TENSOR, Device.HOST),
+        ("torch.zeros(3)", "x.tolist()", TypeTag.UNKNOWN, Device.UNKNOWN),
+        ("torch.zeros(3)", "anything(x)", TypeTag.UNKNOWN, Device.UNKNOWN),
+        ("torch.zeros(3)", "[x for _ in range(3)]", TypeTag.UNKNOWN, Device.UNKNOWN),
+        ("anything()", "x.to(device)", TypeTag.UNKNOWN, Device.UNKNOWN),
+        ("np.zeros(3)", "np.roll(x, 1)", TypeTag.NDARRAY, Device.UNKNOWN),
+        ("[]", "x[1:]", TypeTag.LIST, Device.UNKNOWN),
+        ("1.0", "x * 0.99", TypeTag.FLOAT, Device.UNKNOWN),
+    ],
+)
+def test_what_follows_from_itself(start: str, step: str, tag: TypeTag, device: Device) -> None:
+    """A variable in a loop, or an attribute, that is given something made of itself is what it was and what
+    that makes of it, if these agree.
+    """
+    local = model_of(
+        "import numpy as np, torch\ndef f(anything, device):\n"
+        f"    other = torch.zeros(1)\n    x = {start}\n"
+        f"    while True:\n        print(x)\n        x = {step}\n"
+    )
+    of_variable = local.types.type_of(expression(local, "print(x)").args[0])
+    stored = model_of(
+        "import numpy as np, torch\nclass A:\n    def __init__(self, anything, device):\n"
+        f"        self.x = {start}\n    def f(self, anything, device):\n        other = torch.zeros(1)\n"
+        f"        self.x = {step.replace('x', 'self.x', 1)}\n"
+        "        print(self.x)\n"
+        "    def g(self):\n        use(self.x)\n"
+    )
+    of_attribute = stored.types.type_of(expression(stored, "use(self.x)").args[0])
+    assert [(kind.tag, kind.device) for kind in (of_variable, of_attribute)] == [(tag, device)] * 2

@@ -321,19 +321,28 @@ class HeatMap:
             return ()
         direct: list[set[Driver]] = [set(loop.drivers) for loop in function.loops]
         nested: list[set[Driver]] = [set() for _ in range(count)]
+        now_and_then: list[set[Driver]] = [set() for _ in range(count)]
         for site in self._learning_calls(function):
             if 0 <= site.loop < count:
                 direct[site.loop].add(Driver.GRADIENT_STEP)
         for edge in self.graph.calls(function.path):
             if 0 <= edge.site.loop < count and not self._is_done_once(function, edge.site):
                 direct[edge.site.loop] |= self._surely_once(edge.target)
-                nested[edge.site.loop] |= self._many[edge.target.path]
+                rare = _is_at_interval(edge.site.guards, _enclosing(function, edge.site.loop))
+                (now_and_then if rare else nested)[edge.site.loop] |= self._many[edge.target.path]
             for index in _fed_by(function, edge):
                 nested[index] |= self._once[edge.target.path] | self._many[edge.target.path]
         for child in range(count - 1, -1, -1):
             parent = function.loops[child].parent
             if parent >= 0:
-                nested[parent] |= direct[child] | nested[child]
+                rare = _is_at_interval(function.loops[child].guards, _enclosing(function, parent))
+                inside = direct[child] | nested[child]
+                (now_and_then if rare else nested)[parent] |= inside
+                now_and_then[parent] |= now_and_then[child]
+        for index in range(count):
+            # a loop over gradient steps stays one if it plays some episodes every so many of them
+            learns = Driver.GRADIENT_STEP in direct[index]
+            nested[index] |= now_and_then[index] - (_ROLLOUT if learns else frozenset())
         self._loop_drivers[function.path] = tuple(
             (frozenset(direct[i]), frozenset(nested[i])) for i in range(count)
         )
@@ -443,6 +452,10 @@ def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:
         return []
     line, around = edge.site.line, edge.site.loop
     return [i for i, loop in enumerate(function.loops) if loop.line == line and loop.parent == around]
+
+
+def _is_at_interval(guards: tuple[Guard, ...], loops: list[int]) -> bool:
+    return any(guard.kind is GuardKind.INTERVAL for guard in inner_guards(guards, loops))
 
 
 def _loop_level(direct: set[Driver], nested: set[Driver]) -> Heat | None:

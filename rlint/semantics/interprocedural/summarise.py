@@ -38,13 +38,14 @@ from rlint.semantics.threads.queues import carried_in, made_in
 from rlint.semantics.types.algebra import each_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import put_in
+from rlint.semantics.types.device_reads import parameters_read
 from rlint.semantics.types.infer import TypeInference
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import value_assigned
 from rlint.syntax.queries import is_property, is_staticmethod
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
-from rlint.syntax.walk import is_in, place_in_order
+from rlint.syntax.walk import descendants, is_in, place_in_order
 
 _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITERATOR})
 # decorators that hand on what the function returns, and keep nothing of it
@@ -179,6 +180,7 @@ def _function(
         effect.quiet and watches_others(node, analysis),
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
+        reads=parameters_read(node, syntax),
         off=tuple(
             name
             for name, default in defaults_of(arguments)
@@ -332,14 +334,34 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     _join_attribute(attributes, name, kind)
         described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
+    again: dict[tuple[str, str], list[tuple[ast.Attribute, list[ast.expr]]]] = {}
     for attribute in syntax.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
             owner = analysis.names.class_of_self(attribute.value)
             if owner is not None:
+                described = summary.classes[syntax.qualname(owner)]
+                reads = _own_reads(attribute, analysis)
+                if reads:
+                    again.setdefault((described.qualname, attribute.attr), []).append((attribute, reads))
+                    continue
                 stored = _stored_kind(attribute, analysis)
                 if stored is not None:
-                    described = summary.classes[syntax.qualname(owner)]
                     _join_attribute(described.attributes, attribute.attr, stored)
+    for (qualname, name), stores in again.items():
+        attributes = summary.classes[qualname].attributes
+        start = attributes.get(name, UNKNOWN)
+        steps = [
+            (given, (), reads)
+            for attribute, reads in stores
+            if (given := value_assigned(attribute, syntax.parents)) is not None
+        ]
+        found = analysis.types.least_kind(start, steps) if start else UNKNOWN
+        for attribute, _ in stores if not found else ():
+            stored = _stored_kind(attribute, analysis)
+            if stored is not None:
+                _join_attribute(attributes, name, stored)
+        if found:
+            attributes[name] = found
     _add_items(summary, analysis)
     if summary.classes:
         doubt_attributes(
@@ -367,6 +389,21 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                 item = item.joined(added.aged())
             if item != (kind.item or UNKNOWN):
                 owner.attributes[attribute.attr] = kind._replace(item=item or None)
+
+
+def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.expr]:
+    """The places in what an attribute of `self` is given that read the attribute itself."""
+    given = value_assigned(attribute, analysis.syntax.parents)
+    if given is None or not isinstance(attribute.value, ast.Name):
+        return []
+    return [
+        node
+        for node in descendants(given)
+        if isinstance(node, ast.Attribute)
+        and node.attr == attribute.attr
+        and isinstance(node.value, ast.Name)
+        and node.value.id == attribute.value.id
+    ]
 
 
 def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | None:

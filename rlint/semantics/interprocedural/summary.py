@@ -121,6 +121,7 @@ class FunctionSummary:
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     off: tuple[str, ...] = ()  # parameters that are False, None or 0 where a call leaves them out
+    reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
     walks_down: Type | None = None  # what stores the tree of sums that it walks down (see descents.py)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rlint import models
@@ -24,6 +24,7 @@ from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of, is_classmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
+from rlint.syntax.walk import descendants
 
 _SAME_ITEMS = ITERATES | {"builtins.sorted", "builtins.list", "tqdm.rich.tqdm", "rich.progress.track"}
 _WRAPS_ITERABLES = _SAME_ITEMS | {"builtins.enumerate", "builtins.zip"}
@@ -40,6 +41,9 @@ _ENTER_AS_THEMSELVES = frozenset(
     }
 )
 _DEPTH = 40
+_PASSES = 3  # in which what follows from itself must come to one kind
+_MOST_PARTS = 200
+_BINDS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
 
 
 class TypeInference(CallInference, LiteralInference):
@@ -61,6 +65,8 @@ class TypeInference(CallInference, LiteralInference):
         self._cache: dict[ast.AST, Type] = {}
         self._bindings: dict[Binding, Type] = {}
         self._depth = 0
+        self._assuming: set[Binding] = set()
+        self._reads_of_itself: dict[Binding, list[ast.expr]] = {}
         self._by_use = by_use or UsageInference(syntax, names)
 
     def linked(self, project: TypeResolver) -> TypeInference:
@@ -156,12 +162,87 @@ class TypeInference(CallInference, LiteralInference):
             bindings = self.definitions.reaching(node)
             if not bindings or len(bindings) > MAX_DEFINITIONS:
                 return UNKNOWN
-        kind = self.binding_kind(bindings[0])
-        for binding in bindings[1:]:
-            kind = kind.joined(self.binding_kind(binding))
+        kind = self._of_bindings(node.id, bindings)
         if kind.tag is TypeTag.BATCH and self._is_tested_tensor(node):
             return batches.part_of(kind)
         return kind
+
+    def _of_bindings(self, name: str, bindings: list[Binding]) -> Type:
+        """The kind of a variable that may have the value of any of these bindings. One that computes the
+        next value from the last (`state = state.cuda()` in a loop) has the kind that it gives to what the
+        others give, if that is the same again.
+        """
+        again = (
+            [(b, read) for b in bindings if (read := self._own_reads(name, b))] if len(bindings) > 1 else []
+        )
+        first = [binding for binding in bindings if all(binding is not other for other, _ in again)]
+        if not again or not first:
+            return self._of_each(bindings)
+        start = self._of_each(first)
+        if not start or any(binding in self._assuming for binding, _ in again):
+            return self._of_each(bindings)
+        self._assuming.update(binding for binding, _ in again)
+        try:
+            return self.least_kind(
+                start, [(b.value, b.path, read) for b, read in again if b.value is not None]
+            )
+        finally:
+            self._assuming.difference_update(binding for binding, _ in again)
+
+    def _of_each(self, bindings: list[Binding]) -> Type:
+        kind = self.binding_kind(bindings[0])
+        for binding in bindings[1:]:
+            kind = kind.joined(self.binding_kind(binding))
+        return kind
+
+    def _own_reads(self, name: str, binding: Binding) -> list[ast.expr]:
+        """The places in the value of an assignment that may read what it assigned the last time."""
+        if binding.kind is not BindingKind.ASSIGN or binding.value is None:
+            return []
+        known = self._reads_of_itself.get(binding)
+        if known is None:
+            known = self._reads_of_itself[binding] = [
+                node
+                for node in descendants(binding.value)
+                if isinstance(node, ast.Name)
+                and node.id == name
+                and binding in self.definitions.reaching(node)
+            ]
+        return known
+
+    def least_kind(
+        self, start: Type, steps: Sequence[tuple[ast.expr, tuple[int, ...], Sequence[ast.expr]]]
+    ) -> Type:
+        """The kind of what begins as `start` and is from then on given by one of the steps: an expression,
+        the path to the value in what it gives, and the parts of it that read the value. UNKNOWN where that
+        is not the same kind always.
+        """
+        kind = start
+        for _ in range(_PASSES):
+            wider = kind
+            for value, path, reads in steps:
+                wider = wider.joined(along(self._kind_if(value, dict.fromkeys(reads, kind)), path).aged())
+            if wider == kind:
+                return kind
+            kind = wider
+        return UNKNOWN
+
+    def _kind_if(self, value: ast.expr, assumed: Mapping[ast.expr, Type]) -> Type:
+        """What an expression gives if these parts of it are of these kinds."""
+        parts = list(descendants(value))
+        handler = self._HANDLERS.get(type(value))
+        if handler is None or len(parts) > _MOST_PARTS or any(isinstance(part, _BINDS) for part in parts):
+            return UNKNOWN
+        known = {part: self._cache.pop(part) for part in parts if part in self._cache}
+        for read, kind in assumed.items():
+            self._cache[read] = kind
+        try:
+            found = assumed[value] if value in assumed else handler(self, value)
+            return self.resolved(found) if found.of else found
+        finally:
+            for part in parts:
+                self._cache.pop(part, None)
+            self._cache.update(known)
 
     def _is_tested_tensor(self, name: ast.Name) -> bool:
         """Does `name` stand where `isinstance(name, torch.Tensor)` or `torch.is_tensor(name)` holds?"""

@@ -6,12 +6,11 @@ Flags three ways to compute what comes of rewards, in code that runs per episode
 - a list that the loop fills from the front: `returns.insert(0, value)` or `returns = [value] + returns`;
 - a sum of all later rewards that is computed anew for each step: `sum(rewards[t:])`,
   `np.dot(rewards[t:], …)`, or a second loop from `t` to the end;
-- a recurrence over the numbers of a tensor with one dimension, read or written one by one
+- a recurrence over the steps of tensors, number by number or row by row
   (`delta = rewards[t] + gamma * values[t + 1] - values[t]`).
 
-Left alone is what is done right: one pass from the back over Python numbers or items of an array; rows of
-a tensor, one for all environments at a time; windows of a few steps (`rewards[t:t + n]`); and lists that
-are no rewards.
+Left alone is what is done right: one pass from the back over Python numbers, or over items or rows of an
+array; windows of a few steps (`rewards[t:t + n]`); and lists that are no rewards.
 
 ## Why is it slow
 `insert(0, …)` moves all items that are there already, and adding lists copies them: the cost grows with
@@ -19,7 +18,8 @@ the square of the episode's length. So it does where each step adds up the rest 
 
 A number taken out of a tensor is a tensor again. Each addition and product of such numbers goes through
 torch's dispatcher and allocates another one, which takes some fifty times as long as the same operation
-on Python numbers. On an accelerator each is a kernel of its own.
+on Python numbers. On an accelerator each is a kernel of its own. It is the same for rows of a few numbers,
+one for each environment: what takes time is to start the operations, some six for each step of a rollout.
 
 ## Example
 ```python
@@ -97,7 +97,10 @@ from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
     loop_of,
 )
 from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, summed_later
-from rlint.rules.computation.rl506_scalar_reward_loop.small_tensors import small_tensors
+from rlint.rules.computation.rl506_scalar_reward_loop.tensor_recurrences import (
+    Recurrence,
+    tensor_recurrence,
+)
 
 _WORDS = regex(
     r"(^|_)(r|g|rs|rews?|rewards?|rets?|returns?|gaes?|advs?|advantages?|disc|discount(ed)?s?|gamma|deltas?"
@@ -137,17 +140,30 @@ class ScalarRewardLoop(Rule):
                 "(`ret = reward + gamma * ret`), append it to a list, and reverse that at the end",
             )
         elif isinstance(node, ast.For):
-            tensor = small_tensors(node, model)
-            if tensor is not None:
+            recurrence = tensor_recurrence(node, model)
+            if recurrence is not None and recurrence.by_rows:
+                yield self._rows(node, recurrence, model)
+            elif recurrence is not None:
+                held = model.source.text(recurrence.held)
                 yield self.finding(
                     model,
                     node,
-                    f"The recurrence takes `{model.source.text(tensor)}` number by number, and each "
-                    "is a tensor: "
+                    f"The recurrence takes `{held}` number by number, and each is a tensor: "
                     "every operation on one costs many times that on a Python number",
                     advice="Take the numbers out once, before the loop (`.tolist()`, of what carries no "
                     "gradient), compute with Python numbers, and make one tensor of the results",
                 )
+
+    def _rows(self, loop: ast.For, recurrence: Recurrence, model: SemanticModel) -> Finding:
+        return self.finding(
+            model,
+            loop,
+            f"Each step of the recurrence runs {recurrence.operations} operations of torch on one row of "
+            f"`{model.source.text(recurrence.held)}`: where rows are short, to start them (kernels, on an "
+            "accelerator) takes longer than to compute them",
+            advice="Take the tensors out once, before the loop (`.cpu().numpy()`, of what carries no "
+            "gradient), compute row by row with numpy, and make one tensor of the results",
+        )
 
     def _front(self, front: GrownFront, model: SemanticModel) -> Iterator[Finding]:
         loop = loop_of(front, model)

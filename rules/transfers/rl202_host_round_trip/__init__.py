@@ -6,12 +6,16 @@ Flags, in hot code of programs that know of accelerators,
 - numbers that leave the device and go straight back: `torch.from_numpy(x.cpu().numpy()).to(device)`;
 - several reads in one step that could be one: `policy_loss.item()`, then `value_loss.item()`. A read is
   `.item()`, `.tolist()`, `.cpu().numpy()`, `float()`, `int()` or `bool()` of a tensor, a tensor that is
-  printed, and one that a condition asks;
+  printed, one that a condition asks, and the call of a function of the project that does one of these
+  (`to_np(action)`);
+- a read in each of several methods that make up a step: `update_critic` and `update_actor` both return or log
+  their loss, and the second cannot be queued before the first is computed;
 - a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for each
   element of a tensor. Elements read by `.item()` and its kin are the affair of `item-per-element`.
 
 A single read in a step is not flagged: an action must reach the environment somehow. Nor are reads that need
-each other's numbers, that stand behind an interval, or that come once behind many passes of a loop.
+each other's numbers, that stand behind an interval, that come once behind many passes of a loop, or that
+functions make which evaluate what was learned.
 
 ## Why is it slow
 The device works behind the program. A read makes the program wait until all that was asked for so far is
@@ -89,7 +93,11 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     reads_at,
     reads_below,
 )
-from rlint.rules.transfers.rl202_host_round_trip.read_together import element_loop, step_of
+from rlint.rules.transfers.rl202_host_round_trip.read_together import (
+    element_loop,
+    others_of_step,
+    step_of,
+)
 
 LONGEST_SHOWN = 40
 NUMBERS = frozenset({"item", "float", "int", "bool", "if"})
@@ -140,6 +148,8 @@ class HostRoundTrip(Rule):
             return
         group = [other for other in step_of(read, model) if not is_others(other, model)]
         group = [other for other in group if element_loop(other, model) is None]
+        if len(group) == 1:
+            yield from self._of_parts(read, model)
         if len(group) < fewest(group) or group[0].node is not read.node:
             return
         yield self.finding(
@@ -149,6 +159,23 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice="Keep what is only logged on the device (`.detach()`) and read it later, or read all "
             f"together: {together(group)}",
+        )
+
+    def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
+        """Look at what the other parts of the same step read."""
+        others = others_of_step(read, model)
+        if not others:
+            return
+        more = f"`{shown(others[0].node, model)}`"
+        if len(others) > 1:
+            more += f" and {len(others) - 1} more in other methods"
+        yield self.finding(
+            model,
+            read.node,
+            f"`{shown(read.node, model)}` waits for the device in the middle of each step, as does {more}: "
+            "what comes behind cannot be queued meanwhile",
+            advice="Return or store it as a tensor (`.detach()`), and read all of a step together at its "
+            "end: `torch.stack((...)).tolist()`",
         )
 
 

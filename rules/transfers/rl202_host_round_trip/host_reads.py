@@ -8,6 +8,7 @@ from rlint.rule import (
     MAX_DEFINITIONS,
     BindingKind,
     Device,
+    Driver,
     Heat,
     Scope,
     SemanticModel,
@@ -15,6 +16,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     frozen,
+    last_name,
     models,
     vocabulary,
 )
@@ -22,14 +24,15 @@ from rlint.rule import (
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 _READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert})
-READERS = models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"bool", "float", "int", "print"}
+READERS = (
+    models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"bool", "float", "int", "print"} | vocabulary.READS_TENSOR
+)
 """The calls that `reads_at` knows, by the names that are written."""
 _KEEP_TENSORS = (
     models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR) | {"type"}
 )
 _LEAVES = models.having(Trait.TO_HOST | Trait.MEASURES, TypeTag.TENSOR) | {"backward", "parameters"}
 _OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
-_HOST = ('"cpu"', "'cpu'")
 _DEPTH = 5
 
 
@@ -47,6 +50,8 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
     """The reads that a node is, by its shape alone; whether a device is asked is another question."""
     if isinstance(node, ast.Call):
         called = node.func
+        if last_name(called) in vocabulary.READS_TENSOR:
+            return _read_by_helper(node, model)
         if isinstance(called, ast.Attribute):
             return _read_by_method(node, called, model) if called.attr in READERS else []
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
@@ -73,6 +78,20 @@ def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel)
     if called.attr not in ("item", "tolist") or call.keywords:
         return []
     return [HostRead(call, original(called.value, model)[0], called.attr)]
+
+
+def _read_by_helper(call: ast.Call, model: SemanticModel) -> list[HostRead]:
+    """`to_np(action)`, by a function of the project that copies what it is given to the host."""
+    targets = model.types.call_targets(call)
+    if not targets:
+        return []
+    places = [{target.place_of(parameter) for parameter in target.reads} for target in targets]
+    read = set.intersection(*places)
+    return [
+        HostRead(call, original(argument, model)[0], "numpy")
+        for place, argument in enumerate(call.args)
+        if place in read
+    ]
 
 
 def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) -> list[HostRead]:
@@ -242,7 +261,7 @@ def _joined(found: list[Device | None]) -> Device | None:
 
 def is_hot(read: HostRead, model: SemanticModel) -> bool:
     """Does a read run in each step, and does the program wait for a device there?"""
-    if model.frequency.heat_of(read.node).level is not Heat.HOT:
+    if model.frequency.heat_of(read.node).level is not Heat.HOT or model.frequency.is_evaluation(read.node):
         return False
     return waits(read, model) and not has_left_the_device(read.node, model)
 
@@ -276,14 +295,44 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
         return False
     if device is not None:
         return True
-    return read.method == "numpy" and model.types.type_of(read.tensor).tag is TypeTag.UNKNOWN
+    if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN:
+        return False
+    return read.method == "numpy" or (read.method == "item" and _is_of_update(read.tensor, model))
+
+
+def _is_of_update(value: ast.expr, model: SemanticModel) -> bool:
+    """Is a value returned by a function that takes a gradient step: a loss, an entropy, a gradient norm?
+    What has an `.item()` there is a tensor.
+    """
+    if not isinstance(value, ast.Name):
+        return False
+    made = [binding.value for binding in model.dataflow.definitions(value)]
+    return bool(made) and all(
+        isinstance(call, ast.Call)
+        and any(Driver.GRADIENT_STEP in target.drivers for target in model.types.call_targets(call))
+        for call in made
+    )
 
 
 def may_use_accelerator(model: SemanticModel) -> bool:
     """Does the program know of accelerators at all, and this file of devices?"""
     text = model.syntax.text
-    if "cuda" in text or "accelerator" in text:
+    if "cuda" in text or "accelerator" in text or model.program.is_attribute_read("cuda"):
         return True
-    if "device" not in text:
-        return False
-    return model.program.is_attribute_read("cuda") or not any(host in text for host in _HOST)
+    return "device" in text and model.once(_names_open_device, model.syntax.module)
+
+
+def _names_open_device(_: ast.Module, model: SemanticModel) -> bool:
+    """Is a tensor, network or batch put on a device that is not surely the host: one that a parameter or a
+    setting names?
+    """
+    named = [
+        word.value
+        for word in model.syntax.of_type(ast.keyword)
+        if word.arg == "device" and not isinstance(word.value, ast.Constant)
+    ]
+    for use in model.names.attribute_uses("to"):
+        match model.parent(use):
+            case ast.Call(func=func, args=[target, *_]) if func is use and model.types.is_device(target):
+                named.append(target)
+    return any(model.types.device_of(device) is not Device.HOST for device in named)

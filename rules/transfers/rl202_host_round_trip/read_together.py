@@ -35,6 +35,67 @@ def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
     return next(found, groups[-1] if groups else [])
 
 
+def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
+    """The reads in the other methods that the same method calls once in each step: `update` calls
+    `update_critic` and `update_actor`, and each reads its loss. Only where this read, and each of them, gives
+    a number that is put aside or returned, and that nothing is computed of meanwhile.
+    """
+    function = model.function(read.node)
+    if function is None or model.frequency.loops(read.node) or not _is_put_off(read, model):
+        return []
+    found: dict[ast.expr, HostRead] = {}
+    for call in _own_calls(function.name, model):
+        step = model.function(call)
+        if step is None or step is function or not _runs_each_time(call, model):
+            continue
+        for other in _methods_called_in(step, model):
+            if other is not function:
+                reads = (each for group in model.once(_steps, (other, ())) for each in group)
+                found.update((each.node, each) for each in reads if _is_put_off(each, model))
+    return list(found.values())
+
+
+def _own_calls(name: str, model: SemanticModel) -> list[ast.Call]:
+    """The calls `self.name(…)` in this file."""
+    found = [model.parent(use) for use in model.names.attribute_uses(name) if model.names.is_self(use.value)]
+    return [call for call in found if isinstance(call, ast.Call)]
+
+
+def _runs_each_time(call: ast.Call, model: SemanticModel) -> bool:
+    """Is a call made once whenever its function runs?"""
+    return not model.frequency.loops(call) and model.analysis.loops.pacing.each_pass(call) is not False
+
+
+def _methods_called_in(step: Function, model: SemanticModel) -> list[Function]:
+    """The methods of its class that a method calls on `self` once, one after the other."""
+    owner = model.class_of(step)
+    if owner is None:
+        return []
+    methods = {each.name: each for each in owner.body if isinstance(each, FUNCTIONS)}
+    found: dict[Function, None] = {}
+    for node in descendants(step):
+        match node:
+            case ast.Call(func=ast.Attribute(value=receiver, attr=name)) if name in methods:
+                if model.names.is_self(receiver) and _runs_each_time(node, model):
+                    found[methods[name]] = None
+    return list(found)
+
+
+def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
+    """Could a number be read after the step as well: is it stored, logged or returned?"""
+    if read.method not in ("item", "float"):
+        return False
+    statement = model.syntax.statement(read.node)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            scope = model.names.scope(statement).lookup(name)
+            reads = model.names.reads(name, scope) if scope is not None else []
+            return all(isinstance(model.syntax.statement(use), ast.Return) for use in reads)
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]) | ast.AugAssign() | ast.Return():
+            return True
+    return _is_logged(statement)
+
+
 _Pass = tuple[Function | None, tuple[AnyLoop, ...]]
 """A function, and the loops in it whose passes are meant, innermost first."""
 

@@ -1,18 +1,30 @@
-"""Recurrences over time whose numbers are tensors without dimensions."""
+"""Recurrences over time that torch computes step by step, on single numbers or on short rows."""
 
 from __future__ import annotations
 
 import ast
 import re
 
-from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, descendants, models, regex
+from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, descendants, frozen, models, regex
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
+_FEWEST_TENSORS = 2
 _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.empty", "torch.zeros"}
 
 
-def small_tensors(loop: ast.For, model: SemanticModel) -> ast.expr | None:
-    """A tensor of numbers that a backward (or forward) recurrence reads or writes one by one."""
+@frozen
+class Recurrence:
+    """The tensor that a recurrence goes through, number by number or row by row. `operations` is how many
+    sums, differences and products each step takes.
+    """
+
+    held: ast.expr
+    by_rows: bool
+    operations: int
+
+
+def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
+    """The recurrence that a loop computes over the steps of a tensor, backwards or forwards."""
     counters = _counters(loop, model)
     if counters is None or not _recurs(loop):
         return None
@@ -23,15 +35,27 @@ def small_tensors(loop: ast.For, model: SemanticModel) -> ast.expr | None:
     }
     if not any(_DISCOUNTED.search(name) for name in names):
         return None
+    operations = sum(map(_operations, loop.body))
+    rows: list[ast.expr] = []
     for node in descendants(loop):
         match node:
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
-                    return held
+                    return Recurrence(held, by_rows=False, operations=operations)
+                if _is_tensor(held, model) and isinstance(node.ctx, ast.Load):
+                    rows.append(held)
     for held, item in _iterated(loop.iter, loop.target, model):
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
-            return held
-    return None
+            return Recurrence(held, by_rows=False, operations=operations)
+    if len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
+        return None  # the rest is numbers, or something nobody knows
+    return Recurrence(rows[0], by_rows=True, operations=operations)
+
+
+def _operations(node: ast.AST) -> int:
+    """How many operators there are, apart from those that compute an index."""
+    parts = [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node)
+    return isinstance(node, ast.BinOp) + sum(map(_operations, parts))
 
 
 def _counters(loop: ast.For, model: SemanticModel) -> set[str] | None:

@@ -1,0 +1,47 @@
+"""Functions that give back the numbers of a tensor: `def to_np(x): return x.detach().cpu().numpy()`."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.vocabulary import READS_TENSOR
+from rlint.syntax.syntax_index import Function, SyntaxIndex
+
+_MOST_STATEMENTS = 8
+_READS = frozenset({"item", "numpy", "tolist"})
+_KEEP_DATA = frozenset(
+    "clone contiguous cpu detach double flatten float numpy reshape squeeze to unsqueeze view".split()
+)
+
+
+def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
+    """The parameters whose numbers a small function copies to the host and returns; for a function whose
+    name says that it does so.
+    """
+    if function.name not in READS_TENSOR or len(function.body) > _MOST_STATEMENTS:
+        return ()
+    arguments = function.args
+    names = {parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)}
+    found = {
+        name
+        for returned in syntax.of_type(ast.Return)
+        if syntax.function(returned) is function and returned.value is not None
+        if (name := _read(returned.value)) in names
+    }
+    return tuple(sorted(found))
+
+
+def _read(value: ast.expr) -> str | None:
+    """`x` of `x.detach().cpu().numpy()`."""
+    called: set[str] = set()
+    while True:
+        match value:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _KEEP_DATA | _READS:
+                called.add(method)
+                value = owner
+            case ast.Attribute(value=owner, attr="data"):
+                value = owner
+            case ast.Name(id=name):
+                return name if called & _READS else None
+            case _:
+                return None
