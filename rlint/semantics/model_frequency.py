@@ -18,7 +18,6 @@ from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
-from rlint.semantics.types.devices import means_accelerator
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
@@ -148,22 +147,6 @@ class FrequencyQueries:
         loops = self._analysis.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._heat.ways_from_training(summary, around)
-
-    def is_on_cpu(self, node: ast.AST) -> bool:
-        """Does a node run only where a condition has found that the program is not on a CUDA device, or on
-        none at all: `if device.type == "cuda": … else:`?
-        """
-        child: ast.AST = node
-        for parent in self._syntax.ancestors(node):
-            if isinstance(parent, FUNCTIONS):
-                return False
-            if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-                body = parent.body if isinstance(parent.body, list) else [parent.body]
-                means = means_accelerator(parent.test, self._names.qualified)
-                if means is not None and means is not any(part is child for part in body):
-                    return True
-            child = parent
-        return False
 
     def passed_names(self, name: ast.Name) -> list[str]:
         """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one

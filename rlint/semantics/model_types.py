@@ -16,8 +16,9 @@ from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.types.algebra import is_immutable
 from rlint.semantics.types.constants import Constant, Constants
-from rlint.semantics.types.devices import asks_for_device, is_device
+from rlint.semantics.types.devices import asks_for_device, is_device, means_accelerator
 from rlint.semantics.types.sure_devices import SureDevices
+from rlint.syntax.syntax_index import FUNCTIONS
 
 
 class TypeQueries:
@@ -63,6 +64,22 @@ class TypeQueries:
     def asks_for_device(self, test: ast.expr) -> bool:
         """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""
         return asks_for_device(test, self._names.qualified)
+
+    def is_on_cpu(self, node: ast.AST) -> bool:
+        """Does a node run only where a condition has found that the program is not on a CUDA device, or on
+        none at all: `if device.type == "cuda": … else:`?
+        """
+        child: ast.AST = node
+        for parent in self._syntax.ancestors(node):
+            if isinstance(parent, FUNCTIONS):
+                return False
+            if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+                body = parent.body if isinstance(parent.body, list) else [parent.body]
+                means = means_accelerator(parent.test, self._names.qualified)
+                if means is not None and means is not any(part is child for part in body):
+                    return True
+            child = parent
+        return False
 
     def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
         """The class of the project that an expression's value is an instance of."""

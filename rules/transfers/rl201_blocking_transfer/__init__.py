@@ -108,7 +108,7 @@ class BlockingTransfer(Rule):
             return
         if not lies_on_host(source, model) or model.frequency.heat_of(node).level < self.heat:
             return
-        if is_made_here(source, model) or model.frequency.is_on_cpu(node):
+        if is_made_here(source, model) or model.types.is_on_cpu(node):
             return  # create-then-move; or no copy at all
         kind = model.types.type_of(source)
         yield self.finding(
