@@ -19,7 +19,7 @@ from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import FUNCTIONS, Function
+from rlint.syntax.syntax_index import Function
 
 
 class FrequencyQueries:

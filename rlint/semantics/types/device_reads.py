@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from rlint import models
+from rlint.models.trait import Trait
+from rlint.models.value_type import TypeTag
 from rlint.models.vocabulary import READS_TENSOR
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 _MOST_STATEMENTS = 8
-_READS = frozenset({"item", "numpy", "tolist"})
-_KEEP_DATA = frozenset(
-    "clone contiguous cpu detach double flatten float numpy reshape squeeze to unsqueeze view".split()
-)
+_READS = models.having(Trait.TO_HOST, TypeTag.TENSOR)
+_OF_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | _READS
 
 
 def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
@@ -36,7 +37,7 @@ def _read(value: ast.expr) -> str | None:
     called: set[str] = set()
     while True:
         match value:
-            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _KEEP_DATA | _READS:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _OF_TENSORS:
                 called.add(method)
                 value = owner
             case ast.Attribute(value=owner, attr="data"):
