@@ -64,8 +64,10 @@ def words(text: str) -> tuple[str, ...]:
 
 def facts(prefix: str, effect: Effect, result: Type, names: str, traits: Trait = NO_TRAITS) -> Table:
     """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact."""
-    fact = Fact(effect, result, traits)
-    return {f"{prefix}.{name}" if prefix else name: fact for name in words(names)}
+    found = names.split()
+    return dict.fromkeys(
+        [f"{prefix}.{name}" for name in found] if prefix else found, Fact(effect, result, traits)
+    )
 
 
 def methods(effect: Effect, result: Type, names: str, traits: Trait = NO_TRAITS) -> Table:
@@ -91,7 +93,13 @@ def table(*parts: Table) -> Table:
     """Join parts into one table; a name that stands in two of them is a mistake in the tables."""
     joined: Table = {}
     for part in parts:
-        if twice := joined.keys() & part.keys():
-            raise ValueError(f"named twice: {', '.join(sorted(twice))}")
-        joined |= part
+        expected = len(joined) + len(part)
+        joined.update(part)
+        if len(joined) < expected:
+            raise ValueError(f"named twice: {', '.join(sorted(_named_twice(parts)))}")
     return joined
+
+
+def _named_twice(parts: tuple[Table, ...]) -> set[str]:
+    names = [name for part in parts for name in part]
+    return {name for name in names if names.count(name) > 1}
