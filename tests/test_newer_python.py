@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from fixture_folders import ROOT
 from notebook_files import notebook
+from project_builder import expression, model_of
 from rlint.cst.grammar import NEWEST, RUNNING, Reading, read_by_libcst
 from rlint.findings import Problem
+from rlint.models.value_type import TypeTag
 from rlint.suppression import suppressions
 from rlint.suppression.fingerprints import finding_keys
 from rlint.syntax.parse import parse
@@ -295,6 +297,45 @@ def test_names_of_types_are_names() -> None:
     assert scopes[7, "U"] is syntax.of_type(ast.FunctionDef)[0].type_params[0]  # type: ignore[attr-defined]
     assert scopes[11, "V"] is pair.type_params[0]  # type: ignore[attr-defined]
     assert scopes[11, "T"] is scopes[14, "T"] is scopes[11, "Pair"] is scopes[15, "Pair"] is syntax.module
+
+
+def test_a_generic_network_is_a_network() -> None:
+    """Classes and functions with type parameters are what they are without."""
+    model = model_of(
+        "from torch import nn\n\n\nclass Net[T](nn.Module):\n    def forward[U](self, x: U) -> U:\n"
+        "        return x\n\n\ndef make[T](x: T) -> T:\n    return Net()\n\n\nnet = Net()\nprint(make(1))\n"
+    )
+    assert model.types.type_of(expression(model, "net", last=True)).tag is TypeTag.MODULE
+    assert model.names.qualified(expression(model, "make")) == "train.make"
+
+
+def test_a_type_alias_means_what_it_is_given() -> None:
+    """An annotation by it tells what one without it does."""
+    model = model_of("import numpy as np\ntype Row = np.ndarray\n\n\ndef f(x: Row):\n    return x\n")
+    assert model.types.type_of(expression(model, "x", last=True)).tag is TypeTag.NDARRAY
+
+
+def test_newer_files_on_the_command_line(tmp_path: Path) -> None:
+    """Standard input, diffs and results that are kept from the run before."""
+    text = PROGRAM.format(snippet=SNIPPETS["nested quotes"])
+    (tmp_path / "train.py").write_text(text)
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-m", "rlint", *arguments, "--select", "RL205"]
+        done = subprocess.run(
+            command, cwd=tmp_path, input=text, capture_output=True, text=True, check=False, encoding="utf-8"
+        )
+        assert "error" not in done.stderr
+        return done.stdout
+
+    cold = run("check", "train.py")
+    assert "RL205" in cold
+    assert run("check", "train.py") == cold
+    assert f"+        mask = {FIXED}" in run("check", "--diff", "--unsafe-fixes", "train.py")
+    fixed = text.replace("torch.zeros(4).to(device)", FIXED)
+    assert run("fix", "--unsafe-fixes", "-") == fixed
+    run("fix", "--unsafe-fixes", "train.py")
+    assert (tmp_path / "train.py").read_text() == fixed
 
 
 def expressions() -> st.SearchStrategy[str]:

@@ -464,7 +464,7 @@ def _class(tree: SyntaxIndex, node: ast.ClassDef, scope: Scope) -> Scope:
 
 def _type_alias(tree: SyntaxIndex, node: Any, scope: Scope) -> Scope:
     name = node.name
-    scope.bind(Binding(name.id, BindingKind.TYPE_ALIAS, name, node))
+    scope.bind(Binding(name.id, BindingKind.TYPE_ALIAS, name, node, node.value))
     inner = tree.open_scope(node, scope, name.id)
     inner.types = _type_scope(tree, node, scope)
     tree.mark_outside([name], scope)

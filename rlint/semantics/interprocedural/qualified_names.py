@@ -201,7 +201,7 @@ class QualifiedNames:
         if binding.kind in (BindingKind.FUNCTION, BindingKind.CLASS):
             return f"{self.module}.{self.syntax.qualname(binding.node)}"
         if (
-            binding.kind is BindingKind.ASSIGN
+            binding.kind in (BindingKind.ASSIGN, BindingKind.TYPE_ALIAS)
             and not binding.path
             and isinstance(binding.value, (ast.Name, ast.Attribute))
         ):
