@@ -90,6 +90,8 @@ def test_a_long_interval_cools(body: str) -> None:
         ("for epoch in range(9):\n    if step % 16 == 0:\n        line()", Heat.WARM),
         ("if agent.truncated_window:\n    line()", Heat.HOT),
         ("if agent.record_count > 3:\n    line()", Heat.HOT),
+        ("if agent.record_routes:\n    line()", Heat.HOT),
+        ("if agent.is_best:\n    line()", Heat.WARM),
         ("if agent.best < reward:\n    line()", Heat.WARM),
         ("if 'episode' in info:\n    line()", Heat.WARM),
     ],

@@ -42,6 +42,7 @@ _ENDED = regex(
 _RANK = regex(r"(^|_)(rank|process_index|proc_id|process_id|worker_id|worker_index|thread_id)$|^get_rank$")
 _MAIN = regex(r"(^|_)(main_process|is_main|is_master|master|is_chief|rank_?zero|global_zero|is_leader)($|_)")
 _BEST = regex(r"(^|_)(best|highest|lowest|record)")
+_SURELY_BEST = regex(r"(^|_)best")
 _DEBUG = regex(r"(^|_)(verbose|debug|profile|dry_run|sanity)", re.IGNORECASE)
 _SWITCH = regex(
     r"(^|_)(verbos\w*|debug\w*|profil\w*|dry_run|sanity|rend\w*|displ\w*|visu\w*|show\w*|plot\w*|print\w*"
@@ -192,7 +193,7 @@ class Conditions:
             return Condition(GuardKind.OTHER)
         more = isinstance(op, (ast.Gt, ast.GtE)) is taken
         if any(_BEST.search(word) for word in words):
-            is_best = taken and any(name.startswith("best") or "_best" in name for name in names)
+            is_best = taken and any(map(_SURELY_BEST.search, names))
             return Condition(GuardKind.BEST, Heat.WARM if is_best else Heat.HOT)
         if any(_CLOCK.search(word) for word in words):
             return Condition(GuardKind.CLOCK, Heat.WARM if more else Heat.HOT)
@@ -290,5 +291,5 @@ def _cap_of(kind: GuardKind, name: str, *, taken: bool) -> Heat:
     if kind is GuardKind.ENDS:
         return Heat.WARM if _ENDED.search(name) else Heat.HOT
     if kind is GuardKind.BEST:
-        return Heat.WARM
+        return Heat.WARM if _SURELY_BEST.search(name) else Heat.HOT
     return Heat.COLD if taken and _DEBUG.search(name) else Heat.HOT
