@@ -197,6 +197,38 @@ def test_a_flag_that_callers_pass(call: str, heat: Heat) -> None:
     assert model.frequency.heat_of(expression(model, "line()")).level is heat
 
 
+def test_a_flag_that_goes_round() -> None:
+    """Functions that call one another hand a flag on; it is on where a caller from outside turns it on."""
+    model = model_of(
+        """
+        import gymnasium
+        def first(obs, show=False):
+            second(obs, show=show)
+        def second(obs, show=False):
+            if show:
+                line()
+            first(obs, show=show)
+        env = gymnasium.make("CartPole-v1")
+        while True:
+            obs = env.step(0)
+            second(obs)
+            first(obs, show=True)
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "line()")).level is Heat.HOT
+
+
+def test_a_flag_that_is_handed_on_and_on() -> None:
+    """A chain of many calls is followed some way, and what lies beyond is no reason for silence."""
+    chain = "".join(f"def f{i}(obs, show=False):\n    f{i + 1}(obs, show=show)\n" for i in range(600))
+    model = model_of(
+        f"import gymnasium\n{chain}"
+        "def f600(obs, show=False):\n    while True:\n        env.step(0)\n"
+        "        if show:\n            line()\n"
+    )
+    assert model.frequency.heat_of(expression(model, "line()")).level is Heat.HOT
+
+
 @pytest.mark.parametrize(
     ("parameter", "test", "heat"),
     [

@@ -19,9 +19,11 @@ from rlint.syntax.walk import descendants
 _REACHED_SOON = regex(
     r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
 )
-_MOMENT = regex(r"interval|freq|every|period|next|since|last|milestone|schedule|timer|(^|_)at_")
-_PACED = regex(r"interval|freq|every|period")
-_AHEAD = regex(r"interval|freq|every|period|next|milestone|schedule")
+_LENGTHS = "interval|freq|every|period"
+_TO_COME = rf"{_LENGTHS}|next|milestone|schedule"
+_PACED = regex(_LENGTHS)
+_AHEAD = regex(_TO_COME)
+_MOMENT = regex(rf"{_TO_COME}|since|last|timer|(^|_)at_")
 _RARE = regex(
     r"log|eval|save|sav|checkpoint|ckpt|print|render|record|video|report|test|plot|display|summary|milestone"
 )

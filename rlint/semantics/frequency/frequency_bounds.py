@@ -14,6 +14,11 @@ from rlint.semantics.frequency.roles import takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
 
+_MOST_CALLS = 20
+"""A parameter is followed through so many calls."""
+_MOST_FUNCTIONS = 200
+"""So many functions are looked at for one parameter, where calls go round."""
+
 
 class FrequencyBounds:
     """The bounds of guards: of intervals by their lengths, of switches by what the program sets them to, of
@@ -28,6 +33,9 @@ class FrequencyBounds:
         self._updates: dict[str, frozenset[int]] = {}
         self._rollouts: dict[str, frozenset[int]] = {}
         self._parameters: dict[tuple[str, str], Heat] = {}
+        self._asked: list[tuple[str, str]] = []
+        self._went_round = False
+        self._looked_at = 0
 
     def of(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Heat:
         """Return the hottest that a line of `function` behind these guards can be."""
@@ -85,10 +93,26 @@ class FrequencyBounds:
         if name not in function.parameters:
             return Heat.HOT
         key = function.path, name
-        if key not in self._parameters:
-            self._parameters[key] = Heat.COLD  # what a function hands on to itself
-            self._parameters[key] = self._passed(name, function)
-        return self._parameters[key]
+        known = self._parameters.get(key)
+        if known is not None:
+            return known
+        if key in self._asked:
+            self._went_round = True
+            return Heat.COLD  # what a function hands on to itself adds nothing
+        if not self._asked:
+            self._looked_at = 0
+        self._looked_at += 1
+        if len(self._asked) >= _MOST_CALLS or self._looked_at > _MOST_FUNCTIONS:
+            self._went_round = True
+            return Heat.HOT
+        self._asked.append(key)
+        found = self._passed(name, function)
+        self._asked.pop()
+        # an answer that was found halfway round a cycle is not the last word
+        if not self._went_round or not self._asked:
+            self._parameters[key] = found
+        self._went_round = self._went_round and bool(self._asked)
+        return found
 
     def _passed(self, name: str, function: FunctionSummary) -> Heat:
         if any(name in dict(site.arguments) for site in self.unresolved(function)):
