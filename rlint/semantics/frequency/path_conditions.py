@@ -161,7 +161,7 @@ class PathConditions:
 
     def _guard(self, condition: Condition, node: ast.AST) -> Guard:
         loop = -1
-        for ancestor in self.syntax.ancestors(node):
+        for ancestor in self.syntax.ancestors(self.syntax.wholes.of(node)):
             if ancestor in self.loops or type(ancestor) in HOLD_BODIES:
                 loop = self.loops.get(ancestor, -1)
                 break

@@ -113,10 +113,14 @@ def _passed(
         if isinstance(value, ast.Constant):
             if value.value is None or isinstance(value.value, bool):
                 yield place, tuple(analysis.loops.conditions.of_test(value, taken=True))
-        elif isinstance(value, _MAY_BE_CONDITIONS):
+        elif isinstance(value, _MAY_BE_CONDITIONS) and not _is_number(value):
             guards = tuple(analysis.loops.conditions.of_test(value, taken=True))
             if any(guard.may_cool and _is_switch(guard, place) for guard in guards):
                 yield place, guards
+
+
+def _is_number(value: ast.expr) -> bool:
+    return isinstance(value, ast.UnaryOp) and not isinstance(value.op, ast.Not)
 
 
 def _is_switch(guard: Guard, place: str) -> bool:
