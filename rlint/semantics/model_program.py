@@ -19,7 +19,14 @@ class ProgramQueries:
     def __init__(self, program: WholeProgram, symbols: FileSymbols) -> None:
         self._index = program.index
         self._names = program.program_symbols
+        self._heat = program.heat
         self._symbols = symbols
+
+    def hot_callers(self, method: str, receiver: str) -> tuple[str, ...]:
+        """The functions of the program that call a method in each step on something with this last name whose
+        class nobody knows (`self.policy.optimizer.step()`), leading underscores left out.
+        """
+        return self._heat.hot_callers(method, receiver, self._symbols.module.module)
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file of the project read an attribute of this name, on any object?"""

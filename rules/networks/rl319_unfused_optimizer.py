@@ -2,9 +2,9 @@
 
 ## What it does
 Flags `Adam`, `AdamW` and `SGD` with momentum that are made without `fused=` or `foreach=` and take a step for
-each update in the same file. `SGD` without momentum, which does little, is left alone, and so are optimizers
-of a single tensor (`[log_alpha]`), those that are given a closure, that are `differentiable` or
-`capturable`, and files with sparse gradients.
+each update, also where another file does that (`self.policy.optimizer.step()`). `SGD` without momentum, which
+does little, is left alone, and so are optimizers of a single tensor (`[log_alpha]`), those that are given a
+closure, that are `differentiable` or `capturable`, and files with sparse gradients.
 
 The rule is opt-in: `fused=True` rounds differently, so a seeded run changes, and old versions of PyTorch have
 it on CUDA devices alone. Where the forward and backward passes are large, the step is a small part of all.
@@ -89,17 +89,23 @@ class UnfusedOptimizer(Rule):
         holder = held_by(node, model) if is_of_a_network(node, given) else None
         if holder is None or has_sparse_gradients(model):
             return
-        stepped = steps(holder, node, model)
-        if stepped is None:
+        if hands_closure(holder, model):
             return
-        line = model.span_of(stepped)[0].line
+        stepped = steps(holder, node, model)
+        if stepped is not None:
+            where = f"in line {model.span_of(stepped)[0].line}"
+        else:
+            elsewhere = model.program.hot_callers("step", holder)
+            if not elsewhere:
+                return
+            where = f"in `{elsewhere[0]}`"
         edit = model.edit.with_keyword(node, "fused", "True")
         reason = "Weights round differently, and all must be floating-point numbers with dense gradients"
         yield self.finding(
             model,
             node,
             f"`{name}` updates the weights in many operations (on the CPU for each tensor), "
-            f"at each step in line {line}",
+            f"at each step {where}",
             fix=Fix("Pass `fused=True`", Applicability.UNSAFE, (edit,), reason) if edit is not None else None,
             advice="Pass `fused=True`; on the CPU, `foreach=True` where no bit of the weights may change",
         )
@@ -126,31 +132,46 @@ def held_by(call: ast.Call, model: SemanticModel) -> str | None:
     return last_name(targets[0]) if len(targets) == 1 else None
 
 
+def hands_closure(holder: str, model: SemanticModel) -> bool:
+    """Is the optimizer of that name handed a closure to step with?"""
+    return any(
+        named(owner) == holder.strip("_") and (call.args or call.keywords)
+        for owner, call in step_calls(model)
+    )
+
+
 def steps(holder: str, made: ast.Call, model: SemanticModel) -> ast.Call | None:
     """A call in hot code of this file that makes the optimizer of that name take a step, rather one in the
-    function that makes it; None where there is no such call, or where one hands it a closure.
+    function that makes it; None where there is no such call.
     """
-    found: list[ast.Call] = []
-    for use in model.names.attribute_uses("step"):
-        call = model.parent(use)
-        if not isinstance(call, ast.Call) or call.func is not use:
-            continue
-        if named(use.value) == holder:
-            if call.args or call.keywords:
-                return None
-        elif not any(named(argument) == holder for argument in call.args):  # `scaler.step(optimizer)`
-            continue
-        if model.frequency.heat_of(call).level is Heat.HOT:
-            found.append(call)
+    wanted = holder.strip("_")
+    found = [
+        call
+        for owner, call in step_calls(model)
+        if (named(owner) == wanted or any(named(argument) == wanted for argument in call.args))
+        and model.frequency.heat_of(call).level is Heat.HOT  # also `scaler.step(optimizer)`
+    ]
     here = [call for call in found if model.function(call) is model.function(made)]
     return next(iter(here or found), None)
 
 
+def step_calls(model: SemanticModel) -> list[tuple[ast.expr, ast.Call]]:
+    """The calls of methods `step` in this file, each with what it is called on."""
+    found = []
+    for use in model.names.attribute_uses("step"):
+        call = model.parent(use)
+        if isinstance(call, ast.Call) and call.func is use:
+            found.append((use.value, call))
+    return found
+
+
 def named(expression: ast.expr) -> str | None:
-    """The last part of a variable or attribute."""
+    """The last part of a variable or attribute, without what marks it as private: who is handed an
+    `optimizer` keeps it as `self._optimizer`.
+    """
     match expression:
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
+            return name.strip("_")
     return None
 
 

@@ -326,6 +326,8 @@ def fit(agent: Agent, replay, env, every):
     [
         ("if (step + 1) % every == 0: play(env, agent)", Heat.HOT),
         ("if step % 5000 == 0:\n            while running: env.step(agent.act(0))", Heat.HOT),
+        ("if step % every == 0 or step == 999_999: play(env, agent)", Heat.HOT),
+        ("if step % every == 0 or agent.wants_more: play(env, agent)", Heat.WARM),
         ("play(env, agent)", Heat.WARM),
         ("if agent.wants_more: play(env, agent)", Heat.WARM),
     ],

@@ -220,6 +220,26 @@ class HeatMap:
         """The same for a pass of each of its loops."""
         return self._loop_drivers[function.path]
 
+    def hot_callers(self, method: str, receiver: str, module: str) -> tuple[str, ...]:
+        """The functions in the program of a module that call a method in each step on something of unknown
+        class with this last name, leading underscores left out, as people write them.
+        """
+        return self._hot_calls.get((self.graph.program(module), method, receiver.lstrip("_")), ())
+
+    @cached_property
+    def _hot_calls(self) -> dict[tuple[str, str, str], tuple[str, ...]]:
+        found: dict[tuple[str, str, str], dict[str, None]] = {}
+        for function in self._functions:
+            for site in self.graph.unresolved(function.path):
+                if not site.method or not site.receiver:
+                    continue
+                around = _enclosing(function, site.loop)
+                guards = inner_guards(site.guards, around)
+                if self.inside(function, around, guards, site.cap).level is Heat.HOT:
+                    key = self.graph.program(function.module), site.method, site.receiver.lstrip("_")
+                    found.setdefault(key, {})[function.shown or function.module] = None
+        return {key: tuple(sorted(names)) for key, names in found.items()}
+
     def is_test(self, function: FunctionSummary) -> bool:
         """Is it part of a test, whose loops say nothing?"""
         return function.path in self._in_tests

@@ -201,7 +201,7 @@ class PathConditions:
             if not all(parts):
                 return []  # one is enough, and one of them holds as a rule
             kinds = {guard.kind for part in parts for guard in part}
-            if len(kinds) > 1:
+            if len(kinds) > 1 and not kinds <= _COUNTED:  # `step % n == 0 or step == last` is an interval
                 return [self._guard(_UNKNOWN, at or test)]
             return max(parts, key=lambda part: min(guard.cap for guard in part))  # the most frequent
         condition = self.conditions.of(test, taken=taken)
