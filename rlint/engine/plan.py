@@ -12,7 +12,7 @@ from rlint.semantics.imports.import_groups import grouped
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
 from rlint.semantics.imports.project_files import module_names, project_files
 from rlint.semantics.imports.relevance import is_judged
-from rlint.semantics.imports.test_files import lies_in_tests
+from rlint.semantics.imports.test_files import is_named_like_tests, is_test_file, lies_in_tests
 from rlint.source.files import Source, read_source, source_from_text
 
 if TYPE_CHECKING:
@@ -92,7 +92,14 @@ class Plan:
     @property
     def are_tests(self) -> bool:
         """Is there anything to check, and are tests and documentation all of it?"""
-        return bool(self._jobs) and _are_tests(self._jobs.values())
+        wanted = [job for job in self._jobs.values() if job.codes is not None]
+        return bool(self._jobs) and all(map(self._is_test, wanted))
+
+    def _is_test(self, job: FileTask) -> bool:
+        if lies_in_tests(job.name, job.module) or not is_named_like_tests(job.name, job.module):
+            return lies_in_tests(job.name, job.module)
+        source = self.read(job.name)
+        return source is not None and is_test_file(job.name, job.module, source.text)
 
     def read(self, name: str) -> Source | None:
         """The source of a file that the run reads; None where it cannot be read."""

@@ -22,8 +22,12 @@ def is_test_file(path: str, module: str, text: str) -> bool:
     """
     if lies_in_tests(path, module):
         return True
-    named = bool(_NAMED_LIKE_TESTS.search(_inside_project(path, module)))
-    return named and not _is_script(text)
+    return is_named_like_tests(path, module) and not _is_script(text)
+
+
+def is_named_like_tests(path: str, module: str) -> bool:
+    """Is it a file of tests if it holds any: `test.py`, `test_dqn.py`?"""
+    return bool(_NAMED_LIKE_TESTS.search(_inside_project(path, module)))
 
 
 def lies_in_tests(path: str, module: str) -> bool:
