@@ -13,7 +13,7 @@ from rlint.semantics.frequency.cadence import Cadence, Cadences
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.frequency.roles import looks_on
+from rlint.semantics.frequency.roles import evaluates
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_names import NameQueries
@@ -131,11 +131,11 @@ class FrequencyQueries:
         return self._heat.drives(summary) if summary is not None else frozenset()
 
     def is_evaluation(self, node: ast.AST) -> bool:
-        """Is a node part of a function that by its name evaluates, plays or shows what was learned, and that
+        """Is a node part of a function that by its name evaluates or shows what was learned, and that
         takes no gradient step? False outside of functions.
         """
         summary = self._symbols.function_at(node)
-        return summary is not None and looks_on(summary.name) and not self._heat.learns(summary)
+        return summary is not None and evaluates(summary.name) and not self._heat.learns(summary)
 
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
         """The ways to a node from the loops that take gradient steps: the paths of the functions entered on

@@ -80,6 +80,18 @@ def looks_on(name: str) -> bool:
     return bool(_LOOKS_ON.search(name.lower()))
 
 
+_EVALUATES = regex(
+    r"(^|_)(eval\w*|tests?|testing|enjoy|demo\w*|watch\w*|visuali[sz]\w*|render\w*|show\w*|record_video\w*)($|_)"
+)
+
+
+def evaluates(name: str) -> bool:
+    """Whether a function of this name measures or shows what was learned. One that plays may collect what is
+    learned from.
+    """
+    return bool(_EVALUATES.search(name.lower()))
+
+
 LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model".split())
 """What methods are called that take gradient steps."""
 _LEARNS = LEARNS | {"update"}

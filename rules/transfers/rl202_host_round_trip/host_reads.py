@@ -323,9 +323,11 @@ def may_use_accelerator(model: SemanticModel) -> bool:
 
 
 def _names_open_device(_: ast.Module, model: SemanticModel) -> bool:
-    """Is a tensor, network or batch put on a device that is not surely the host: one that a parameter or a
-    setting names?
+    """Does a function take a device, or is a tensor, network or batch put on one that is not surely the host:
+    one that a parameter or a setting names?
     """
+    if any(parameter.arg == "device" for parameter in model.syntax.of_type(ast.arg)):
+        return True
     named = [
         word.value
         for word in model.syntax.of_type(ast.keyword)
