@@ -2,7 +2,6 @@
 
 from rlint import models
 from rlint.base_rule import Rule, last_names
-from rlint.edit import call_arguments
 from rlint.enums import Enum
 from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
@@ -134,7 +133,6 @@ __all__ = [
     "arguments_by_name",
     "array_growth",
     "batches",
-    "call_arguments",
     "children",
     "containers",
     "descendants",

@@ -62,6 +62,8 @@ class CheckOptions:
     """Summaries are large: they are given only where they are needed."""
     cache: Path | None = None
     """The folder in which summaries are kept from one run to the next, and what files ask."""
+    edits: bool = True
+    """Whether the edits of fixes are wanted. Without them, those that LibCST writes are left out."""
 
 
 @frozen
@@ -74,6 +76,11 @@ class FileResult:
     checked: bool = True
     hidden: tuple[Finding, ...] = ()
     """What comments hide; not kept from one run to the next."""
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether all fixes have their edits, which are left out where nothing shows them."""
+        return all(each.fix is None or each.fix.edits for each in self.findings)
 
 
 @frozen

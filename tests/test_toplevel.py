@@ -8,14 +8,14 @@ from collections.abc import Iterable
 import pytest
 
 from project_builder import expression, find, model_of
-from rlint.edit.argument_spans import argument_spans
+from rlint.edit.deferred_edit import written
 from rlint.findings import Edit
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
     """The text with edits made, those at one place in their order."""
     done, parts = 0, []
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+    for edit in sorted(written(edits), key=lambda edit: (edit.start, edit.end)):
         parts += [text[done : edit.start], edit.text]
         done = edit.end
     return "".join([*parts, text[done:]])
@@ -124,6 +124,7 @@ def test_the_same_key_gets_the_same_name() -> None:
         ("f(\n    a,\n    b,\n)", "a", "f(\n    b,\n)"),
         ("f(*a, b, **c)", "b", "f(*a, **c)"),
         ("f(\n    a,\n)", "a", "f()"),
+        ("f(lambda x, y: x, a)", "a", "f(lambda x, y: x)"),
     ],
 )
 def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
@@ -132,23 +133,6 @@ def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
     node = expression(model, call)
     assert isinstance(node, ast.Call)
     going = [child for child in ast.walk(node) if isinstance(child, ast.Name) and child.id in dropped]
-    edits = model.edit.without_arguments(node, going)
-    assert edits is not None
-    assert applied(call, edits) == after
-
-
-@pytest.mark.parametrize("call", ["f(a,  # why\n  b)", "f(  # why\n  a)", "f(lambda x, a: a, b)"])
-def test_arguments_stay_where_something_would_be_lost(call: str) -> None:
-    """A comment between arguments, or commas that cannot be told apart, leave the call alone."""
-    model = model_of(call)
-    node = expression(model, call)
-    assert isinstance(node, ast.Call)
-    assert model.edit.without_arguments(node, node.args[:1]) is None
-
-
-def test_argument_spans_are_those_of_one_call() -> None:
-    """Text that is no list of arguments, or goes on behind it, has none."""
-    assert argument_spans("(a, f(b, c))") == [(1, 2), (4, 11)]
-    assert argument_spans("()") == []
-    assert argument_spans("(a)(b)") is None
-    assert argument_spans("a") is None
+    edit = model.edit.without_arguments(node, going)
+    assert edit is not None
+    assert applied(call, [edit]) == after

@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "trust")]
 
 from promises import CODES  # noqa: E402
+from rlint.edit.kept_comments import comments  # noqa: E402
 from rlint.engine import api  # noqa: E402
 from rlint.findings import Finding  # noqa: E402
 from rlint.fixing.apply_fixes import one_pass  # noqa: E402
@@ -39,11 +40,14 @@ from rlint.syntax.positions import Positions  # noqa: E402
 
 Change = tuple[int, int, str]
 Meaning = object
-OUTCOMES = ("identical", "no fix", "another fix", "not found", "different", "unparsable")
-"""What became of the fix of a finding. Only the last two are wrong: another fix has another title, safety or
+OUTCOMES = (
+    *("identical", "no fix", "another fix", "not found"),
+    *("different", "unparsable", "comment lost"),
+)
+"""What became of the fix of a finding. Only the last three are wrong: another fix has another title, safety or
 reason. Rules have several where one would lose a comment, say.
 """
-WRONG = frozenset({"different", "unparsable"})
+WRONG = frozenset({"different", "unparsable", "comment lost"})
 TEXT = ("'note\\n    of two lines'", '"""note\n    of two lines"""')
 _STARTS = frozenset("[({'\"~-.")
 
@@ -112,6 +116,9 @@ def _outcome(before: Finding, finding: Finding | None, text: str, wanted: Meanin
     meaning = _meaning(result, text)
     if meaning is None:
         return "unparsable", result
+    owned = [comment for edit in finding.fix.edits for comment in edit.owns]
+    if Counter(comments(text)) - Counter(comments(result)) - Counter(owned):
+        return "comment lost", result
     if meaning == wanted:
         return "identical", result
     assert before.fix is not None
@@ -363,6 +370,26 @@ def _tight(text: str, start: int, end: int) -> Change | None:
     return (first, last, code) if (first, last, code) != (start, end, text[start:end]) else None
 
 
+def _continued(text: str, start: int, end: int) -> Change | None:
+    """In a line of its own, after a backslash."""
+    first = start
+    while text[first - 1 : first] == " ":
+        first -= 1
+    is_first = not text[:first].rpartition("\n")[2].strip()
+    return None if is_first or first == start else (first, start, " \\\n        ")
+
+
+def _in_tabs(
+    text: str, _tree: ast.Module, _positions: Positions, _statements: Sequence[ast.stmt]
+) -> Iterator[Variant]:
+    """Indented by tabs, as far as lines are by four blanks."""
+
+    def tabs(blanks: re.Match[str]) -> str:
+        return "\t" * (len(blanks[0]) // 4)
+
+    yield Variant("tabs", text, re.sub(r"(?m)^(?: {4})+", tabs, text))
+
+
 def _behind_another(
     text: str, _tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
 ) -> Iterator[Variant]:
@@ -477,6 +504,8 @@ LAYOUTS: dict[str, Layout] = {
     "one line": _in_one_line,
     "long text": _beside_a_text,
     "text within": _longer_texts,
+    "continued": _of_parts("continued", _continued),
+    "tabs": _in_tabs,
 }
 
 

@@ -159,7 +159,7 @@ def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
 
 def _check(work: CheckWork, targets: Sequence[Target], workers: Workers | None = None) -> Report:
     from rlint.engine import api
-    from rlint.output import LISTS_HIDDEN
+    from rlint.output import LISTS_HIDDEN, SHOWS_EDITS
 
     unsuppressed = work.request.ignore_noqa
     lists_hidden = work.settings.output_format in LISTS_HIDDEN and not unsuppressed
@@ -171,6 +171,7 @@ def _check(work: CheckWork, targets: Sequence[Target], workers: Workers | None =
             cache=work.cache(),
             seen=work.seen,
             workers=workers,
+            edits=work.settings.output_format in SHOWS_EDITS and not work.request.statistics,
         )
     if lists_hidden:
         from rlint.cli.in_source import with_hidden

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
-from rlint.edit import call_arguments
-from rlint.edit.reindent import reindented
+from rlint.cst.grammar import RUNNING, Grammar
+from rlint.edit.deferred_edit import DeferredEdit, written
 from rlint.edit.source_text import SourceText
 from rlint.findings import Edit
 from rlint.regex import regex
@@ -29,11 +30,24 @@ _OPERATORS = (
 )
 
 
+_NOTHING: Mapping[Any, str] = {}
+
+
+def needs_parentheses(text: str, grammar: Grammar = RUNNING) -> bool:
+    """Whether the text of an expression is broken over lines where only parentheses around it allow that."""
+    try:
+        grammar.expression(text)
+    except SyntaxError:
+        return True
+    return False
+
+
 class Edits:
     """Builds the edits of fixes in one file.
 
-    What cannot be done without harm (a statement that shares its line, an `elif`) gives None:
-    the finding then goes without a fix.
+    What cannot be done (a statement before an `elif`) gives None: the finding then goes without a fix. Edits
+    that move code, or concern statements that share their lines, are written by LibCST, and only once their
+    text is needed.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -47,7 +61,7 @@ class Edits:
         text = self.source.text(node)
         if isinstance(node, _OPERATORS) and not (isinstance(node, ast.Tuple) and text.startswith("(")):
             return f"({text})"
-        if "\n" in text and call_arguments.needs_parentheses(text, self.syntax.grammar):
+        if "\n" in text and needs_parentheses(text, self.syntax.grammar):
             return f"({text})"
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, complex)):
             return f"({text})"
@@ -55,11 +69,9 @@ class Edits:
 
     def is_relocatable(self, node: ast.expr) -> bool:
         """Can the text of an expression be trusted and put elsewhere? Not from inside an f-string on
-        Pythons that do not know where its parts stand, and not with a comment in it.
+        Pythons that do not know where its parts stand.
         """
         start, end = self.source.span(node)
-        if self.source.has_comment(start, end):
-            return False
         if not any(isinstance(ancestor, ast.JoinedStr) for ancestor in self.syntax.ancestors(node)):
             return True
         try:
@@ -68,46 +80,87 @@ class Edits:
             return False
         return ast.dump(parsed) == ast.dump(node)
 
-    def insert_before(self, statement: ast.stmt, *lines: str) -> Edit | None:
+    def insert_before(self, statement: ast.stmt, *lines: str, indentation: str | None = None) -> Edit | None:
         """Put lines of code (without indentation) before a statement, indented like it. What follows a line
-        end within one of them is left as it is (see `moved`).
+        end within one of them is left as it is, or moved there from `indentation`.
         """
-        if not self.source.stands_alone(statement):
-            return None
-        start = self.syntax.positions.line_start(self.source.first_line(statement))
-        return Edit(start, start, self._block(lines, self.source.indentation(statement)))
+        return self._insert(statement, lines, indentation, behind=False)
 
-    def insert_after(self, statement: ast.stmt, *lines: str) -> Edit | None:
-        """Put lines of code (without indentation) behind a statement, indented like it."""
+    def insert_after(self, statement: ast.stmt, *lines: str, indentation: str | None = None) -> Edit | None:
+        """Put lines of code behind a statement, as `insert_before` does."""
+        return self._insert(statement, lines, indentation, behind=True)
+
+    def _insert(
+        self, statement: ast.stmt, lines: Sequence[str], indentation: str | None, *, behind: bool
+    ) -> Edit | None:
+        own, positions = self.source.indentation(statement), self.syntax.positions
         if not self.source.stands_alone(statement):
-            return None
-        positions = self.syntax.positions
+            mates = self.source.line_mates(statement)
+            if mates is None:
+                return None
+
+            def beside() -> tuple[Edit, ...]:
+                from rlint.edit.statement_edits import inserted
+
+                given = lines if indentation is None else self._moved(lines, indentation, "")
+                return inserted(statement, given, self.source, behind=behind)
+
+            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), beside)
         last = statement.end_lineno or statement.lineno
-        start = positions.line_start(last + 1)
-        block = self._block(lines, self.source.indentation(statement))
-        if positions.line_end(last) == len(self.syntax.text):  # no line end at the end of the file
-            return Edit(start, start, positions.newline + block.removesuffix(positions.newline))
-        return Edit(start, start, block)
+        place = positions.line_start(last + 1 if behind else self.source.first_line(statement))
+        at_end = behind and positions.line_end(last) == len(self.syntax.text)  # without a line end
+
+        def edit(lines: Sequence[str]) -> Edit:
+            block = self._block(lines, own)
+            if at_end:
+                block = positions.newline + block.removesuffix(positions.newline)
+            return Edit(place, place, block)
+
+        if indentation in (None, own) or not any(map(_LINE_END.search, lines)):
+            return edit(lines)
+        moved_from: str = indentation or ""
+        return DeferredEdit(
+            place, place, "\n".join(lines), lambda: (edit(self._moved(lines, moved_from, own)),)
+        )
+
+    def _moved(self, lines: Sequence[str], old: str, new: str) -> list[str]:
+        from rlint.edit.moved_code import moved
+
+        return [moved(line, old, new, self.syntax.grammar) for line in lines]
+
+    def _lines_of(self, first: ast.stmt, last: ast.stmt) -> tuple[int, int]:
+        """Return the span of whole lines."""
+        positions = self.syntax.positions
+        end = positions.line_start((last.end_lineno or last.lineno) + 1)
+        return positions.line_start(self.source.first_line(first)), end
 
     def replace_statement(self, statement: ast.stmt, *lines: str) -> Edit | None:
         """Replace a whole statement by lines of code, indented like it; a comment behind it stays."""
         if not self.source.stands_alone(statement):
-            return None
+            mates = self.source.line_mates(statement)
+            if mates is None:
+                return None
+
+            def instead() -> tuple[Edit, ...]:
+                from rlint.edit.statement_edits import replaced
+
+                return replaced(statement, lines, self.source)
+
+            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), instead)
         start, end = self.source.span(statement)
-        block = self._block(lines, self.source.indentation(statement)).removesuffix(
-            self.syntax.positions.newline
-        )
-        return Edit(start, end, block[len(self.source.indentation(statement)) :])
+        indentation = self.source.indentation(statement)
+        block = self._block(lines, indentation).removesuffix(self.syntax.positions.newline)
+        return Edit(start, end, block[len(indentation) :])
 
     def delete_statement(self, statement: ast.stmt, *, comment: bool = False) -> Edit | None:
         """Remove a statement and its lines, with the `comment` above that is about it alone, and with blank
         lines behind it that would be too many; `pass` takes its place where the block would be empty.
         """
-        if not self.source.stands_alone(statement):
-            return None
         block, index = self.syntax.block(statement)
         if len(block) == 1:
             return Edit(*self.source.span(statement), "pass")
+        if not self.source.stands_alone(statement):
+            return self._delete_together([statement])
         positions = self.syntax.positions
         owned = self.source.own_comment(statement) if comment else []
         first = self.source.first_line(statement) - len(owned)
@@ -116,6 +169,19 @@ class Edits:
             behind += self._blank_lines_to_drop(first, behind, begins=index == 0)
         start, end = positions.line_start(first), positions.line_start(behind)
         return Edit(start, end, "", owns=tuple(owned))
+
+    def _delete_together(self, gone: Sequence[ast.stmt]) -> Edit | None:
+        """Remove statements that share their lines with others."""
+        mates = self.source.line_mates(gone[0])
+        if mates is None:
+            return None
+
+        def without() -> tuple[Edit, ...]:
+            from rlint.edit.statement_edits import deleted
+
+            return deleted(gone, self.source)
+
+        return DeferredEdit(*self._lines_of(*mates), "", without)
 
     def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
         """How many of the blank lines from `behind` on are too many without the lines from `first` to there?
@@ -132,60 +198,134 @@ class Edits:
             return after
         return min(before, after)
 
-    def _block(self, lines: tuple[str, ...], indentation: str) -> str:
+    def _block(self, lines: Sequence[str], indentation: str) -> str:
         newline = self.syntax.positions.newline
         written = (_LINE_END.sub(newline, line) for line in lines)
         return "".join(f"{indentation}{line}{newline}" if line else newline for line in written)
-
-    def reindented(self, code: str, statement: ast.stmt, beside: ast.stmt | None) -> str | None:
-        """Return the code of a statement, or of an expression in it, with its lines indented as they have to
-        be beside another statement, or at module level. None where that changes what it means.
-        """
-        return reindented(
-            code,
-            self.source.indentation(statement),
-            self.source.indentation(beside) if beside is not None else "",
-            self.syntax.grammar,
-        )
 
     def replace(self, node: ast.AST, text: str) -> Edit:
         """Replace an expression (or any node) by text."""
         return Edit(*self.source.span(node), text)
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit | None:
-        """Give a call one more keyword argument; None where it has it already or cannot be rewritten."""
-        return self.with_keywords(call, {name: value})
+        """Give a call one more keyword argument; None where it has it already."""
+        return self.rewrite_call(call, keywords={name: value})
 
-    def with_keywords(self, call: ast.Call, keywords: Mapping[str, str]) -> Edit | None:
-        """Give a call more keyword arguments; None where it has one already or cannot be rewritten."""
-        rewritten: str | None = self.source.text(call)
-        for name, value in keywords.items():
-            if rewritten is not None:
-                rewritten = call_arguments.with_keyword(rewritten, name, value, self.syntax.grammar)
-        return self.replace(call, rewritten) if rewritten is not None else None
+    def without_arguments(self, call: ast.Call, dropped: Collection[ast.expr]) -> Edit | None:
+        """Take arguments out of a call, with their commas (and keywords)."""
+        return self.rewrite_call(call, without=dropped)
 
-    def without_arguments(self, call: ast.Call, dropped: Collection[ast.expr]) -> list[Edit] | None:
-        """Take arguments out of a call, with their commas (and keywords); None where a comment would be
-        lost, or the text does not show where the arguments are.
+    def rewrite_call(
+        self,
+        call: ast.Call,
+        *,
+        function: str | None = None,
+        keywords: Mapping[str, str] = _NOTHING,
+        without: Collection[ast.expr] = (),
+        instead: Mapping[ast.expr, str] = _NOTHING,
+    ) -> Edit | None:
+        """Call another function, with more keywords, without some arguments, and with others `instead` of
+        some, each text being one argument or several as they are written. None where the call has such a
+        keyword already.
         """
-        spans = self.source.argument_spans(call)
-        if spans is None:
+        if any(keyword.arg in keywords for keyword in call.keywords):
             return None
-        given, parts = [*spans], [*spans.values()]
-        edits: list[Edit] = []
-        kept = [index for index, argument in enumerate(given) if argument not in dropped]
-        last = kept[-1] if kept else -1
-        for index, argument in enumerate(given):
-            if argument not in dropped or index > last + 1:
-                continue
-            if index < last:
-                edits.append(Edit(parts[index][0], parts[index + 1][0], ""))
-            elif last >= 0:
-                edits.append(Edit(parts[last][1], parts[-1][1], ""))
-            else:  # nothing is left: no comma either, and no line of its own
-                opened = self.syntax.text.index("(", self.source.span(call.func)[1])
-                edits.append(Edit(opened + 1, self.source.span(call)[1] - 1, ""))
-        return None if any(self.source.has_comment(edit.start, edit.end) for edit in edits) else edits
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        given.sort(key=lambda argument: self.source.span(argument)[0])
+        start, end = self.source.span(call)
+        text = self.syntax.text[start:end]
+
+        def anew() -> tuple[Edit, ...]:
+            from rlint.edit.call_edits import rewritten
+            from rlint.edit.parsed_code import smallest_edits
+
+            new = rewritten(
+                text,
+                function=function,
+                keywords=keywords,
+                dropped=[given.index(argument) for argument in without],
+                replaced={given.index(argument): written for argument, written in instead.items()},
+            )
+            # a call with more arguments is another whole: what is around it waits for the next pass
+            return (Edit(start, end, new),) if keywords else smallest_edits(start, text, new)
+
+        code = (function or "", *keywords, *keywords.values(), *instead.values())
+        return DeferredEdit(start, end, " ".join(code), anew)
+
+    def cut_keyword(self, call: ast.Call, value: ast.expr) -> Edit | None:
+        """Take a keyword argument, given by its value, out of a call, as an edit that is written at once: for
+        a text that is asked for before its edit. None for an argument without keyword, and for the only one.
+        """
+        given: list[ast.expr | ast.keyword] = sorted([*call.args, *call.keywords], key=self.source.span)
+        place = next((n for n, each in enumerate(given) if getattr(each, "value", None) is value), -1)
+        if place < 0 or len(given) == 1:
+            return None
+        if place + 1 < len(given):
+            return Edit(self.source.span(given[place])[0], self.source.span(given[place + 1])[0], "")
+        end = self.source.grouped_span(value)[1]
+        before = given[place - 1]
+        last = before.value if isinstance(before, ast.keyword) else before
+        return Edit(self.source.grouped_span(last)[1], end, "")
+
+    def replace_method(self, call: ast.Call, text: str) -> Edit:
+        """Put text (`.popleft()`, or nothing) in the place of the method that is called and of its arguments,
+        behind what it is called on.
+        """
+        assert isinstance(call.func, ast.Attribute)
+        return Edit(self.source.receiver_end(call.func), self.source.span(call)[1], text)
+
+    def rename_attribute(self, attribute: ast.Attribute, name: str) -> Edit:
+        """Read another attribute, or call another method, of the same object."""
+        end = self.source.span(attribute)[1]
+        return Edit(end - len(attribute.attr), end, name)
+
+    def as_argument(self, node: ast.expr) -> str:
+        """The text of an expression fit to stand among arguments, with a keyword or without."""
+        needs = isinstance(node, (ast.NamedExpr, ast.Tuple, ast.GeneratorExp))
+        return self.parenthesized(node) if needs else self.syntax.text[slice(*self.source.grouped_span(node))]
+
+    def replace_called(self, call: ast.Call, text: str) -> Edit:
+        """Call another method, given with its arguments; the dot stays where it is."""
+        end = self.source.span(call)[1]
+        return Edit(end - len(self.source.method_text(call)), end, text)
+
+    def keep_alone(self, code: ast.AST, kept: ast.expr, before: str, behind: str) -> list[Edit]:
+        """Leave one expression alone of some code, with its own parentheses and text before and behind."""
+        start, end = self.source.span(code)
+        first, last = self.source.grouped_span(kept)
+        return [Edit(start, first, before), Edit(last, end, behind)]
+
+    def replace_group(self, node: ast.expr, text: str) -> Edit:
+        """Replace an operand with the parentheses around it."""
+        return Edit(*self.source.grouped_span(node), text)
+
+    def without_items(self, display: ast.Dict, dropped: Collection[ast.expr]) -> Edit:
+        """Take items, given by their values, out of a dict display, with their commas."""
+        start, end = self.source.span(display)
+        text = self.syntax.text[start:end]
+
+        def less() -> tuple[Edit, ...]:
+            from rlint.edit.display_edits import without_items
+            from rlint.edit.parsed_code import smallest_edits
+
+            places = [place for place, value in enumerate(display.values) if value in dropped]
+            return smallest_edits(start, text, without_items(text, places))
+
+        return DeferredEdit(start, end, "", less)
+
+    def text_with(self, node: ast.AST, edits: Iterable[Edit]) -> str:
+        """The text of a node with edits made in it."""
+        start, end = self.source.span(node)
+        done, parts = start, list[str]()
+        for edit in sorted(written(edits), key=lambda edit: (edit.start, edit.end)):
+            parts += (self.syntax.text[done : edit.start], edit.text)
+            done = edit.end
+        return "".join([*parts, self.syntax.text[done:end]])
+
+    def insert_behind(self, node: ast.expr, text: str) -> Edit:
+        """Put text behind an expression, parentheses around it left out: a method to be called on it."""
+        end = self.source.span(node)[1]
+        return Edit(end, end, text)
 
     def delete_statements(self, statements: Collection[ast.stmt]) -> list[Edit] | None:
         """Remove statements, each with the comment above that is about it alone; `pass` goes where nothing
@@ -197,8 +337,6 @@ class Edits:
             if any(ancestor in statements for ancestor in self.syntax.ancestors(statement)):
                 continue
             start, end = self.source.span(statement)
-            if self.source.has_comment(start, end) or not self.source.stands_alone(statement):
-                return None
             block, index = self.syntax.block(statement)
             if all(sibling in statements for sibling in block):
                 if index == len(block) - 1:
@@ -226,49 +364,46 @@ class Edits:
         above, last = parent.body[-1], block[-1]
         start = positions.line_start((above.end_lineno or above.lineno) + 1)
         end = positions.line_start((last.end_lineno or last.lineno) + 1)
-        header = self.syntax.text[start : positions.line_start(block[0].lineno)]
+        header = self.syntax.text[start : self.source.span(block[0])[0]]
         if header.strip() != "else:" or self.source.has_comment(start, end):
             return None
         return Edit(start, end, "")
 
     def wrap_in(self, header: str, run: Sequence[ast.stmt]) -> Edit | None:
-        """Put statements that follow one another under a header (`with lock:`, `if ready:`); None where their
-        lines cannot be indented just so.
-        """
-        first, last = run[0], run[-1]
-        if not all(map(self.source.stands_alone, run)):
+        """Put statements that follow one another under a header (`with lock:`, `if ready:`)."""
+        first, last = self.source.line_mates(run[0]), self.source.line_mates(run[-1])
+        if first is None or last is None:
             return None
-        base = self.source.indentation(first)
-        start, end = self.source.span(first)[0], self.source.span(last)[1]
-        inner = base + self.indent_unit(first)
-        body = reindented(self.syntax.text[start:end], base, inner, self.syntax.grammar)
-        if body is None:
-            return None
-        return Edit(start, end, f"{header}{self.syntax.positions.newline}{inner}{body}")
 
-    def indent_unit(self, statement: ast.stmt) -> str:
-        """One level of indentation, as it is around a statement."""
-        base = self.source.indentation(statement)
-        around = self.syntax.parents.get(statement)
-        while around is not None and not isinstance(around, (ast.stmt, ast.Module)):
-            around = self.syntax.parents.get(around)
-        outer = self.source.indentation(around) if isinstance(around, ast.stmt) else ""
-        found = base.removeprefix(outer) if base.startswith(outer) else ""
-        return found or ("\t" if base.startswith("\t") else "    ")
+        def around() -> tuple[Edit, ...]:
+            from rlint.edit.statement_edits import wrapped
+
+            return wrapped(header, run, self.source)
+
+        return DeferredEdit(*self._lines_of(first[0], last[1]), header, around)
 
     def unwrap(self, block: ast.With | ast.AsyncWith) -> Edit | None:
-        """Put what stands under a `with` in its place; None where its lines cannot be moved just so, or where
-        a comment would be lost.
-        """
-        first, last = block.body[0], block.body[-1]
-        if not self.source.stands_alone(block) or not self.source.stands_alone(first):
+        """Put what stands under a `with` in its place."""
+        mates = self.source.line_mates(block)
+        if mates is None:
             return None
-        start, end = self.source.span(block)[0], self.source.span(last)[1]
-        if self.source.has_comment(start, self.source.span(first)[0]):
+
+        def inside() -> tuple[Edit, ...]:
+            from rlint.edit.statement_edits import unwrapped
+
+            return unwrapped(block, self.source)
+
+        return DeferredEdit(*self._lines_of(*mates), "", inside)
+
+    def add_else(self, branch: ast.If, *lines: str, indentation: str) -> Edit | None:
+        """Give an `if` an `else` with lines of code, the further ones of which stand at `indentation` now."""
+        mates = self.source.line_mates(branch)
+        if mates is None or branch.orelse:
             return None
-        outer, inner = self.source.indentation(block), self.source.indentation(first)
-        if not inner.startswith(outer):
-            return None
-        moved = self.syntax.text[self.source.span(first)[0] : end]
-        body = reindented(moved, inner, outer, self.syntax.grammar)
-        return Edit(start, end, body) if body is not None else None
+
+        def added() -> tuple[Edit, ...]:
+            from rlint.edit.statement_edits import with_else
+
+            return with_else(branch, self._moved(lines, indentation, ""), self.source)
+
+        return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), added)

@@ -8,11 +8,9 @@ import itertools
 import keyword
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from rlint.edit.edits import Edits
-from rlint.edit.reindent import reindented
 from rlint.findings import Edit
 from rlint.regex import regex
 from rlint.syntax.syntax_index import DEFINITIONS
@@ -96,21 +94,21 @@ class Importer:
         user: ast.AST,
         needs: Collection[ast.stmt] = (),
         comment: Sequence[str] = (),
+        indentation: str = "",
     ) -> tuple[Edit, ...] | None:
         """Define a constant at module level for the code around `user`: behind the imports at the top
         and the constants below them, and behind the statements that it `needs`, with a `comment` above.
 
         None where the needed do not surely run first, or another fix defines the name otherwise. `value` may
-        have several lines, indented as at module level.
+        have several lines; those after the first are indented as at `indentation`.
         """
         for block, index in self._blocks_around(user):
             waiting = [statement for statement in needs if statement not in block[:index]]
             if all(self.runs_before(statement, block[0]) for statement in waiting):
                 anchor = self._anchor(block[:index], needs)
                 if anchor is not None:
-                    return self._only(
-                        name, value, self._constant_behind(anchor, name, value, comment), comment
-                    )
+                    code = (*comment, f"{name} = {value}")
+                    return self._only(name, value, self._constant_behind(anchor, code, indentation), comment)
         return None
 
     def _only(
@@ -143,7 +141,7 @@ class Importer:
                 edit = (self._edits.insert_after if smaller else self._edits.insert_before)(
                     place, f"import {module}"
                 )
-                return (place, replace(edit, shared=True)) if edit is not None else None
+                return (place, edit.as_shared()) if edit is not None else None
         return None
 
     def _is_read_unbound(self, name: str) -> bool:
@@ -178,14 +176,14 @@ class Importer:
         return before[last]
 
     def _constant_behind(
-        self, anchor: ast.stmt, name: str, value: str, comment: Sequence[str]
+        self, anchor: ast.stmt, lines: Sequence[str], indentation: str
     ) -> tuple[Edit, ...] | None:
-        text = "\n".join((*comment, f"{name} = {value}"))
-        code = reindented(text, "", self._source.indentation(anchor), self._syntax.grammar)
-        edit = self._edits.insert_after(anchor, code) if code is not None else None
+        if not self._source.stands_alone(anchor):
+            return None
+        edit = self._edits.insert_after(anchor, *lines, indentation=indentation)
         if edit is None:
             return None
-        constant = Edit(edit.start, edit.end, edit.text, shared=True)
+        constant = edit.as_shared()
         if _is_constant(anchor):
             return (constant,)
         # one blank line for all the constants that come here

@@ -9,7 +9,6 @@ import tokenize
 from bisect import bisect_left
 from functools import cached_property
 
-from rlint.edit.argument_spans import argument_spans
 from rlint.edit.own_comments import own_comment
 from rlint.regex import regex
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
@@ -157,6 +156,56 @@ class SourceText:
         rest = text[end : positions.line_end(statement.end_lineno or statement.lineno)].strip()
         return not rest or rest.startswith("#")
 
+    def line_mates(self, statement: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:
+        """Return the first and the last of the smallest run of statements that holds one and has its lines
+        for itself: those beside it, or what is around it. None for an `elif`.
+        """
+        syntax, text = self.syntax, self.syntax.text
+        around: ast.AST | None = statement
+        while isinstance(around, ast.stmt):
+            block, first = syntax.block(around)
+            last = first
+            while first > 0 and self._touch(block[first - 1], block[first]):
+                first -= 1
+            while last + 1 < len(block) and self._touch(block[last], block[last + 1]):
+                last += 1
+            number, start = self.first_line(block[first]), self.span(block[first])[0]
+            is_first = (
+                number < block[first].lineno or not text[syntax.positions.line_start(number) : start].strip()
+            )
+            is_continued = number > 1 and self._is_continued(number - 1)
+            is_elif = isinstance(block[first], ast.If) and text.startswith("elif", start)
+            if is_first and not is_continued and not is_elif:
+                return block[first], block[last]
+            if is_elif and around is statement:
+                return None
+            around = syntax.parents.get(around)
+            while around is not None and not isinstance(around, (ast.stmt, ast.Module)):
+                around = syntax.parents.get(around)
+        return None
+
+    def _touch(self, first: ast.stmt, second: ast.stmt) -> bool:
+        """Whether the second of two statements begins on the last line of the first."""
+        line, end = self.first_line(second), first.end_lineno or first.lineno
+        return line <= end or (line == end + 1 and self._is_continued(end))
+
+    def _is_continued(self, line: int) -> bool:
+        return self.syntax.positions.line_text(line).rstrip().endswith("\\")
+
+    def indent_unit(self, statement: ast.stmt) -> str:
+        """One level of indentation, as it is around a statement or, at module level, below it."""
+        base = self.indentation(statement)
+        around = self.syntax.parents.get(statement)
+        while around is not None and not isinstance(around, (ast.stmt, ast.Module)):
+            around = self.syntax.parents.get(around)
+        outer = self.indentation(around) if isinstance(around, ast.stmt) else ""
+        found = base.removeprefix(outer) if base.startswith(outer) else ""
+        if not found and not base:
+            blocks = (getattr(node, "body", None) for node in self.syntax.module.body)
+            inner = (body[0] for body in blocks if isinstance(body, list) and body)
+            found = next(filter(None, map(self.indentation, inner)), "")
+        return found or ("\t" if base.startswith("\t") else "    ")
+
     def first_line(self, statement: ast.stmt) -> int:
         """The line on which a statement begins, its decorators included."""
         decorators = getattr(statement, "decorator_list", None)
@@ -164,25 +213,40 @@ class SourceText:
             min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
         )
 
+    def comment_behind(self, statement: ast.stmt) -> str:
+        """The comment on the last line of a statement, with two blanks before it, to go where the statement
+        goes; "" where there is none, or other code stands on that line.
+        """
+        if not self.stands_alone(statement):
+            return ""
+        end = self.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+        rest = self.syntax.text[self.span(statement)[1] : end].strip()
+        return f"  {rest}" if rest else ""
+
     def own_comment(self, statement: ast.stmt) -> list[str]:
         """The lines of comment above a statement that are about it alone."""
         return own_comment(statement, self.syntax)
+
+    def grouped_span(self, node: ast.expr) -> tuple[int, int]:
+        """Start and end offset of an operand or argument, with the parentheses around it."""
+        text, around = self.syntax.text, self.syntax.parents.get(node)
+        start, end = self.span(node)
+        outermost = self.span(around)[1] if isinstance(around, ast.Call) else -1
+        while True:
+            before, behind = text[:start].rstrip(), text[end:].lstrip()
+            wider = len(text) - len(behind) + 1
+            if not (before.endswith("(") and behind.startswith(")")) or wider == outermost:
+                return start, end  # what is left are the parentheses of the call
+            start, end = len(before) - 1, wider
+
+    def method_text(self, call: ast.Call) -> str:
+        """The text of the method that is called, with its arguments: `clone()` of `x.clone()`."""
+        assert isinstance(call.func, ast.Attribute)
+        _, end = self.span(call.func)
+        return self.syntax.text[end - len(call.func.attr) : self.span(call)[1]]
 
     def receiver_end(self, method: ast.Attribute) -> int:
         """Return where the expression before the dot of a method ends, the parentheses around it included."""
         start, end = self.span(method.value)[1], self.span(method)[1]
         closing = _BEFORE_DOT.match(self.syntax.text, start, end)
         return closing.end() if closing is not None else start
-
-    def argument_spans(self, call: ast.Call) -> dict[ast.expr, tuple[int, int]] | None:
-        """Where the arguments of a call stand, in their order, each with its keyword and the parentheses
-        around it; None where the text does not show that.
-        """
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        given.sort(key=lambda argument: self.span(argument)[0])
-        start, end = self.span(call.func)[1], self.span(call)[1]
-        inside = argument_spans(self.syntax.mask[start:end])
-        if inside is None or len(inside) != len(given):
-            return None
-        spans = [(start + first, start + behind) for first, behind in inside]
-        return dict(zip(given, spans, strict=True))

@@ -38,13 +38,16 @@ def check(
     cache: Cache | None = None,
     seen: StatCache | None = None,
     workers: Workers | None = None,
+    edits: bool = True,
 ) -> Report:
     """Check files, with what is known of the whole project around them. What the cache knows is not done
-    again, and what was seen of files is not read again. `workers` were started for this run alone.
+    again, and what was seen of files is not read again. `workers` were started for this run alone. Without
+    `edits`, fixes have none that LibCST would have to write: for reports that show no edits.
     """
     with closing(workers) if workers is not None else nullcontext():
         run = _Run(targets, jobs, seen, workers)
-        return run.report(run.check_all(ignore_suppressions=ignore_suppressions, cache=cache))
+        results = run.check_all(ignore_suppressions=ignore_suppressions, cache=cache, edits=edits)
+        return run.report(results)
 
 
 def fix(
@@ -162,9 +165,10 @@ class _Run:
         ignore_suppressions: bool = False,
         keep_summaries: bool = False,
         cache: Cache | None = None,
+        edits: bool = True,
     ) -> dict[str, FileResult]:
         """Check the targets, as far as the cache has no results. `check_again` needs the summaries."""
-        options = CheckOptions(ignore_suppressions, keep_summaries)
+        options = CheckOptions(ignore_suppressions, keep_summaries, edits=edits)
         if cache is not None and cache.is_usable:
             results = self._check_anew(cache, options)
         else:
@@ -176,7 +180,7 @@ class _Run:
         from rlint.engine.cache.result_cache import ResultCache
 
         unheeded = options.ignore_suppressions
-        kept = ResultCache(cache, self._targets.values(), ignore_suppressions=unheeded)
+        kept = ResultCache(cache, self._targets.values(), ignore_suppressions=unheeded, edits=options.edits)
         results: dict[str, FileResult] = {}
         new: list[tuple[str | None, list[FileTask]]] = []
         for group in self._plan.groups:
@@ -202,7 +206,7 @@ class _Run:
         from rlint.engine.incremental.dependencies import Dependencies
         from rlint.engine.incremental.recheck import Recheck
 
-        again = Recheck(cache, kept, ignore_suppressions=options.ignore_suppressions)
+        again = Recheck(cache, kept, ignore_suppressions=options.ignore_suppressions, edits=options.edits)
         asked, left = Dependencies(), []
         for _, group in new:
             part = again.check(group)

@@ -23,7 +23,10 @@ def check_each(groups: Iterable[Sequence[FileTask]], options: CheckOptions) -> C
         worker = Worker()
         summaries = worker.summarise(group, from_before)
         found.results += worker.check(
-            [summaries], ignore_suppressions=options.ignore_suppressions, asked=found.asked_of(options)
+            [summaries],
+            ignore_suppressions=options.ignore_suppressions,
+            asked=found.asked_of(options),
+            edits=options.edits,
         )
         if options.give_summaries:
             found.summaries.update(summaries)

@@ -23,7 +23,7 @@ from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model import SemanticModel
-from rlint.source.files import Source, read_source, source_from_text
+from rlint.source.files import NOTEBOOK, Source, read_source, source_from_text
 from rlint.suppression import suppressions
 from rlint.syntax.parse import parse, problem_in
 
@@ -51,6 +51,7 @@ class Worker:
         self._comments: dict[str, suppressions.Suppressions] = {}  # of files that no rule looks at
         self._families = {entry.code.rstrip("0123456789") for entry in catalogue.catalogue()}
         self._kept = 0
+        self._edits = True
 
     def summarise(
         self, jobs: Iterable[FileTask], kept: SummaryCache | None = None
@@ -109,12 +110,15 @@ class Worker:
         link: Callable[[Mapping[str, ModuleSummary]], WholeProgram] | None = None,
         asked: Dependencies | None = None,
         only: Collection[str] | None = None,
+        edits: bool = True,
     ) -> list[FileResult]:
         """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
 
         Files that are in none could not be read. `link` is given by who keeps what follows from a group;
         what the files ask of it is added to `asked`. `only` chooses among this worker's files.
+        Without `edits`, those are left out that LibCST would have to write.
         """
+        self._edits = edits
         jobs = {
             job.name: job
             for job in self._jobs
@@ -169,8 +173,9 @@ class Worker:
                 return FileResult(job.name, problems=(analysis,), checked=False)
             model = SemanticModel(job.name, analysis, program)
             visits = NodeDispatch(model)
+            edits = self._edits or job.path.suffix == NOTEBOOK  # the cells that they change must be known
             for rule in wanted:
-                seen = _run_rule(rule, model, visits)
+                seen = _run_rule(rule, model, visits, edits=edits)
                 if isinstance(seen, Problem):
                     problems.append(seen)
                 else:
@@ -273,7 +278,9 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
     return list(problems.values())
 
 
-def _run_rule(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Finding] | Problem:
+def _run_rule(
+    rule: Rule, model: SemanticModel, visits: NodeDispatch, *, edits: bool
+) -> list[Finding] | Problem:
     """Return what a rule finds in a file; no bug of one rule silences the others."""
     found: dict[tuple[object, ...], Finding] = {}
     kinds = model.analysis.types
@@ -286,7 +293,7 @@ def _run_rule(rule: Rule, model: SemanticModel, visits: NodeDispatch) -> list[Fi
                     if finding.heat >= rule.heat:
                         judged = restored_doubt(finding) if kinds.doubted else finding
                         found.setdefault((finding.start, finding.end, finding.message), judged)
-        return held(doubted(list(found.values()), model), model) if found else []
+        return held(doubted(list(found.values()), model), model, with_edits=edits) if found else []
     except RecursionError:
         return Problem(model.path, f"{rule.code}: expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - one rule's bug must not silence the others

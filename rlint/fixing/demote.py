@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rlint.edit.deferred_edit import new_code
 from rlint.findings import Applicability, Edit, Finding, Fix
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.model import SemanticModel
@@ -64,7 +65,7 @@ def _replaced_reason(fix: Fix, model: SemanticModel) -> str | None:
     takes its calls for the usual ones or calls it anew.
     """
     before = _words(model.syntax.text[edit.start : edit.end] for edit in fix.edits)
-    after = _words(edit.text for edit in fix.edits)
+    after = _words(map(new_code, fix.edits))
     names = model.analysis.names
     noticed = (names.replaced_methods & (before | after)) | (names.replaced_functions & (after - before))
     for name in sorted(noticed):

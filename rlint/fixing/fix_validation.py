@@ -6,24 +6,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rlint.edit.changed_statements import pieces
+from rlint.edit.deferred_edit import CannotWriteError, is_deferred, written
 from rlint.edit.kept_comments import lost_comment
 from rlint.edit.new_names import misread_name
 from rlint.edit.token_borders import separated
 
 if TYPE_CHECKING:
-    from rlint.findings import Edit, Finding, Fix
+    from rlint.findings import Edit, Finding
     from rlint.semantics.model import SemanticModel
     from rlint.syntax.syntax_index import SyntaxIndex
 
 UNPARSABLE = "the changed code would not parse"
 
 
-def held(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
+def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool = True) -> list[Finding]:
     """Return the findings of one rule, their fixes mended where a blank or parentheses do that, and without
-    those that cannot be mended; these say why.
+    those that cannot be mended; these say why. Unless edits are wanted, fixes that LibCST has to write are
+    left without them.
     """
     known: dict[tuple[Edit, ...], tuple[Edit, ...] | str] = {}
     found = []
@@ -32,8 +35,11 @@ def held(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
         if fix is None or not fix.edits:
             found.append(finding)
             continue
+        if not with_edits and is_deferred(fix.edits):
+            found.append(replace(finding, fix=replace(fix, edits=())))
+            continue
         if fix.edits not in known:
-            known[fix.edits] = _held_edits(fix, model.syntax)
+            known[fix.edits] = _held_edits(fix.edits, model.syntax)
         edits = known[fix.edits]
         if isinstance(edits, str):
             found.append(replace(finding, fix=None, no_fix=edits))
@@ -42,9 +48,16 @@ def held(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
     return found
 
 
-def _held_edits(fix: Fix, syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
-    """The edits of a fix, mended; or why it is left out."""
-    changed = pieces(separated(fix.edits, syntax.text, syntax.mask), syntax)
+def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
+    """The edits of a fix, written and mended; or why it is left out."""
+    try:
+        given = written(edits)
+    except CannotWriteError as error:
+        return str(error)
+    ordered = sorted(given, key=lambda edit: (edit.start, edit.end))
+    if any(first.end > second.start for first, second in pairwise(ordered)):
+        return "its edits are in each other's way"
+    changed = pieces(separated(given, syntax.text, syntax.mask), syntax)
     if changed is None:
         return UNPARSABLE
     comment = lost_comment(changed, syntax.text)
@@ -54,5 +67,4 @@ def _held_edits(fix: Fix, syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
     if name is not None:
         return f"`{name}` has another meaning in this place"
     mended = tuple(edit for piece in changed for edit in piece.edits)
-    same = sorted(fix.edits, key=lambda edit: (edit.start, edit.end)) == list(mended)
-    return fix.edits if same else mended
+    return given if ordered == list(mended) else mended

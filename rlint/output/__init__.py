@@ -38,6 +38,8 @@ FORMATS: tuple[str, ...] = tuple(_MODULES)
 
 SHOWS_MEASURED = frozenset({"full", "json", "sarif", "html"})
 """Formats that say what rules' fixes were measured to gain."""
+SHOWS_EDITS = frozenset({"full", "json", "sarif", "html"})
+"""Formats that show the edits of fixes."""
 SHOWS_PAGES = frozenset({"sarif", "html"})
 """Formats that need the pages of the rules that found something."""
 

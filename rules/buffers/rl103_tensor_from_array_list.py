@@ -192,8 +192,7 @@ def shown_name(data: ast.expr, model: SemanticModel) -> str:
 
 def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: SemanticModel) -> Fix | None:
     """Put `np.array(...)` around the list, and let the tensor share the memory of that array."""
-    spans = model.source.argument_spans(call)
-    if spans is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
+    if any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         return None
     edits: list[Edit] = []
     array = model.names.spelled("numpy.array", call)
@@ -203,21 +202,22 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
             return None
         array = "numpy.array"
         edits.append(found[1])
-    start, end = model.source.span(data)
-    edits += [Edit(start, start, f"{array}("), Edit(end, end, ")")]
-    function = legacy_tensors.beside(call, "as_tensor", model)
+    as_tensor = legacy_tensors.beside(call, "as_tensor", model)
+    function, keywords = None, dict[str, str]()
     if maker in legacy_tensors.CLASSES:
         dtype = legacy_tensors.beside(call, legacy_tensors.class_dtype(maker), model)
-        if function is None or dtype is None:
+        if as_tensor is None or dtype is None:
             return None
-        edits += [
-            model.edit.replace(call.func, function),
-            Edit(spans[data][1], spans[data][1], f", dtype={dtype}"),
-        ]
+        function, keywords = as_tensor, {"dtype": dtype}
     elif maker == "torch.tensor" and all(keyword.arg in TAKEN for keyword in call.keywords):
-        if function is None:
+        if as_tensor is None:
             return None
-        edits.append(model.edit.replace(call.func, function))
+        function = as_tensor
+    instead = {data: f"{array}({model.source.text(data)})"}
+    rewritten = model.edit.rewrite_call(call, function=function, keywords=keywords, instead=instead)
+    if rewritten is None:
+        return None
+    edits.append(rewritten)
     reason = doubt(call, data, maker, item, model)
     if maker in legacy_tensors.CLASSES and not reason:
         reason = legacy_tensors.class_doubt(call, maker, model)

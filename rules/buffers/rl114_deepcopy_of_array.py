@@ -171,7 +171,7 @@ def copied(text: str, kind: Type) -> str:
 def build_fix(call: ast.Call, value: ast.expr, kind: Type, model: SemanticModel) -> Fix | None:
     """Write the copy of its own in the place of the deep one."""
     may_be_none = kind.optional or (kind.item is not None and kind.item.optional)
-    if may_be_none or model.source.has_comment(*model.source.span(call)):
+    if may_be_none:
         return None
     if any(isinstance(parent, ast.JoinedStr) for parent in model.ancestors(call)):
         return None  # its quotes may be those of the copy

@@ -143,7 +143,7 @@ class RenderInTraining(Rule):
         step = trained_step(name, model)
         if step is None or mode is None:
             return
-        edits = (
+        edit = (
             None if model.names.attribute_uses("render") else model.edit.without_arguments(call, [mode.value])
         )
         reason = "there is no window any more"
@@ -152,9 +152,7 @@ class RenderInTraining(Rule):
             step,
             f"`{model.source.text(step.func)}` draws each step of a training, as `{name.id}` was made with "
             '`render_mode="human"`',
-            fix=Fix("Make it without a window", Applicability.UNSAFE, tuple(edits), reason)
-            if edits
-            else None,
+            fix=Fix("Make it without a window", Applicability.UNSAFE, (edit,), reason) if edit else None,
             advice="Train without a window, and watch another environment now and then",
         )
 

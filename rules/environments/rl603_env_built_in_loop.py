@@ -224,10 +224,5 @@ def close_behind(
         return None
     if len(loop.body) < 2 or loop.orelse:
         return None
-    start, _ = model.source.span(statement)
-    if model.source.has_comment(
-        start, model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
-    ):
-        return None
     deleted, behind = model.edit.delete_statement(statement), model.edit.insert_after(loop, f"{name}.close()")
     return (deleted, behind) if deleted is not None and behind is not None else None

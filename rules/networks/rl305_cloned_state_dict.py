@@ -103,9 +103,6 @@ class ClonedStateDict(Rule):
 
 def build_fix(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> Fix | None:
     """Put the original in the place of the copy."""
-    start, end = model.source.span(copied.node)
-    if model.source.has_comment(start, end):
-        return None
     edit = model.edit.replace(copied.node, model.edit.parenthesized(copied.original))
     reason = doubt(loaded, copied, model)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE

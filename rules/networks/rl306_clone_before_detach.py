@@ -151,10 +151,6 @@ def swapped(
     detach: ast.Call, clone: ast.Call, tensor: ast.expr, model: SemanticModel
 ) -> tuple[Edit, ...] | None:
     """The edits that swap two methods where they stand, or write a chain of two functions as methods."""
-    start, end = model.source.span(detach)
-    if model.source.has_comment(start, end):
-        return None
-    text, behind = model.syntax.text, model.source.span(clone)[1]
     if tensor in clone.args or clone in detach.args:
         arguments = ", ".join(
             f"{keyword.arg}={model.source.text(keyword.value)}" for keyword in clone.keywords
@@ -164,6 +160,5 @@ def swapped(
         return (
             model.edit.replace(detach, f"{model.edit.parenthesized(tensor)}.detach().clone({arguments})"),
         )
-    first = text.index("clone", model.source.span(tensor)[1])
-    second = text.index("detach", behind)
-    return Edit(first, behind, "detach()"), Edit(second, end, text[first:behind])
+    edits = model.edit.replace_called(detach, model.source.method_text(clone))
+    return model.edit.replace_called(clone, "detach()"), edits

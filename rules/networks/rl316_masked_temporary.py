@@ -153,7 +153,7 @@ def build_fix(
     product: ast.expr, factor: ast.expr, ones: ast.Call, model: SemanticModel, *, number: bool, drawn: bool
 ) -> Fix | None:
     """Fill one tensor with the factor."""
-    if model.source.has_comment(*model.source.span(product)) or not model.edit.is_relocatable(factor):
+    if not model.edit.is_relocatable(factor):
         return None
     if not model.effects.effect_of(factor).quiet and not model.effects.effect_of(ones).quiet:
         return None

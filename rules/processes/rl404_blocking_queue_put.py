@@ -159,8 +159,6 @@ def carries_metrics(call: ast.Call, queue: ast.expr, model: SemanticModel) -> bo
 def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix | None:
     """Put without waiting, and count what there is no room for."""
     text = f"{model.source.text(queue)}.put_nowait({model.source.text(call.args[0])})"
-    if model.source.has_comment(*model.source.span(call)) or "\n" in text:
-        return None
     if not model.edit.is_relocatable(call.args[0]) or not model.edit.is_relocatable(queue):
         return None
     reason = f"what is put while `{model.source.text(queue)}` is full is dropped at once, not waited for"
@@ -178,7 +176,7 @@ def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix |
             return None
         full, edits = "queue.Full", [imported[1]]
     name = model.importer.fresh_name("dropped", model.source.text(queue))
-    indent = "\t" if "\t" in model.source.indentation(statement) else "    "
+    indent = model.source.indent_unit(statement)
     lines = ("try:", f"{indent}{text}", f"except {full}:", f"{indent}{name} += 1")
     edits += [
         model.edit.insert_before(loops[-1], f"{name} = 0"),

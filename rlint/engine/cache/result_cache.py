@@ -26,8 +26,11 @@ _OTHERS = 4
 class ResultCache:
     """The results of runs over these targets."""
 
-    def __init__(self, cache: Cache, targets: Iterable[Target], *, ignore_suppressions: bool) -> None:
+    def __init__(
+        self, cache: Cache, targets: Iterable[Target], *, ignore_suppressions: bool, edits: bool = True
+    ) -> None:
         self._cache = cache
+        self._edits = edits
         digest = hashlib.sha256(b"1" if ignore_suppressions else b"0")
         for target in targets:
             of = target.name if target.codes is not None else f"-{target.name}"
@@ -48,11 +51,18 @@ class ResultCache:
         self._used: dict[str, Any] = {}
 
     def load(self, key: str) -> list[FileResult] | None:
-        """The results under a key; None if there are none. They are kept on."""
+        """The results under a key; None if there are none, or without the edits that are wanted. They are
+        kept on.
+        """
         results = self.peek(key)
-        if results is not None:
-            self._used[key] = self._kept[key]
+        if results is None or not all(map(self.is_usable, results)):
+            return None
+        self._used[key] = self._kept[key]
         return results
+
+    def is_usable(self, result: FileResult) -> bool:
+        """Whether a result says all that is wanted."""
+        return not self._edits or result.has_edits
 
     def peek(self, key: str) -> list[FileResult] | None:
         """The same, without keeping them on."""

@@ -47,12 +47,13 @@ class Rechecked:
 class Recheck:
     """Checks groups again of which something is known from before."""
 
-    def __init__(self, cache: Cache, kept: ResultCache, *, ignore_suppressions: bool) -> None:
+    def __init__(self, cache: Cache, kept: ResultCache, *, ignore_suppressions: bool, edits: bool) -> None:
         self._cache = cache
         self._results = kept
         self._questions = DependencyStore(cache, kept.names)
         self._summaries = SummaryCache(cache.folder)
         self._ignore_suppressions = ignore_suppressions
+        self._edits = edits
 
     def check(self, group: Sequence[FileTask]) -> Rechecked | None:
         """Check a group again; None if nothing is known of it, or so much has changed that all of it may as
@@ -70,6 +71,7 @@ class Recheck:
             for job in group
             if job.codes is not None
             and job.name in known
+            and self._results.is_usable(known[job.name])
             and job.name in before.asked.files
             and before.files.get(job.name, ("", ""))[1] == self._key(job)
         }
@@ -98,6 +100,7 @@ class Recheck:
             link=lambda _: program,
             asked=asked,
             only=todo.keys(),
+            edits=self._edits,
         )
         return Rechecked(list(still.values()), new, asked, [])
 

@@ -136,7 +136,10 @@ class _Process:
         groups = [{name: every[name] for name in names if name in every} for names in self._names]
         found = CheckOutcome(summaries=self._own if self._how.give_summaries else {})
         found.results += self._worker.check(
-            groups, ignore_suppressions=self._how.ignore_suppressions, asked=found.asked_of(self._how)
+            groups,
+            ignore_suppressions=self._how.ignore_suppressions,
+            asked=found.asked_of(self._how),
+            edits=self._how.edits,
         )
         self._worker, self._own = Worker(), {}
         return found

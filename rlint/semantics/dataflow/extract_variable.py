@@ -66,7 +66,8 @@ def bind_once(
     if _can_stand_before(first, statement, model) and can_be_replaced(first, model):
         before = model.edit.insert_before(statement, f"{name} = {model.edit.parenthesized(first)}")
     reordered = not _is_first(first, statement, model)
-    if before is None or (reordered and _takes_walrus(first, again, model)):
+    prefers_walrus = reordered or not model.source.stands_alone(statement)
+    if before is None or (prefers_walrus and _takes_walrus(first, again, model)):
         if not _may_be_walrus(first, model):
             return None
         walrus = model.edit.replace(first, f"({name} := {model.source.text(first)})")

@@ -9,7 +9,6 @@ from rlint.rule import (
     AnyLoop,
     Applicability,
     BindingKind,
-    Edit,
     Fate,
     Fix,
     SemanticModel,
@@ -101,7 +100,7 @@ def keep_sums(draw: Draw, model: SemanticModel) -> Fix | None:
         insert = model.edit.insert_before
     else:
         return None
-    if where is None or model.source.has_comment(*model.source.span(call)):
+    if where is None:
         return None
     sums = insert(
         where, f"{kept} = {cumsum}({model.source.text(p)}, dtype={float64})", f"{kept} /= {kept}[-1]"
@@ -112,6 +111,6 @@ def keep_sums(draw: Draw, model: SemanticModel) -> Fix | None:
     count = model.source.text(draw.size) if draw.size is not None else ""
     found = f'{kept}.searchsorted({model.source.text(call.func.value)}.{uniform}({count}), side="right")'
     found = f"int({found})" if draw.size is None else found
-    edits = (Edit(sums.start, sums.end, sums.text, shared=True), model.edit.replace(call, found))
+    edits = (sums.as_shared(), model.edit.replace(call, found))
     title = f"Sum `{model.source.text(p)}` once, and search the sums"
     return Fix(title, Applicability.UNSAFE, edits, REASON.format(p=model.source.text(p)))

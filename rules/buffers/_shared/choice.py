@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Edit, SemanticModel, TypeTag, frozen, integers, is_constant
+from rlint.rule import SemanticModel, TypeTag, frozen, integers, is_constant
 
 LEGACY = ("numpy.random.choice", "numpy.random.RandomState.choice")
 GENERATORS = ("numpy.random.Generator", "numpy.random.default_rng")
@@ -99,14 +99,12 @@ def _between(ends: list[ast.expr], made: str, model: SemanticModel) -> Populatio
     return Population(ends[0] if len(ends) > 1 else None, ends[-1], made, all(certain))
 
 
-def renamed(draw: Draw, name: str, model: SemanticModel) -> Edit | None:
-    """Call `name` of the same owner in place of `choice`; None where it has no name here."""
+def renamed(draw: Draw, name: str, model: SemanticModel) -> str | None:
+    """The text of `name` of the same owner in place of `choice`; None where it has no name here."""
     func = draw.call.func
-    end = model.source.span(func)[1]
     if isinstance(func, ast.Attribute):
-        return Edit(end - len(func.attr), end, name)
-    spelled = model.names.spelled(f"numpy.random.{name}", draw.call)
-    return model.edit.replace(func, spelled) if spelled is not None else None
+        return model.source.text(func).removesuffix(func.attr) + name
+    return model.names.spelled(f"numpy.random.{name}", draw.call)
 
 
 def can_be_edited(call: ast.Call, model: SemanticModel) -> bool:

@@ -37,9 +37,7 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
         for binding in outside
     ):
         return None
-    if model.source.has_comment(*model.source.span(statement)) or not unseen.is_unseen(
-        target.id, growth, loop, scope, model, uses
-    ):
+    if not unseen.is_unseen(target.id, growth, loop, scope, model, uses):
         return None
     name = model.importer.fresh_name(f"{target.id}_parts")
     row = parts_list.copied(growth.new[0], growth, model)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rlint.rule import ArrayGrowth, Edit, SemanticModel
 
@@ -35,4 +34,4 @@ def missing_import(growth: ArrayGrowth, model: SemanticModel) -> Edit | None:
     if not growth.join.function.startswith("numpy.") or bound_name(growth, model) is not None:
         return None
     found = model.importer.module_import(MODULE, user=growth.statement)
-    return replace(found[1], shared=True) if found is not None else None
+    return found[1].as_shared() if found is not None else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import replace
 
 from rlint.rule import (
     LOOPS,
@@ -55,9 +54,7 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
         return None
     if not growth.join.plain or not is_constant(growth.join.axis) or (growth.front and len(growth.new) > 1):
         return None
-    if model.source.has_comment(*model.source.span(statement)) or not unseen.is_unseen(
-        target.id, growth, loop, scope, model
-    ):
+    if not unseen.is_unseen(target.id, growth, loop, scope, model):
         return None
     if not starts_before(carried, loop, model):
         return None
@@ -115,13 +112,13 @@ def edits(
     """An empty list before the loop, the parts put into it instead of `old`, and the join behind the loop."""
     if not isinstance(loop, LOOPS):
         return None
-    unit = model.source.indentation(loop.body[0])[len(model.source.indentation(loop)) :]
+    unit = model.source.indent_unit(loop)
     # Arrays that grow in one loop are fixed together: the lists of others stand beside this one.
     around = [
         model.edit.insert_before(loop, f"{name} = []"),
         model.edit.insert_after(loop, f"if {name}:", f"{unit}{model.source.text(growth.target)} = {joined}"),
     ]
-    made = [replace(edit, shared=True) if edit is not None else None for edit in around]
+    made = [edit.as_shared() if edit is not None else None for edit in around]
     made.insert(1, model.edit.replace_statement(old, put(name, rows)))
     imported = numpy_name.missing_import(growth, model)
     if imported is not None and any(f"{numpy_name.MODULE}." in text for text in (*rows, joined)):

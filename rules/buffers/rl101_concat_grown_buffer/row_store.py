@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rlint.rule import Applicability, ArrayGrowth, Edit, Fix, SemanticModel, array_growth, descendants
 
@@ -45,9 +44,7 @@ def build(growth: ArrayGrowth, model: SemanticModel) -> Fix | None:
     cls = model.class_of(growth.statement)
     if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name) or cls is None:
         return None
-    if target.value.id != first_parameter(growth.statement, model) or model.source.has_comment(
-        *model.source.span(node)
-    ):
+    if target.value.id != first_parameter(growth.statement, model):
         return None
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not growth.join.plain:
         return None
@@ -58,7 +55,7 @@ def build(growth: ArrayGrowth, model: SemanticModel) -> Fix | None:
     if start is None or new is None or not is_cut_only(cls, target, model) or has_slots(cls):
         return None
     numpy = model.source.text(node.func.value)
-    unit = model.source.indentation(cls.body[0])[len(model.source.indentation(cls)) :]
+    unit = model.source.indent_unit(cls.body[0])
     known = existing(model)
     name = known or model.importer.fresh_name("RowStore")
     store = model.importer.fresh_name(
@@ -209,4 +206,4 @@ def definition(cls: ast.ClassDef, name: str, numpy: str, unit: str, model: Seman
     lines = STORE.format(name=name, np=numpy).splitlines()
     indented = [unit * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() for line in lines]
     edit = model.edit.insert_after(anchor, "", "", *indented)
-    return replace(edit, shared=True) if edit is not None else None
+    return edit.as_shared() if edit is not None else None

@@ -58,7 +58,7 @@ def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
 def pick_at_once(picked: Picked, join: ast.Call, model: SemanticModel) -> Fix | None:
     """Index the array with all indices."""
     call = drawn_by(picked.indices, model)
-    if call is None or not can_be_edited(join, model) or model.source.has_comment(*model.source.span(join)):
+    if call is None or not can_be_edited(join, model):
         return None
     held, indices = model.source.text(picked.held), model.source.text(picked.indices)
     edit = model.edit.replace(join, f"{held}[{indices}]")

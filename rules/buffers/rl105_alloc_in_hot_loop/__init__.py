@@ -110,14 +110,13 @@ def build_fix(found: Allocation, model: SemanticModel) -> Fix | None:
     loop, statement = found.around, found.statement
     if not isinstance(loop, (ast.For, ast.While)):
         return None
-    start, _ = model.source.span(statement)
-    line_end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
-    if model.source.has_comment(start, line_end) or not model.edit.is_relocatable(found.call):
+    # a comment behind it may say what it is for in each pass
+    if model.source.comment_behind(statement) or not model.edit.is_relocatable(found.call):
         return None
-    code = model.edit.reindented(model.source.text(statement), statement, loop)
-    if code is None:
-        return None
-    before, deleted = model.edit.insert_before(loop, code), model.edit.delete_statement(statement)
+    before = model.edit.insert_before(
+        loop, model.source.text(statement), indentation=model.source.indentation(statement)
+    )
+    deleted = model.edit.delete_statement(statement)
     if before is None or deleted is None:
         return None
     what = "tensor" if model.types.type_of(found.call).tag is TypeTag.TENSOR else "array"

@@ -73,8 +73,7 @@ def _leave_out(first: Link, last: Link, model: SemanticModel) -> Fix | None:
     if last.name == "view" and first.name != "view":
         if not isinstance(last.node, ast.Call) or not isinstance(last.node.func, ast.Attribute):
             return None
-        end = model.source.span(last.node.func)[1]
-        edits.append(Edit(end - len("view"), end, "reshape"))
+        edits.append(model.edit.rename_attribute(last.node.func, "reshape"))
     doubts = list(_doubts_without(first, last, model))
     return _fix(f"Leave out `{first.name}`", edits, doubts)
 
@@ -226,12 +225,10 @@ def _drop(first: Link, model: SemanticModel) -> list[Edit] | None:
     """Put what it changes in the place of a change of shape."""
     if not model.edit.is_relocatable(first.node):
         return None
-    whole, kept = model.source.text(first.node), model.edit.parenthesized(first.of)
-    if first.is_method and whole.startswith(kept):
+    if first.is_method and isinstance(first.node, ast.Call):
         # what comes before stays out of the edit, so that all of a long chain is shortened in one pass
-        start, end = model.source.span(first.node)
-        return [Edit(start + len(kept), end, "")]
-    return [model.edit.replace(first.node, kept)]
+        return [model.edit.replace_method(first.node, "")]
+    return [model.edit.replace(first.node, model.edit.parenthesized(first.of))]
 
 
 def _fix(title: str, edits: list[Edit], doubts: list[str]) -> Fix:

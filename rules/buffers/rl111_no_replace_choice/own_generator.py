@@ -7,7 +7,6 @@ import ast
 from rlint.rule import (
     FUNCTIONS,
     Applicability,
-    Edit,
     Fix,
     Function,
     SemanticModel,
@@ -36,12 +35,7 @@ def draw_by_own_generator(
     if is_staticmethod(method) or is_classmethod(method) or _leaves_early(made):
         return None
     receiver, own = _first(method), _first(made)
-    if (
-        receiver is None
-        or own is None
-        or not can_be_edited(node, model)
-        or model.source.has_comment(*model.source.span(node))
-    ):
+    if receiver is None or own is None or not can_be_edited(node, model):
         return None
     name = model.importer.fresh_name(_NAME)
     generator = model.names.spelled("numpy.random.default_rng", made.body[-1])
@@ -53,7 +47,7 @@ def draw_by_own_generator(
     if wanted is None:
         return None
     draw = f"{receiver}.{name}.choice({_argument(count, model)}, size={wanted}, replace=False)"
-    edits = (Edit(insert.start, insert.end, insert.text, shared=True), model.edit.replace(node, draw))
+    edits = (insert.as_shared(), model.edit.replace(node, draw))
     return Fix("Draw by a `numpy.random.Generator`", Applicability.UNSAFE, edits, _REASON)
 
 

@@ -44,25 +44,19 @@ def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
     """`x.pop(0)`, `del x[0]`, `x.insert(0, item)`, of a variable or an attribute."""
     match node:
         case ast.Call(
-            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="pop") as func, args=[first]
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="pop"), args=[first]
         ):
             if not node.keywords and is_zero(first):
-                edit = Edit(model.source.receiver_end(func), model.source.span(node)[1], ".popleft()")
-                return QueueFront(node, held, "pop(0)", edit)
+                return QueueFront(node, held, "pop(0)", model.edit.replace_method(node, ".popleft()"))
         case ast.Call(
-            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert") as func,
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert"),
             args=[first, item],
         ):
             if not node.keywords and is_zero(first):
                 is_tuple = isinstance(item, ast.Tuple)
                 written = model.edit.parenthesized(item) if is_tuple else model.source.text(item)
-                added = f".appendleft({written})"
-                return QueueFront(
-                    node,
-                    held,
-                    "insert(0, …)",
-                    Edit(model.source.receiver_end(func), model.source.span(node)[1], added),
-                )
+                edit = model.edit.replace_method(node, f".appendleft({written})")
+                return QueueFront(node, held, "insert(0, …)", edit)
         case ast.Delete(targets=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=first)]):
             if is_zero(first):
                 return QueueFront(
@@ -127,7 +121,7 @@ def as_deque(front: QueueFront, model: SemanticModel) -> Fix | None:
     edits.append(model.edit.replace(made, f"{name}()"))
     reason = _doubt(front, model, plain=plain)
     # one fix for all the places that belong together
-    shared = tuple(Edit(edit.start, edit.end, edit.text, shared=True) for edit in edits)
+    shared = tuple(edit.as_shared() for edit in edits)
     return Fix("Make it a deque", Applicability.UNSAFE if reason else Applicability.SAFE, shared, reason)
 
 
@@ -192,8 +186,6 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
     for candidate in (around, parent, model.parent(around) if around is not None else None):
         front = front_of(candidate, model) if candidate is not None else None
         if front is not None and front.held is use:
-            if model.source.has_comment(*model.source.span(front.node)):
-                return None
             return [front.edit], True
     match parent:
         case ast.Attribute(attr=attr) if isinstance(around, ast.Call) and around.func is parent:

@@ -67,7 +67,6 @@ from rlint.rule import (
     FUNCTIONS,
     LOOPS,
     Applicability,
-    Edit,
     Finding,
     Fix,
     Heat,
@@ -221,12 +220,12 @@ def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: Sema
         model.edit.insert_after(start, f"{total} = 0"),
         model.edit.insert_after(growth, f"{total} += {text}[-1]"),
     )
-    if first is None or second is None or model.source.has_comment(*model.source.span(call)):
+    if first is None or second is None:
         return None
     new = f"{total} / len({text})" if qualified in MEANS else total
     if qualified in MEANS and not _stands_free(call, model):
         new = f"({new})"
-    shared = [Edit(edit.start, edit.end, edit.text, shared=True) for edit in (first, second)]
+    shared = [edit.as_shared() for edit in (first, second)]
     reason = f"The items of `{text}` must be numbers; a running sum rounds in another order"
     return Fix(
         "Keep a running sum", Applicability.UNSAFE, (*shared, model.edit.replace(call, new)), reason=reason

@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Edit, Fix, Number, SemanticModel, TypeTag, numbers
+from rlint.rule import Applicability, Fix, Number, SemanticModel, TypeTag, numbers
 from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
 
 
 def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fix | None:
     """Call `randint` or `integers`."""
     name = "integers" if draw.generator else "randint"
-    new_name, spans = renamed(draw, name, model), model.source.argument_spans(draw.call)
-    dropped = [draw.given[part] for part in ("replace", "p") if part in draw.given]
-    cut = model.edit.without_arguments(draw.call, dropped) if dropped else []
-    if new_name is None or spans is None or cut is None or not can_be_edited(draw.call, model):
+    function = renamed(draw, name, model)
+    if function is None or not can_be_edited(draw.call, model):
         return None
-    first = draw.given["a"]
-    start, end = spans[first]
-    keyword = not draw.call.args
-    low_name, high_name = ("low=", "high=") if keyword else ("", "")
-    edits = [new_name, *cut]
-    if population.made:
-        if model.source.has_comment(start, end):
-            return None
-        low = (
-            model.edit.parenthesized(population.low)
-            if isinstance(population.low, ast.NamedExpr)
-            else (model.source.text(population.low) if population.low is not None else "0")
-        )
-        edits.append(Edit(start, end, f"{low_name}{low}, {high_name}{model.source.text(population.high)}"))
-    else:
-        edits.append(
-            Edit(start, model.source.span(first)[0] if keyword else start, f"{low_name}0, {high_name}")
-        )
-    size = draw.given.get("size")
+    first, size = draw.given["a"], draw.given.get("size")
+    low_name, high_name = ("low=", "high=") if not draw.call.args else ("", "")
+    low, high = (population.low, population.high) if population.made else (None, first)
+    smallest = model.edit.as_argument(low) if low is not None else "0"
+    instead = {first: f"{low_name}{smallest}, {high_name}{model.edit.as_argument(high)}"}
     if size is not None and size in draw.call.args:
-        edits.append(Edit(spans[size][0], spans[size][0], "size="))
+        instead[size] = f"size={model.edit.as_argument(size)}"
+    edit = model.edit.rewrite_call(
+        draw.call,
+        function=function,
+        without=[draw.given[part] for part in ("replace", "p") if part in draw.given],
+        instead=instead,
+    )
     reason = doubt(draw, population, model)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix(f"Draw by `{name}`", safety, tuple(edits), reason)
+    return Fix(f"Draw by `{name}`", safety, (edit,), reason) if edit is not None else None
 
 
 def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | None:

@@ -119,16 +119,10 @@ def called_on(use: PatternUse, owner: str, model: SemanticModel) -> list[Edit] |
     if any(isinstance(ancestor, ast.JoinedStr) for ancestor in model.ancestors(use.call)):
         return None  # before Python 3.12, the tree does not tell where the parts of an f-string stand
     if use.function == "compile":
-        return (
-            None
-            if model.source.has_comment(*model.source.span(use.call))
-            else [model.edit.replace(use.call, owner)]
-        )
+        return [model.edit.replace(use.call, owner)]
     dropped = [use.pattern] if use.flag_argument is None else [use.pattern, use.flag_argument]
-    removed = model.edit.without_arguments(use.call, dropped)
-    if removed is None:
-        return None
-    return [model.edit.replace(use.call.func, f"{owner}.{use.function}"), *removed]
+    edit = model.edit.rewrite_call(use.call, function=f"{owner}.{use.function}", without=dropped)
+    return [edit] if edit is not None else None
 
 
 def uses_of(binding: Binding, model: SemanticModel) -> list[PatternUse] | None:
@@ -144,13 +138,6 @@ def uses_of(binding: Binding, model: SemanticModel) -> list[PatternUse] | None:
             return None
         uses.append(use)
     return uses
-
-
-def comment_behind(statement: ast.AST, model: SemanticModel) -> str:
-    """The comment that stands behind a statement on its last line, to go where the statement goes."""
-    end = model.source.span(statement)[1]
-    rest = model.syntax.text[end : model.syntax.positions.line_end(model.logical_lines(statement)[1])].strip()
-    return f"  {rest}" if rest.startswith("#") else ""
 
 
 def function_name(use: PatternUse, model: SemanticModel) -> str:

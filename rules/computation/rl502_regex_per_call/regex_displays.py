@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 
-from rlint.rule import SemanticModel, children
+from rlint.rule import Edit, SemanticModel, children
 from rlint.rules.computation._shared.pattern_uses import Compiled
 
 _WIDE = 80
@@ -15,23 +15,19 @@ _Display = ast.List | ast.Tuple | ast.Dict
 def compiled(
     display: _Display, elements: Mapping[ast.expr, Compiled], alias: str, flags: str, model: SemanticModel
 ) -> str | None:
-    """The text of a display with the patterns among its elements compiled, for module level; a list
-    becomes a tuple. None where the rest of it is not constant.
+    """The text of a display with the patterns among its elements compiled, its lines as they stand
+    there; a list becomes a tuple. None where the rest of it is not constant.
     """
     if not _is_constant_but_for(elements, display):
         return None
-    start, _ = model.source.span(display)
-    text = model.source.text(display)
-    for element, pattern in reversed(list(elements.items())):
+    edits: list[Edit] = []
+    for element, pattern in elements.items():
         written = pattern.pattern.text
         if written is None:
             return None
-        first, behind = (offset - start for offset in model.source.span(element))
         call = f"{alias}.compile({written}, {flags})" if flags else f"{alias}.compile({written})"
-        text = text[:first] + call + text[behind:]
-    plain = model.edit.reindented(text.replace("\r\n", "\n"), model.syntax.statement(display), None)
-    if plain is None:
-        return None
+        edits.append(model.edit.replace(element, call))
+    plain = model.edit.text_with(display, edits).replace("\r\n", "\n")
     long = "\n" not in plain and len(plain) > _WIDE
     if isinstance(display, ast.Dict):
         return _one_per_line(plain, "{}") if long else plain

@@ -102,12 +102,21 @@ def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> P
     name = model.importer.fresh_name(exported(wanted, model), value)
     comment: list[str] = []
     if gone and source is not None and isinstance(source.statement, ast.stmt):
-        value += pattern_uses.comment_behind(source.statement, model)
+        value += model.source.comment_behind(source.statement)
         comment = model.source.own_comment(source.statement)
     if of_module and source is not None and isinstance(source.statement, ast.stmt):
         needs = (*needs, source.statement)
     needs = (*needs, *use.flags.needs, *(need for each in patterns.patterns for need in each.pattern.needs))
-    made = model.importer.module_constant(name, value, user=use.call, needs=needs, comment=comment)
+    made = model.importer.module_constant(
+        name,
+        value,
+        user=use.call,
+        needs=needs,
+        comment=comment,
+        indentation=""
+        if of_module or "\n" not in model.source.text(patterns.display)
+        else model.source.indentation(model.syntax.statement(patterns.display)),
+    )
     calls = [pattern_uses.called_on(each, patterns.variable.name, model) for each in uses]
     if made is None or any(call is None for call in calls):
         return PatternMove(name, None, many=True)

@@ -52,7 +52,7 @@ def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -
         return None
     if model.names.is_captured(binding.name, model.names.scope(binding.node)):
         return None
-    if not goes_along and pattern_uses.comment_behind(statement, model):
+    if not goes_along and model.source.comment_behind(statement):
         return None
     return model.edit.delete_statement(statement, comment=goes_along)
 
@@ -75,7 +75,11 @@ def _constant(
     pattern: pattern_uses.Compiled, use: PatternUse, text: Binding | None, model: SemanticModel
 ) -> tuple[str, EditTuple | None]:
     """The constant for a pattern, with the comments of the local text that it takes the place of."""
-    comment = pattern_uses.comment_behind(text.statement, model) if text is not None else ""
+    comment = (
+        model.source.comment_behind(text.statement)
+        if text is not None and isinstance(text.statement, ast.stmt)
+        else ""
+    )
     found: tuple[str, EditTuple | None] = constant_for(
         pattern, use, model, comment, _comment_above(use, text, model)
     )
@@ -101,12 +105,7 @@ def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bo
         case _:
             return None
     scope = model.names.scope(statement)
-    start, end = model.source.span(statement)
-    if (
-        scope.parent is None
-        or model.source.has_comment(start, end)
-        or pattern_uses.comment_behind(statement, model)
-    ):
+    if scope.parent is None or model.source.comment_behind(statement):
         return None
     reads = model.names.reads(target.id, scope)
     if len(model.names.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 
 from rlint.rule import Edit, SemanticModel, extract_variable, frozen, last_name
-from rlint.rules.computation._shared.pattern_uses import comment_behind
 from rlint.rules.computation._shared.regex_constants import exported
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
@@ -62,7 +61,11 @@ def bound(statement: ast.Assign | ast.AnnAssign, model: SemanticModel) -> Search
         exported(target.id.upper().lstrip("_") or "CONSTANTS", model), str(model.source.span(target))
     )
     made = _defined(
-        name, value, model, behind=comment_behind(statement, model), above=model.source.own_comment(statement)
+        name,
+        value,
+        model,
+        behind=model.source.comment_behind(statement),
+        above=model.source.own_comment(statement),
     )
     deleted = model.edit.delete_statement(statement, comment=True)
     edits = None
@@ -114,11 +117,7 @@ def _made_set_of(value: ast.expr, model: SemanticModel) -> ast.List | ast.Tuple 
 
 def _as_display(call: ast.Call, given: ast.List | ast.Tuple | ast.Set, model: SemanticModel) -> Edit | None:
     text = model.source.text(given)
-    if (
-        text[:1] not in "[({"
-        or model.source.has_comment(*model.source.span(call))
-        or not extract_variable.can_be_replaced(call, model)
-    ):
+    if text[:1] not in "[({" or not extract_variable.can_be_replaced(call, model):
         return None
     return model.edit.replace(call, f"{{{text[1:-1]}}}")
 
@@ -169,10 +168,13 @@ def _defined(
     name: str, value: ast.expr, model: SemanticModel, *, behind: str = "", above: Sequence[str] = ()
 ) -> tuple[Edit, ...] | None:
     """Define the constant at module level, with the comments that were `behind` and `above` it."""
-    text = model.edit.reindented(model.source.text(value), model.syntax.statement(value), None)
-    if text is None:
-        return None
-    return model.importer.module_constant(name, text + behind, user=value, comment=above)
+    return model.importer.module_constant(
+        name,
+        model.source.text(value) + behind,
+        user=value,
+        comment=above,
+        indentation=model.source.indentation(model.syntax.statement(value)),
+    )
 
 
 def _table_name(display: ast.Dict, model: SemanticModel) -> str:

@@ -82,7 +82,7 @@ def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
         return None
     arguments = {parameter: model.source.text(node) for node, parameter in given.items()}
     called = f"{name}({', '.join(arguments[parameter] for parameter in parameters)})"
-    shared = Edit(added.start, added.end, added.text, shared=True)
+    shared = added.as_shared()
     title = f"Load it once, in `{name}`"
     return Fix(title, Applicability.UNSAFE, (*edits, shared, model.edit.replace(call, called)), _REASON)
 

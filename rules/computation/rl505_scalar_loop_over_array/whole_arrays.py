@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, Type, TypeTag, dtypes
+from rlint.rule import Applicability, BindingKind, Fix, SemanticModel, Type, TypeTag, dtypes
 from rlint.rules.computation._shared.early import may_end_early
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 
@@ -31,9 +31,6 @@ def whole_fix(found: ElementAccess, model: SemanticModel) -> Fix | None:
     arrays = {ast.dump(held_by(element)).replace("Store()", "Load()") for element in found.arrays}
     end = _whole_of(found, model)
     if len(arrays) != 1 or end is None or _used_outside(counter, found, model):
-        return None
-    start, behind = model.source.span(found.loop)
-    if model.source.has_comment(start, behind) or not model.source.stands_alone(found.loop):
         return None
     held = model.source.text(held_by(target))
     value = _text(statement.value, found, model)
@@ -91,15 +88,9 @@ def _may_read(use: ast.Name, found: ElementAccess, model: SemanticModel) -> bool
 def _text(value: ast.expr, found: ElementAccess, model: SemanticModel) -> str:
     """The text of a value with arrays for their elements."""
     start, end = model.source.span(value)
-    text = model.syntax.text
     inside = [element for element in found.arrays if start <= model.source.span(element)[0] < end]
-    edits = [
-        Edit(*model.source.span(element), model.edit.parenthesized(held_by(element))) for element in inside
-    ]
-    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-        end += len(edit.text) - (edit.end - edit.start)
-    return text[start:end]
+    edits = [model.edit.replace(element, model.edit.parenthesized(held_by(element))) for element in inside]
+    return model.edit.text_with(value, edits)
 
 
 def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, model: SemanticModel) -> bool:

@@ -106,7 +106,7 @@ def append_fix(front: GrownFront, model: SemanticModel) -> Fix | None:
     turned = model.edit.insert_after(region, f"{name}.reverse()")
     if edits is None or turned is None:
         return None
-    shared = tuple(Edit(edit.start, edit.end, edit.text, shared=True) for edit in (*edits, turned))
+    shared = tuple(edit.as_shared() for edit in (*edits, turned))
     reason = None
     if may_end_early(front.held, region, model):
         reason = f"An exception in the loop that is caught around it leaves `{name}` the other way round"
@@ -192,24 +192,12 @@ def _edits(held: ast.Name, made: ast.stmt, region: Loop, model: SemanticModel) -
 
 
 def _append_edits(front: GrownFront, model: SemanticModel) -> list[Edit] | None:
-    text = model.syntax.text
-    start, end = model.source.span(front.statement)
-    first, last = model.source.span(front.value)
     name = model.source.text(front.held)
-    opened, closed = text[start:first].rstrip(), text[last:end].strip()
-    if isinstance(front.statement, ast.Expr):
-        # parentheses around the value stay
-        call = front.statement.value
-        spans = model.source.argument_spans(call) if isinstance(call, ast.Call) else None
-        if spans is None or not isinstance(call, ast.Call):
-            return None
-        first = spans[front.value][0]
-        edits = [Edit(model.source.span(call.func)[0], first, f"{name}.append(")]
-    elif opened.endswith("[") and closed.startswith("]"):
-        edits = [Edit(start, first, f"{name}.append("), Edit(last, end, ")")]
-    else:
-        return None
-    return None if any(model.source.has_comment(edit.start, edit.end) for edit in edits) else edits
+    match front.statement:
+        case ast.Expr(value=ast.Call(args=[first, _]) as call):
+            edit = model.edit.rewrite_call(call, function=f"{name}.append", without=[first])
+            return [edit] if edit is not None else None
+    return model.edit.keep_alone(front.statement, front.value, f"{name}.append(", ")")
 
 
 def _read_edits(use: ast.Name, model: SemanticModel) -> list[Edit] | None:

@@ -60,7 +60,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from rlint.rule import (
     Applicability,
@@ -239,19 +238,15 @@ def _before_loop(found: ClipBound, model: SemanticModel) -> Fix | None:
     before = model.edit.insert_before(loop, f"{name} = {text}")
     if before is None:
         return None
-    edits = (replace(before, shared=True), _in_place(found.node, name, model))
+    edits = (before.as_shared(), _in_place(found.node, name, model))
     reason = f"{_SHARED.format('passes')}; and it is made where the loop may not run"
     return Fix(f"Make it before the loop, as `{name}`", Applicability.UNSAFE, edits, reason)
 
 
 def _in_place(node: ast.expr, name: str, model: SemanticModel) -> Edit:
     """Write the name, without the parentheses that held an operation together."""
-    start, end = model.source.span(node)
-    text = model.syntax.text
     grouped = isinstance(model.parent(node), (ast.BinOp, ast.UnaryOp)) and isinstance(node, ast.BinOp)
-    if grouped and text[start - 1] == "(" and text[end : end + 1] == ")":
-        return Edit(start - 1, end + 1, name)
-    return model.edit.replace(node, name)
+    return model.edit.replace_group(node, name) if grouped else model.edit.replace(node, name)
 
 
 def _in_constructor(found: ClipBound, model: SemanticModel) -> Fix | None:
@@ -272,7 +267,7 @@ def _in_constructor(found: ClipBound, model: SemanticModel) -> Fix | None:
     inserted = model.edit.insert_after(anchor, f"{own}.{name} = {text}")
     if inserted is None:
         return None
-    edits = (replace(inserted, shared=True), _in_place(found.node, f"{own}.{name}", model))
+    edits = (inserted.as_shared(), _in_place(found.node, f"{own}.{name}", model))
     return Fix(
         f"Make it in `__init__`, as `{own}.{name}`", Applicability.UNSAFE, edits, _SHARED.format("calls")
     )

@@ -25,39 +25,15 @@ def trimmed(parts: Mapping[ast.expr, ast.Call], model: SemanticModel) -> list[Ed
             return None
         places.setdefault(place, []).append(part)
     for place, going in places.items():
-        more = (
-            _without_items(place, going, model)
-            if isinstance(place, ast.Dict)
-            else _shortened(place, going, model)
-        )
+        if isinstance(place, ast.Dict):
+            if len(going) == len(place.values):
+                return None
+            edits.append(model.edit.without_items(place, going))
+            continue
+        more = _shortened(place, going, model)
         if more is None:
             return None
         edits += more
-    return edits
-
-
-def _without_items(place: ast.Dict, going: list[ast.expr], model: SemanticModel) -> list[Edit] | None:
-    """Take items out of a dict display, each with the comma before it (or behind, for the first)."""
-    keys, values, text = place.keys, place.values, model.syntax.text
-    if None in keys or len(going) == len(values):
-        return None
-    edits = []
-    kept = [index for index, value in enumerate(values) if value not in going]
-    for index, (key, value) in enumerate(zip(keys, values, strict=True)):
-        if key is None or value not in going:
-            continue
-        if index > kept[0]:
-            start, end = model.source.span(values[index - 1])[1], model.source.span(value)[1]
-            between = text[start : model.source.span(key)[0]]
-        else:
-            following = keys[index + 1]
-            if following is None:
-                return None
-            start, end = model.source.span(key)[0], model.source.span(following)[0]
-            between = text[model.source.span(value)[1] : end]
-        if between.strip() != "," or model.source.has_comment(start, end):
-            return None
-        edits.append(Edit(start, end, ""))
     return edits
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rlint.rule import Edit, SemanticModel, descendants
 
@@ -26,11 +25,12 @@ def moved_before(
             return None
     key = f"before {model.source.span(loop)[0]} {model.source.text(call)}"
     name = model.importer.fresh_local([wanted, f"{wanted}_once", f"shared_{wanted}"], call, key)
-    code = model.edit.reindented(
-        f"{name} = {model.edit.parenthesized(call)}", model.syntax.statement(call), loop
+    before = model.edit.insert_before(
+        loop,
+        f"{name} = {model.edit.parenthesized(call)}",
+        indentation=model.source.indentation(model.syntax.statement(call)),
     )
-    before = model.edit.insert_before(loop, code) if code is not None else None
-    return (replace(before, shared=True), model.edit.replace(call, name)) if before is not None else None
+    return (before.as_shared(), model.edit.replace(call, name)) if before is not None else None
 
 
 def _whole(
@@ -41,19 +41,16 @@ def _whole(
     model: SemanticModel,
 ) -> tuple[Edit, ...] | None:
     scope = model.names.scope(target)
-    start, _ = model.source.span(statement)
-    line_end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
-    if (
-        len(model.names.bindings(target)) != 1
-        or model.names.is_captured(name, scope)
-        or model.source.has_comment(start, line_end)
-    ):
+    if len(model.names.bindings(target)) != 1 or model.names.is_captured(name, scope):
         return None
     inside = {id(node) for node in descendants(loop)}
     if any(id(read) not in inside for read in model.names.reads(name, scope.lookup(name) or scope)):
         return None  # what it is behind a loop that never ran
-    code = model.edit.reindented(model.source.text(statement), statement, loop)
-    before = model.edit.insert_before(loop, code) if code is not None else None
+    before = model.edit.insert_before(
+        loop,
+        model.source.text(statement) + model.source.comment_behind(statement),
+        indentation=model.source.indentation(statement),
+    )
     deleted = model.edit.delete_statement(statement)
     return (before, deleted) if before is not None and deleted is not None else None
 

@@ -219,15 +219,14 @@ def copy_fix(
     assigned = isinstance(statement, ast.Assign) and statement.targets == [target]
     if not assigned and not (isinstance(statement, ast.Expr) and statement.value is call):
         return None
-    start, end = model.source.span(statement)
-    if model.source.has_comment(start, end) or not (is_access(target) and is_access(source)):
+    if not (is_access(target) and is_access(source)):
         return None
     names = {model.types.type_of(network).of for network in (target, source)}
     classes = {name for name in names if name and "{" not in name}
     if not assigned and len(classes) == 2:
         return None  # built otherwise: the tensors may not pair up
     stale, fresh = model.importer.fresh_name("stale"), model.importer.fresh_name("fresh")
-    indent = "\t" if model.source.indentation(statement).startswith("\t") else "    "
+    indent = model.source.indent_unit(statement)
     edit = model.edit.replace_statement(
         statement,
         (

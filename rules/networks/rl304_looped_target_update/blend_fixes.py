@@ -34,14 +34,8 @@ def fix_of(blends: list[Blend], model: SemanticModel) -> Fix | None:
     edits: list[Edit] = []
     doubts: dict[str, None] = {}
     for blend in blends:
-        if model.source.has_comment(*model.source.span(blend.node)):
-            return None
         if blend.named is not None:
-            deleted = (
-                None
-                if model.source.has_comment(*model.source.span(blend.named))
-                else model.edit.delete_statement(blend.named)
-            )
+            deleted = model.edit.delete_statement(blend.named)
             if deleted is None:
                 return None
             edits.append(deleted)

@@ -100,8 +100,8 @@ def retain_flag(call: ast.Call) -> ast.expr | None:
 
 def build_fix(call: ast.Call, flag: ast.expr, model: SemanticModel) -> Fix | None:
     """Leave the argument out."""
-    edits = model.edit.without_arguments(call, [flag])
-    if edits is None:
+    edit = model.edit.without_arguments(call, [flag])
+    if edit is None:
         return None
     reason = "Nothing may go backward through the graph again, which would raise an error"
-    return Fix("Let backward free the graph", Applicability.UNSAFE, tuple(edits), reason)
+    return Fix("Let backward free the graph", Applicability.UNSAFE, (edit,), reason)

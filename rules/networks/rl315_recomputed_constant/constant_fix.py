@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rlint.rule import (
     Applicability,
@@ -110,13 +109,12 @@ def _before_loop(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None
     before = _inserted_before(loop, f"{name} = {text}", model.syntax.statement(found.node), model)
     if before is None:
         return None
-    edits = (replace(before, shared=True), model.edit.replace(found.node, name))
+    edits = (before.as_shared(), model.edit.replace(found.node, name))
     return Fix(f"Build it before the loop, as `{name}`", Applicability.UNSAFE, edits, reason)
 
 
 def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, model: SemanticModel) -> Edit | None:
-    moved = model.edit.reindented(code, statement, loop)
-    return model.edit.insert_before(loop, moved) if moved is not None else None
+    return model.edit.insert_before(loop, code, indentation=model.source.indentation(statement))
 
 
 def _comment_behind(statement: ast.stmt, model: SemanticModel) -> bool:
@@ -137,11 +135,12 @@ def _in_module(found: Hoisted, model: SemanticModel) -> Fix | None:
     if text is None or not means_the_same(model.syntax.scopes[model.syntax.module].node, found, model):
         return None
     name = model.importer.fresh_name(name_for(found, model).upper(), f"once {_SPACE.sub('', text)}")
-    value = model.edit.reindented(text, model.syntax.statement(found.node), None)
-    if value is None:
-        return None
     defined = model.importer.module_constant(
-        name, value, user=found.node, needs=[need for need in needs if isinstance(need, ast.stmt)]
+        name,
+        text,
+        user=found.node,
+        needs=[need for need in needs if isinstance(need, ast.stmt)],
+        indentation=model.source.indentation(model.syntax.statement(found.node)),
     )
     if defined is None:
         return None
@@ -198,13 +197,12 @@ def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | N
     if home.kind == HomeKind.NETWORK:
         value = f'{own}.register_buffer("{name}", {text}, persistent=False)'
     behind, statement = anchor
-    code = model.edit.reindented(value, model.syntax.statement(found.node), statement)
-    if code is None:
-        return None
-    inserted = (model.edit.insert_after if behind else model.edit.insert_before)(statement, code)
+    insert = model.edit.insert_after if behind else model.edit.insert_before
+    indentation = model.source.indentation(model.syntax.statement(found.node))
+    inserted = insert(statement, value, indentation=indentation)
     if inserted is None:
         return None
-    edits = (replace(inserted, shared=True), model.edit.replace(found.node, f"{own}.{name}"))
+    edits = (inserted.as_shared(), model.edit.replace(found.node, f"{own}.{name}"))
     return Fix(
         f"Build it once in `__init__`, as `{own}.{name}`",
         Applicability.UNSAFE,

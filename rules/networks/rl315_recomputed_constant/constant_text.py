@@ -19,7 +19,6 @@ def text_of(
     """The text of an expression with the values of names put in, and without the devices of inputs, unless
     they stay.
     """
-    start, end = model.source.span(node)
     edits: list[Edit] = []
     for part in descendants(node):
         if isinstance(part, ast.Name) and part in inlined:
@@ -31,27 +30,22 @@ def text_of(
             edits.append(model.edit.replace(part, text if plain else f"({text})"))
         elif isinstance(part, ast.Call) and not devices:
             dropped = [device for device in found.devices if device in _given(part)]
-            removed = _without(part, dropped, model) if dropped else []
-            if removed is None:
+            removed = [_without(part, device, model) for device in dropped]
+            if None in removed:
                 return None
-            edits += removed
-    text = model.syntax.text[start:end]
-    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
-        text = text[: edit.start - start] + edit.text + text[edit.end - start :]
-    return text
+            edits += filter(None, removed)
+    return model.edit.text_with(node, edits)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _without(call: ast.Call, dropped: list[ast.Attribute], model: SemanticModel) -> list[Edit] | None:
+def _without(call: ast.Call, device: ast.Attribute, model: SemanticModel) -> Edit | None:
     """`device=x.device` out of a constructor, or `.to(x.device)` as a whole."""
     if model.names.qualified(call.func) is None and isinstance(call.func, ast.Attribute):
-        if len(_given(call)) > 1:
-            return None
-        return [Edit(model.source.receiver_end(call.func), model.source.span(call)[1], "")]
-    return model.edit.without_arguments(call, dropped)
+        return model.edit.replace_method(call, "") if len(_given(call)) == 1 else None
+    return model.edit.cut_keyword(call, device)
 
 
 def means_the_same(place: ast.AST, found: Hoisted, model: SemanticModel) -> bool:

@@ -153,9 +153,6 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
 
 def build_fix(value: ast.expr, model: SemanticModel) -> Fix | None:
     """Detach what is kept."""
-    start, end = model.source.span(value)
-    if model.source.has_comment(start, end):
-        return None
     edit = model.edit.replace(value, f"{model.edit.parenthesized(value)}.detach()")
     reason = f"Nobody may take a gradient of what is kept of `{model.source.text(value)}`"
     return Fix("Keep it without its graph", Applicability.UNSAFE, (edit,), reason)

@@ -125,7 +125,7 @@ def _rows_fix(
         return None
     parts = [*tensors, given["batch_size"]]
     edits = _replaced(iterable, drawn, [found, dataset], parts, model)
-    if edits is None or model.source.has_comment(*model.source.span(target)):
+    if edits is None:
         return None
     edits += [model.edit.replace(target, indices), bound]
     reason = (

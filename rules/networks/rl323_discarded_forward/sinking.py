@@ -248,28 +248,16 @@ def _passed(waste: Waste) -> Iterator[ast.stmt]:
 def sink(waste: Waste, model: SemanticModel) -> tuple[Edit, ...] | None:
     """The edits that let the statements wait; None where a comment or the layout is in the way."""
     edits: list[Edit] = []
-    beside = waste.before if waste.before is not None else waste.branch
     moved: list[str] = []
     for unit in waste.moved:
-        _, end = model.source.span(unit)
-        behind = model.syntax.positions.line_end(unit.end_lineno or unit.lineno)
-        gone, code = (
-            model.edit.delete_statement(unit),
-            model.edit.reindented(model.source.text(unit), unit, beside),
-        )
-        if gone is None or code is None or model.source.has_comment(end, behind):
+        gone = model.edit.delete_statement(unit)
+        if gone is None:
             return None
         edits.append(gone)
-        moved.append(code)
+        moved.append(model.source.text(unit) + model.source.comment_behind(unit))
+    indentation = model.source.indentation(waste.moved[0])
     if waste.before is not None:
-        put = model.edit.insert_before(waste.before, *moved)
+        put = model.edit.insert_before(waste.before, *moved, indentation=indentation)
     else:
-        last = waste.branch.body[0]
-        outer, inner = model.source.indentation(waste.branch), model.source.indentation(last)
-        if not model.source.stands_alone(last) or not inner.startswith(outer) or inner == outer:
-            return None
-        below_else = [model.edit.reindented(code, waste.branch, last) for code in moved]
-        step = inner.removeprefix(outer)
-        lines = [f"{step}{code}" for code in below_else if code is not None]
-        put = model.edit.insert_after(waste.branch, "else:", *lines) if len(lines) == len(moved) else None
+        put = model.edit.add_else(waste.branch, *moved, indentation=indentation)
     return (*edits, put) if put is not None else None

@@ -91,7 +91,7 @@ def _made_to_wait(call: ast.Call, poll: Poll, model: SemanticModel) -> tuple[lis
     if poll.sort is PollKind.EMPTY:
         if name == "get" and not _arguments(call):
             return [], []
-        if name not in ("get", "get_nowait") or model.source.has_comment(*model.source.span(call)):
+        if name not in ("get", "get_nowait"):
             return None
         return [model.edit.replace(call, f"{model.edit.parenthesized(poll.subject)}.get()")], [_ONE_CONSUMER]
     if name != "put" or call.keywords or len(call.args) != 1:
@@ -133,11 +133,7 @@ def timeout_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     queue, kind = taken.func.value, model.types.type_of(taken.func.value)
     if isinstance(model.function(wait.loop), ast.AsyncFunctionDef) or not repeatable(queue, model):
         return None
-    if (
-        kind.tag not in (TypeTag.QUEUE, TypeTag.UNKNOWN)
-        or kind.of in _NO_TIMEOUT
-        or model.source.has_comment(*model.source.span(taken))
-    ):
+    if kind.tag not in (TypeTag.QUEUE, TypeTag.UNKNOWN) or kind.of in _NO_TIMEOUT:
         return None
     alone = _endless(wait) and wait.loop.body[0] is trying
     reasons = [] if kind.tag is TypeTag.QUEUE else [f"`{shown(queue, model)}` has to be a queue"]

@@ -181,21 +181,11 @@ def is_shown(node: ast.Attribute, model: SemanticModel) -> bool:
 def locked_fix(update: Update, model: SemanticModel) -> Fix | None:
     """Put the update into a `with` that holds the value's own lock."""
     statement = update.place
-    text = model.source.text(statement)
-    start, end = model.source.span(statement)
-    if (
-        len(update.statements) > 1
-        or isinstance(statement, ast.If)
-        or "\n" in text
-        or model.source.has_comment(start, end)
-    ):
+    if len(update.statements) > 1 or isinstance(statement, ast.If):
         return None
     if not model.effects.effect_of(update.shared).quiet or not model.edit.is_relocatable(update.shared):
         return None
-    indent = "\t" if model.source.indentation(statement).startswith("\t") else "    "
-    edit = model.edit.replace_statement(
-        statement, f"with {model.source.text(update.shared)}.get_lock():", f"{indent}{text}"
-    )
+    edit = model.edit.wrap_in(f"with {model.source.text(update.shared)}.get_lock():", [statement])
     if edit is None:
         return None
     reason = (

@@ -75,8 +75,7 @@ def _in_a_row(
 ) -> tuple[Edit, ...] | None:
     """`a, b = torch.stack((x, y)).tolist()` in the place of the first, and nothing in that of the others."""
     line = _stacked(group, names, model)
-    start, end = model.source.span(statements[0])[0], model.source.span(statements[-1])[1]
-    if line is None or model.source.has_comment(start, end):
+    if line is None:
         return None
     if any(not is_known_at(read.tensor, statements[0], model) for read in group):
         return None

@@ -41,7 +41,7 @@ def build_fix(
     elif "dtype" in keywords:
         reasons.append("the data is converted once, not twice: large numbers may be rounded otherwise")
     edits = [constructed(call, keywords, model) for call in made.calls]
-    edits += [dropped(call, model) for call in converted]
+    edits += [model.edit.replace_method(call, "") for call in converted]
     edits.append(moved(move, assignment, model))
     kept = [edit for edit in edits if edit is not None]
     if len(kept) < len(edits):
@@ -144,7 +144,7 @@ def constructed(call: ast.Call, keywords: dict[str, str], model: SemanticModel) 
     """The constructor with more keywords; an old one becomes `torch.as_tensor`."""
     dtype = LEGACY.get(model.names.qualified(call.func) or "")
     if dtype is None:
-        return model.edit.with_keywords(call, keywords)
+        return model.edit.rewrite_call(call, keywords=keywords)
     maker, dtype = model.names.spelled("torch.as_tensor", call), model.names.spelled(dtype, call)
     plain = len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], ast.Starred)
     if maker is None or dtype is None or not plain or gives_size(call, model):
@@ -153,11 +153,7 @@ def constructed(call: ast.Call, keywords: dict[str, str], model: SemanticModel) 
         map(model.program.is_attribute_read, _DEFAULT_TYPE)
     ):
         return None
-    edit = model.edit.with_keywords(call, {"dtype": dtype, **keywords})
-    name = model.source.text(call.func)
-    if edit is None or not edit.text.startswith(name):
-        return None
-    return Edit(edit.start, edit.end, maker + edit.text.removeprefix(name))
+    return model.edit.rewrite_call(call, function=maker, keywords={"dtype": dtype, **keywords})
 
 
 def legacy_doubt(call: ast.Call, model: SemanticModel) -> str:
@@ -168,27 +164,11 @@ def legacy_doubt(call: ast.Call, model: SemanticModel) -> str:
     return f"`{given}` must be data, not a number, which `{name}` takes for a size"
 
 
-def dropped(call: ast.Call, model: SemanticModel) -> Edit | None:
-    """Take a method call from the end of an expression."""
-    assert isinstance(call.func, ast.Attribute)
-    start, end = model.source.span(call.func.value)[1], model.source.span(call)[1]
-    return (
-        None if model.source.has_comment(start, end) else Edit(model.source.receiver_end(call.func), end, "")
-    )
-
-
 def moved(move: DeviceMove, assignment: ast.stmt | None, model: SemanticModel) -> Edit | None:
     """Take the move away, and its statement where that would do nothing any more."""
     statement = model.syntax.statement(move.call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=target)], value=value) if value is move.call and assignment:
             if isinstance(move.source, ast.Name) and move.source.id == target:
-                start, end = model.source.span(statement)
-                line_end = model.syntax.text.find("\n", end)
-                behind = len(model.syntax.text) if line_end < 0 else line_end
-                return (
-                    None
-                    if model.source.has_comment(start, behind)
-                    else model.edit.delete_statement(statement)
-                )
-    return dropped(move.call, model)
+                return model.edit.delete_statement(statement)
+    return model.edit.replace_method(move.call, "")

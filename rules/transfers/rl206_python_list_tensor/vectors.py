@@ -54,7 +54,8 @@ def _of_torch(
     double = f"{library}.float64"
     inner = "" if whole else f", dtype={double}"
     text = _put_in(formula, f"{library}.arange({_arguments(formula, model)}{inner}{device})", model)
-    if not wanted or (wanted == double and not whole):
+    given_type = model.names.qualified(given["dtype"]) if "dtype" in given else None
+    if not wanted or (not whole and (wanted == double or given_type == "torch.float64")):
         return _standing_in(text, call, model)
     return f"({text}).to({wanted})"
 

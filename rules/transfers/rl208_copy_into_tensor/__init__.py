@@ -81,7 +81,6 @@ from rlint.rule import (
     Type,
     TypeTag,
     UseKind,
-    call_arguments,
     last_names,
     legacy_tensors,
     observations,
@@ -147,18 +146,12 @@ def fix_of_class(
         legacy_tensors.beside(call, "as_tensor", model),
         legacy_tensors.beside(call, dtype, model),
     )
-    text, head = model.source.text(call), model.source.text(call.func)
-    if (
-        function is None
-        or wanted is None
-        or not text.startswith(head)
-        or not model.edit.is_relocatable(call.func)
-    ):
+    head = model.source.text(call.func)
+    if function is None or wanted is None or not model.edit.is_relocatable(call.func):
         return None
-    rewritten = call_arguments.with_keyword(text, "dtype", wanted, model.syntax.grammar)
-    if rewritten is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
+    edit = model.edit.rewrite_call(call, function=function, keywords={"dtype": wanted})
+    if edit is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         return None
-    edit = model.edit.replace(call, function + rewritten[len(head) :])
     reason = legacy_tensors.class_doubt(call, maker, model)
     if kind.tag is not TypeTag.NDARRAY:
         reason = f"{shown(array, model)} must be an array: a whole number is a size to `{head}`"

@@ -222,20 +222,15 @@ def whole(read: TensorRead, listed: str, kind: Type, model: SemanticModel) -> li
                 if not model.source.has_comment(*model.source.span(call))
                 else []
             )
-        return [Edit(start, end, f"({listed})" if has_own and end == model.source.span(call)[1] else listed)]
+        shares = has_own and end == model.source.span(call)[1]
+        return [model.edit.replace(loop, f"({listed})" if shares else listed)]
     return []
 
 
 def looped(read: TensorRead, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
     """Let the loop run over the list; its variable then is a number."""
-    edits = [model.edit.replace(read.tensor, listed)]
-    for call in reads:
-        if isinstance(call.func, ast.Attribute):
-            start, end = model.source.receiver_end(call.func), model.source.span(call)[1]
-            if model.source.has_comment(model.source.span(call.func.value)[1], end):
-                return []
-            edits.append(Edit(start, end, ""))
-    return edits
+    methods = (call for call in reads if isinstance(call.func, ast.Attribute))
+    return [model.edit.replace(read.tensor, listed), *(model.edit.replace_method(c, "") for c in methods)]
 
 
 def indexed(read: TensorRead, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
@@ -250,8 +245,5 @@ def indexed(read: TensorRead, reads: list[ast.Call], listed: str, model: Semanti
         assert isinstance(part, ast.Subscript)
         edits.append(model.edit.replace(part.value, name))
         if isinstance(call.func, ast.Attribute):
-            start, end = model.source.receiver_end(call.func), model.source.span(call)[1]
-            if model.source.has_comment(model.source.span(part)[1], end):
-                return []
-            edits.append(Edit(start, end, ""))
+            edits.append(model.edit.replace_method(call, ""))
     return edits if made is not None else []

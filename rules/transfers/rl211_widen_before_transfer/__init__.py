@@ -164,25 +164,18 @@ def fix_behind(
     call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Type, model: SemanticModel
 ) -> Fix | None:
     """Take the type out of the call, and convert its result."""
-    edits = model.edit.without_arguments(call, [dtype])
-    if edits is None or is_in_text(call, model):
+    edit = model.edit.without_arguments(call, [dtype])
+    if edit is None or is_in_text(call, model):
         return None
-    end = model.source.span(call)[1]
-    edits.append(Edit(end, end, f".to({model.source.text(dtype)})"))
+    edits = [edit, model.edit.insert_behind(call, f".to({model.source.text(dtype)})")]
     return fix_of(edits, doubt(kind, device, model))
 
 
 def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: SemanticModel) -> Fix | None:
     """Take the conversion out of what is moved, and put it behind the move."""
     call, cast = move.call, widening.cast
-    start, end = model.source.span(widening.data)[1], model.source.span(cast)[1]
-    if model.source.has_comment(*model.source.span(call)) or is_in_text(call, model):
+    if is_in_text(call, model) or not isinstance(cast.func, ast.Attribute):
         return None
-    dot = model.syntax.text.find(".", start, end)
-    if dot < 0:
-        return None
-    while dot > start and model.syntax.text[dot - 1].isspace():
-        dot -= 1
     reason = doubt(kind, move.device, model)
     if not reason and "view" in methods_between(move.source, cast):
         reason = (
@@ -191,20 +184,28 @@ def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: Semantic
     if not reason and kind.tag is TypeTag.NDARRAY and not kind.fresh:
         reason = f"`{model.source.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
     behind = f".{method_of(widening.dtype)}"
-    call_end = model.source.span(call)[1]
+    unwidened = model.edit.replace_method(cast, "")
     if widening.scale is None:
-        return fix_of([Edit(dot, end, ""), Edit(call_end, call_end, behind)], reason)
+        return fix_of([unwidened, model.edit.insert_behind(call, behind)], reason)
     scale = widening.scale
-    opening = model.source.span(call)[0]
-    cast_start = model.source.span(cast)[0]
-    tail = model.syntax.text[model.source.span(scale.right)[1] : call_end].lstrip(" \t\r\n)")
-    text = f"{model.syntax.text[cast_start:dot]}{tail}{behind} / {model.source.text(scale.right)}"
+    moved = model.edit.text_with(cast, [unwidened]) + methods_text(call, scale, model)
+    text = f"{moved}{behind} / {model.source.text(scale.right)}"
     parent = model.parent(call)
     if not isinstance(parent, FREE) and not (isinstance(parent, ast.Call) and call in parent.args):
         text = f"({text})"
     return fix_of(
-        [Edit(opening, call_end, text)], reason or "The division on the device may round in another way"
+        [model.edit.replace(call, text)], reason or "The division on the device may round in another way"
     )
+
+
+def methods_text(call: ast.Call, start: ast.expr, model: SemanticModel) -> str:
+    """The text of the methods that are called on an expression, one on the result of the other."""
+    found = ""
+    node: ast.expr = call
+    while node is not start and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        found = model.syntax.text[model.source.receiver_end(node.func) : model.source.span(node)[1]] + found
+        node = node.func.value
+    return found
 
 
 def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.edit.reindent import reindented
+from rlint.edit.deferred_edit import CannotWriteError
+from rlint.edit.moved_code import moved
 
 OLD = "    "
 
@@ -30,9 +31,10 @@ OLD = "    "
 )
 def test_code_moves_and_strings_stay(code: str, new: str, expected: str) -> None:
     """All lines but those within strings, and those that are not indented as far."""
-    assert reindented(code, OLD, new) == expected
+    assert moved(code, OLD, new) == expected
 
 
 def test_code_that_would_be_another_program_is_not_moved() -> None:
     """Where lines would not fit together any more."""
-    assert reindented("if a:\n     b\n    c", "     ", "") is None
+    with pytest.raises(CannotWriteError):
+        moved("if a:\n     b\n    c", "     ", "")

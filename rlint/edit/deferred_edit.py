@@ -1,0 +1,77 @@
+"""Edits that LibCST writes once their text is needed: importing it takes longer than checking a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rlint.findings import Edit
+
+
+class CannotWriteError(Exception):
+    """Why an edit cannot be written. The fix is left out, and its finding says so."""
+
+
+class DeferredEdit(Edit):
+    """An edit within the characters `start:end` that is written when its text is first read.
+
+    `write` gives the edits that it consists of; it raises `CannotWriteError` where there are none.
+    `code` is the new code that goes into it, for who has to know its names before.
+    """
+
+    __slots__ = ("_write", "_written", "code")
+
+    def __init__(
+        self, start: int, end: int, code: str, write: Callable[[], tuple[Edit, ...]], *, shared: bool = False
+    ) -> None:
+        self.start, self.end, self.shared = start, end, shared  # type: ignore[misc]
+        self.owns = ()  # type: ignore[misc]
+        self.code = code
+        self._write = write
+        self._written: tuple[Edit, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text that takes the place of all of `start:end`."""
+        raise NotImplementedError("ask `written`: there may be several edits")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it puts the same code at the same place; of what puts none, only itself is the same."""
+        if not isinstance(other, DeferredEdit) or not self.code:
+            return self is other
+        return (self.start, self.end, self.code, self.shared) == (
+            other.start,
+            other.end,
+            other.code,
+            other.shared,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.start, self.end, self.code, self.shared))
+
+    def written(self) -> tuple[Edit, ...]:
+        """Return the edits with their texts."""
+        if self._written is None:
+            self._written = self._write()
+        return tuple(edit.as_shared() for edit in self._written) if self.shared else self._written
+
+    def as_shared(self) -> DeferredEdit:
+        """Return the same edit as one that several fixes may need."""
+        return DeferredEdit(self.start, self.end, self.code, self.written, shared=True)
+
+
+def is_deferred(edits: Iterable[Edit]) -> bool:
+    """Whether one of the edits is not written yet."""
+    return any(isinstance(edit, DeferredEdit) for edit in edits)
+
+
+def written(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Return the edits with their texts; raise `CannotWriteError` where one has none."""
+    found: list[Edit] = []
+    for edit in edits:
+        found += edit.written() if isinstance(edit, DeferredEdit) else (edit,)
+    return tuple(found)
+
+
+def new_code(edit: Edit) -> str:
+    """Return the new code in an edit, written or not."""
+    return edit.code if isinstance(edit, DeferredEdit) else edit.text

@@ -1,0 +1,114 @@
+"""Code as LibCST reads and writes it, and the smallest edit between two texts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import ParamSpec, TypeVar
+
+import libcst as cst
+
+from rlint.edit.deferred_edit import CannotWriteError
+from rlint.findings import Edit
+from rlint.regex import regex
+
+_TOKEN = regex(r"\w+|\s+|[^\w\s]+")
+_LINE_END = regex(r"\r\n|\r|\n")
+HEADER = "if 1:"
+"""Stands above lines that are indented, so that they are a block of a program as they are."""
+
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def by_libcst(write: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Let a function raise `CannotWriteError` for all that LibCST cannot read or write."""
+
+    @functools.wraps(write)
+    def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        try:
+            return write(*args, **kwargs)
+        except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError) as error:
+            raise CannotWriteError("LibCST cannot read or write the code") from error
+
+    return guarded
+
+
+def parsed(text: str, unit: str | None = None) -> cst.Module:
+    """Parse a program of which each byte can be written again; raise `CannotWriteError` for another. Blocks
+    that are put into it will be indented by a `unit`.
+    """
+    module = cst.parse_module(text)
+    if module.code != text:
+        raise CannotWriteError("LibCST would write the code in another way")
+    if unit is not None and unit != module.default_indent:
+        module = cst.ensure_type(module.visit(_Indented(module.default_indent)), cst.Module)
+        module = module.with_changes(default_indent=unit)
+    return module
+
+
+class _Indented(cst.CSTTransformer):
+    """Says of each block by how much it is indented, also where that is as usual."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def leave_IndentedBlock(  # noqa: N802 - LibCST calls it so
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
+        """Say so of one block."""
+        return updated_node if original_node.indent else updated_node.with_changes(indent=self._unit)
+
+
+def statements(lines: str, like: cst.Module) -> Sequence[cst.BaseStatement]:
+    """Parse new lines of code that are not indented, to be put into another program."""
+    text = _LINE_END.sub(like.default_newline, f"{lines}\n")
+    body = parsed(text, like.default_indent).body
+    if not body:
+        raise CannotWriteError("there is no statement to write")
+    found: list[cst.BaseStatement] = []
+    for each in body:
+        assert isinstance(each, cst.BaseStatement)
+        found.append(each)
+    return found
+
+
+def expression(text: str) -> cst.BaseExpression:
+    """Parse the text of one expression, which may be broken over lines."""
+    with suppress(cst.ParserSyntaxError):
+        return cst.parse_expression(text)
+    # a chain broken over lines needs the parentheses that stand around it in the file
+    wrapped = cst.parse_expression(f"({text})")
+    if not wrapped.lpar:
+        raise CannotWriteError("LibCST cannot read the code")
+    return wrapped.with_changes(lpar=wrapped.lpar[1:], rpar=wrapped.rpar[:-1])
+
+
+def newline_of(text: str) -> str:
+    """Return the line end that a text uses."""
+    found = _LINE_END.search(text)
+    return found.group() if found else "\n"
+
+
+def code(node: cst.CSTNode, newline: str = "\n") -> str:
+    """Write a node, with the line ends of the text that it was parsed from."""
+    return cst.Module([], default_newline=newline).code_for_node(node)
+
+
+def smallest_edits(start: int, old: str, new: str) -> tuple[Edit, ...]:
+    """Return the edits that make one text of another that stands at `start`. What both have stays out of
+    them, word by word, so that other edits may change it.
+    """
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    places = [0, *accumulate(map(len, before))]
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    return tuple(
+        Edit(start + places[first], start + places[last], "".join(after[new_first:new_last]))
+        for kind, first, last, new_first, new_last in matcher.get_opcodes()
+        if kind != "equal"
+    )

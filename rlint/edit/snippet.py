@@ -1,0 +1,147 @@
+"""Whole lines of a program as LibCST reads them, with its nodes for those of the fast tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from rlint.edit.deferred_edit import CannotWriteError
+from rlint.edit.parsed_code import HEADER, parsed, smallest_edits
+from rlint.edit.source_text import SourceText
+from rlint.findings import Edit
+from rlint.syntax.positions import Positions
+
+Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
+Replacements = Mapping[Statement, Sequence[cst.BaseStatement]]
+
+
+class Snippet:
+    """The lines from the first to the last of some statements of one block, which have the lines for
+    themselves.
+    """
+
+    def __init__(self, first: ast.stmt, last: ast.stmt, source: SourceText) -> None:
+        positions = source.syntax.positions
+        self._source = source
+        self.start = positions.line_start(source.first_line(first))
+        self.end = positions.line_start((last.end_lineno or last.lineno) + 1)
+        lines = source.syntax.text[self.start : self.end]
+        self._header = f"{HEADER}{positions.newline}" if lines[:1] in (" ", "\t") else ""
+        text = self._header + lines
+        module = parsed(text, source.indent_unit(first))
+        wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
+        places, counted = wrapper.resolve(PositionProvider), Positions(text)
+        self.module = module
+        self._statements: dict[int, Statement] = {}
+        self._lines: dict[Statement, cst.SimpleStatementLine] = {}
+        for node, span in places.items():
+            if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+                begins = counted.line_start(span.start.line) + span.start.column
+                self._statements.setdefault(begins + self.start - len(self._header), node)
+            elif isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
+                self._lines[node.body[0]] = node
+
+    def statement(self, node: ast.stmt) -> Statement:
+        """Return LibCST's node for a statement."""
+        found = self._statements.get(self._source.span(node)[0])
+        if found is None:
+            raise CannotWriteError("LibCST reads the code in another way")
+        return found
+
+    def line(self, node: Statement) -> cst.BaseStatement:
+        """Return a statement with its lines: with the comments above it and behind it, if it is alone."""
+        return node if isinstance(node, cst.BaseCompoundStatement) else self._lines.get(node) or as_line(node)
+
+    def edits(self, replacements: Replacements) -> tuple[Edit, ...]:
+        """Return the edits that put other statements in the places of some; where those are none, they go."""
+        module = cst.ensure_type(self.module.visit(_Replaced(replacements)), cst.Module)
+        old = self._source.syntax.text[self.start : self.end]
+        new = module.code
+        if not new.startswith(self._header):
+            raise CannotWriteError("LibCST would write the code in another way")
+        return smallest_edits(self.start, old, new[len(self._header) :])
+
+
+def as_line(node: Statement) -> cst.BaseStatement:
+    """Return a statement as one that stands on lines of its own, without the comments above it."""
+    if isinstance(node, cst.BaseCompoundStatement):
+        return node.with_changes(leading_lines=[])
+    return cst.SimpleStatementLine([node.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
+
+
+class _Replaced(cst.CSTTransformer):
+    """Puts statements in the places of others. What shares its line with them gets a line of its own, and
+    what stands beside a header a block.
+    """
+
+    def __init__(self, replacements: Replacements) -> None:
+        super().__init__()
+        self._replacements = replacements
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
+        """Write a statement anew, or the line of one."""
+        node = super().on_leave(original_node, updated_node)
+        found: object = node
+        if isinstance(original_node, cst.SimpleStatementLine):
+            if any(part in self._replacements for part in original_node.body):
+                found = _flat(self._lines(original_node), original_node.leading_lines)
+        elif isinstance(original_node, cst.SimpleStatementSuite):
+            if any(part in self._replacements for part in original_node.body):
+                found = _block(self._lines(original_node))
+        elif isinstance(original_node, cst.BaseCompoundStatement):
+            if original_node in self._replacements:
+                lines = list(self._replacements[original_node])
+                above: Sequence[cst.EmptyLine] = getattr(original_node, "leading_lines", ())
+                found = _flat(lines, above)
+        elif isinstance(node, cst.IndentedBlock) and not node.body:
+            found = node.with_changes(body=_block([]).body)
+        return found
+
+    def _lines(self, line: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> list[cst.BaseStatement]:
+        found: list[cst.BaseStatement] = []
+        together: list[cst.BaseSmallStatement] = []
+        for part in line.body:
+            if part in self._replacements:
+                found += [_joined(together)] if together else []
+                found += self._replacements[part]
+                together = []
+            else:
+                together.append(part)
+        found += [_joined(together)] if together else []
+        is_shared = isinstance(line, cst.SimpleStatementSuite) or len(line.body) > 1
+        if found and (is_shared or isinstance(found[-1], cst.SimpleStatementLine)):
+            found[-1] = _with_comment(found[-1], line.trailing_whitespace)
+        return found
+
+
+def _with_comment(node: cst.BaseStatement, trailing: cst.TrailingWhitespace) -> cst.BaseStatement:
+    """Return a statement with what stands behind it on its last line."""
+    if isinstance(node, cst.SimpleStatementLine):
+        return node.with_changes(trailing_whitespace=trailing)
+    body = getattr(node, "body", None)
+    if isinstance(body, cst.IndentedBlock) and trailing.comment is not None:
+        last = body.body[-1]
+        assert isinstance(last, cst.BaseStatement)
+        return node.with_changes(
+            body=body.with_changes(body=[*body.body[:-1], _with_comment(last, trailing)])
+        )
+    return node
+
+
+def _joined(parts: list[cst.BaseSmallStatement]) -> cst.SimpleStatementLine:
+    return cst.SimpleStatementLine([*parts[:-1], parts[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
+
+
+def _flat(lines: list[cst.BaseStatement], above: Sequence[cst.EmptyLine]) -> object:
+    if not lines:
+        return cst.RemoveFromParent()
+    own: Sequence[cst.EmptyLine] = getattr(lines[0], "leading_lines", ())
+    return cst.FlattenSentinel([lines[0].with_changes(leading_lines=[*above, *own]), *lines[1:]])
+
+
+def _block(lines: list[cst.BaseStatement]) -> cst.IndentedBlock:
+    return cst.IndentedBlock(lines or [cst.SimpleStatementLine([cst.Pass()])])

@@ -1,0 +1,99 @@
+"""Edits of whole statements, written by LibCST: what is inserted, deleted, wrapped and unwrapped."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+import libcst as cst
+
+from rlint.edit.deferred_edit import CannotWriteError
+from rlint.edit.parsed_code import by_libcst, statements
+from rlint.edit.snippet import Snippet, as_line
+from rlint.edit.source_text import SourceText
+from rlint.findings import Edit
+
+
+@by_libcst
+def inserted(
+    statement: ast.stmt, lines: Sequence[str], source: SourceText, *, behind: bool = False
+) -> tuple[Edit, ...]:
+    """Return the edits that put lines of code (not indented) before a statement, or behind it."""
+    snippet = _snippet([statement], source)
+    node = snippet.statement(statement)
+    new = statements("\n".join(lines), snippet.module)
+    own = as_line(node)
+    return snippet.edits({node: [own, *new] if behind else [*new, own]})
+
+
+@by_libcst
+def replaced(statement: ast.stmt, lines: Sequence[str], source: SourceText) -> tuple[Edit, ...]:
+    """Return the edits that put lines of code in the place of a statement."""
+    snippet = _snippet([statement], source)
+    new = statements("\n".join(lines), snippet.module)
+    return snippet.edits({snippet.statement(statement): new})
+
+
+@by_libcst
+def deleted(gone: Collection[ast.stmt], source: SourceText) -> tuple[Edit, ...]:
+    """Return the edits that take statements away which share their lines with others."""
+    snippet = _snippet(gone, source)
+    return snippet.edits({snippet.statement(statement): [] for statement in gone})
+
+
+@by_libcst
+def wrapped(header: str, run: Sequence[ast.stmt], source: SourceText) -> tuple[Edit, ...]:
+    """Return the edits that put statements that follow one another under a header."""
+    snippet = _snippet(run, source)
+    nodes = [snippet.statement(statement) for statement in run]
+    [block] = statements(f"{header}\n{snippet.module.default_indent}pass", snippet.module)
+    if not isinstance(block, cst.BaseCompoundStatement) or not isinstance(block.body, cst.IndentedBlock):
+        raise CannotWriteError("the header is none")
+    first, *others = (snippet.line(node) for node in nodes)
+    inner = cst.IndentedBlock([first.with_changes(leading_lines=[]), *others])
+    return snippet.edits({nodes[0]: [block.with_changes(body=inner)], **{node: [] for node in nodes[1:]}})
+
+
+@by_libcst
+def unwrapped(block: ast.With | ast.AsyncWith, source: SourceText) -> tuple[Edit, ...]:
+    """Return the edits that put what stands under a `with` in its place."""
+    snippet = _snippet([block], source)
+    node = snippet.statement(block)
+    if not isinstance(node, cst.With):
+        raise CannotWriteError("LibCST reads the code in another way")
+    body = node.body
+    if isinstance(body, cst.SimpleStatementSuite):
+        lines: list[cst.BaseStatement] = [
+            cst.SimpleStatementLine(body.body, trailing_whitespace=body.trailing_whitespace)
+        ]
+    else:
+        assert isinstance(body, cst.IndentedBlock)
+        lines = []
+        for each in body.body:
+            assert isinstance(each, cst.BaseStatement)
+            lines.append(each)
+    return snippet.edits({node: lines})
+
+
+@by_libcst
+def with_else(branch: ast.If, lines: Sequence[str], source: SourceText) -> tuple[Edit, ...]:
+    """Return the edits that give an `if` an `else` with lines of code (not indented)."""
+    snippet = _snippet([branch], source)
+    node = snippet.statement(branch)
+    if not isinstance(node, cst.If) or node.orelse is not None:
+        raise CannotWriteError("the `if` has an `else`")
+    new = cst.Else(cst.IndentedBlock(statements("\n".join(lines), snippet.module)))
+    return snippet.edits({node: [node.with_changes(orelse=new, leading_lines=[])]})
+
+
+def _snippet(run: Collection[ast.stmt], source: SourceText) -> Snippet:
+    """Return the lines of statements of one block and of those beside them."""
+    mates = [source.line_mates(statement) for statement in run]
+    known = [mate for mate in mates if mate is not None]
+    if len(known) < len(mates):
+        raise CannotWriteError("the statement has no lines of its own")
+    ordered = sorted(known, key=lambda mate: source.span(mate[0]))
+    first, last = ordered[0][0], max((mate[1] for mate in known), key=lambda each: source.span(each)[1])
+    if source.syntax.parents.get(first) is not source.syntax.parents.get(last):
+        raise CannotWriteError("the statements stand in several blocks")
+    return Snippet(first, last, source)

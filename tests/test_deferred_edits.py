@@ -1,0 +1,63 @@
+"""Edits that LibCST writes: only where somebody sees them, and the same from the cache."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fixture_folders import FIXTURES
+
+_RUN = """\
+import sys
+from rlint.__main__ import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    status = end.code
+print("libcst" in sys.modules, file=sys.stderr)
+"""
+PROGRAM = """\
+import torch
+
+
+def collect(env, policy: torch.nn.Module, device: torch.device):
+    for step in range(1000):
+        batch = torch.zeros(4).to(device)
+        env.step(policy(batch)); env.render()
+"""
+
+
+def uses_libcst(folder: Path, *options: str) -> tuple[str, bool]:
+    """What a run prints, and whether it has imported LibCST."""
+    command = [sys.executable, "-c", _RUN, "check", "--isolated", "--select", "ALL", "-j", "1", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stderr.split()[-1] in ("True", "False"), done.stderr
+    return done.stdout, done.stderr.split()[-1] == "True"
+
+
+@pytest.mark.parametrize("options", [["--output-format", "concise"], ["--statistics"]])
+def test_what_shows_no_edits_does_not_import_libcst(options: list[str]) -> None:
+    """Over all fixtures: importing it takes longer than checking many files."""
+    programs = [
+        path.name + "/before.py" for path in sorted(FIXTURES.iterdir()) if (path / "before.py").exists()
+    ]
+    printed, imported = uses_libcst(FIXTURES, "--no-cache", *options, *programs)
+    assert printed.count("\n") > 30
+    assert not imported
+
+
+def test_edits_are_kept_from_one_run_to_the_next(tmp_path: Path) -> None:
+    """A run that shows edits writes those that one before it left out; the next takes them from the cache."""
+    (tmp_path / "train.py").write_text(PROGRAM)
+    shown: list[object] = []
+    for form, imports in (("concise", False), ("json", True), ("json", False), ("concise", False)):
+        printed, imported = uses_libcst(tmp_path, "--output-format", form, ".")
+        assert imported is imports, form
+        shown.append(json.loads(printed) if form == "json" else printed)
+    assert shown[0] == shown[3]
+    assert shown[1] == shown[2]
+    assert "non_blocking=True" in str(shown[1]) or "device=device" in str(shown[1])
