@@ -44,8 +44,8 @@ OUTCOMES = (
     *("identical", "no fix", "another fix", "not found"),
     *("different", "unparsable", "comment lost"),
 )
-"""What became of the fix of a finding. Only the last three are wrong: another fix has another title, safety or
-reason. Rules have several where one would lose a comment, say.
+"""What became of the fix of a finding. Only the last three are wrong: another fix has another title, safety
+or reason. Rules have several where one would lose a comment, say.
 """
 WRONG = frozenset({"different", "unparsable", "comment lost"})
 TEXT = ("'note\\n    of two lines'", '"""note\n    of two lines"""')
