@@ -338,3 +338,44 @@ def test_episodes_that_are_played_now_and_then_make_no_batch_of_rollouts(guard: 
     """
     model = model_of(PLAYED_NOW_AND_THEN.replace("GUARD", guard))
     assert model.frequency.heat_of(expression(model, "log(step)")).level is level
+
+
+LEARNER = """
+import torch
+
+class Learner:
+    def train(self, PARAMETERS):
+        BODY
+
+def step(self, loss):
+    self.optimizer.zero_grad()
+    loss.backward()
+    self.optimizer.step()
+"""
+STEP = (
+    "loss = self.loss(batch)\n        loss.backward()\n        self.optimizer.step()\n"
+    "        self.update_targets()"
+)
+EPOCHS = (
+    "for epoch in range(self.epochs):\n            loss = self.loss(batch, epoch)\n"
+    "            loss.backward()\n"
+    "            self.optimizer.step()\n        self.update_targets()"
+)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "calls", "level"),
+    [
+        ("batch", STEP, "", Heat.HOT),
+        ("batch", EPOCHS, "", Heat.WARM),
+        ("epochs", EPOCHS.replace("batch", "epochs"), "", Heat.COLD),
+        ("batch", STEP, "Learner().train(load())", Heat.COLD),
+        ("env", "while True:\n            env.step(self.act())\n            self.optimizer.step()\n        "
+         "self.update_targets()", "", Heat.COLD),
+    ],
+)  # fmt: skip
+def test_what_learns_without_a_known_caller(parameters: str, body: str, calls: str, level: Heat) -> None:
+    """A function that takes a gradient step in its own lines runs for each, if nobody is known to call it."""
+    text = LEARNER.replace("PARAMETERS", parameters).replace("BODY", body) + calls
+    model = model_of(text)
+    assert model.frequency.heat_of(expression(model, "self.update_targets()")).level is level

@@ -13,7 +13,7 @@ from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
-from rlint.semantics.frequency.roles import looks_on, role_of, takes_gradient_step
+from rlint.semantics.frequency.roles import looks_on, role_of, role_of_learner, takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
@@ -444,7 +444,10 @@ class HeatMap:
         owner = function.qualname.rpartition(".")[0]
         cls = self.index.modules[function.module].classes.get(owner)
         tag = self.index.class_kind(cls).tag if cls is not None else TypeTag.UNKNOWN
-        role = role_of(function, owner if cls is not None else "", tag, self._many[function.path])
+        many = self._many[function.path]
+        role = role_of(function, owner if cls is not None else "", tag, many)
+        if role is None and not self.callers(function):
+            role = role_of_learner(function, many)
         return (
             Frequency(role.heat, (f"{function.shown} ({role.what})",), _TEMPOS[role.heat])
             if role is not None

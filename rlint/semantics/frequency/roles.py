@@ -111,6 +111,12 @@ def takes_gradient_step(site: CallSite) -> bool:
     return True
 
 
+_BATCHES = frozenset(
+    """batch batches sample samples minibatch mini_batch memory buffer replay_buffer replay rollouts rollout
+    trajectories transitions experiences episode_batch data""".split()
+)
+
+
 @frozen
 class Role:
     """How often a function of this name is called, and what it does then."""
@@ -145,3 +151,18 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
     if in_loops & {Driver.GRADIENT_STEP, Driver.BATCH}:
         return Role(Heat.WARM, "learns from a batch of rollouts")
     return Role(Heat.HOT, _HOT[name])
+
+
+def role_of_learner(function: FunctionSummary, in_loops: frozenset[Driver]) -> Role | None:
+    """The role of a function that nobody is known to call, and that takes a gradient step in its own lines:
+    whoever calls it does so for each step. One that takes them in loops over what it is handed learns from a
+    batch of rollouts.
+    """
+    if evaluates(function.name) or in_loops & {Driver.ENVIRONMENT_STEP, Driver.GENERATION}:
+        return None
+    if Driver.GRADIENT_STEP in function.drivers and Driver.GRADIENT_STEP not in in_loops:
+        return Role(Heat.HOT, "takes a gradient step")
+    learns = Driver.GRADIENT_STEP in in_loops | function.drivers
+    if learns and function.is_method and _BATCHES & set(function.parameters):
+        return Role(Heat.WARM, "learns from a batch of rollouts")
+    return None
