@@ -221,14 +221,17 @@ class HeatMap:
         return self._loop_drivers[function.path]
 
     def hot_callers(self, method: str, receiver: str, module: str) -> tuple[str, ...]:
-        """The functions in the program of a module that call a method in each step on something of unknown
-        class with this last name, leading underscores left out, as people write them.
+        """The functions in the package of a module, in those around it or in it, that call a method in each
+        step on something of unknown class with this last name, leading underscores left out: as people write
+        them. Further away, the same name is likely another thing.
         """
-        return self._hot_calls.get((self.graph.program(module), method, receiver.lstrip("_")), ())
+        key = self.graph.program(module), method, receiver.lstrip("_")
+        package = self.index.modules[module].package
+        return tuple(shown for shown, other in self._hot_calls.get(key, ()) if _are_related(package, other))
 
     @cached_property
-    def _hot_calls(self) -> dict[tuple[str, str, str], tuple[str, ...]]:
-        found: dict[tuple[str, str, str], dict[str, None]] = {}
+    def _hot_calls(self) -> dict[tuple[str, str, str], tuple[tuple[str, str], ...]]:
+        found: dict[tuple[str, str, str], dict[tuple[str, str], None]] = {}
         for function in self._functions:
             for site in self.graph.unresolved(function.path):
                 if not site.method or not site.receiver:
@@ -237,7 +240,8 @@ class HeatMap:
                 guards = inner_guards(site.guards, around)
                 if self.inside(function, around, guards, site.cap).level is Heat.HOT:
                     key = self.graph.program(function.module), site.method, site.receiver.lstrip("_")
-                    found.setdefault(key, {})[function.shown or function.module] = None
+                    package = self.index.modules[function.module].package
+                    found.setdefault(key, {})[function.shown or function.module, package] = None
         return {key: tuple(sorted(names)) for key, names in found.items()}
 
     def is_test(self, function: FunctionSummary) -> bool:
@@ -453,6 +457,12 @@ class HeatMap:
             if role is not None
             else COLD
         )
+
+
+def _are_related(package: str, other: str) -> bool:
+    """Is one package the other, or a part of it? What lies at the top belongs to what else lies there."""
+    inner, outer = sorted((package, other), key=len, reverse=True)
+    return inner == outer or (bool(outer) and inner.startswith(f"{outer}."))
 
 
 def _tempo_behind(guards: tuple[Guard, ...]) -> Tempo:

@@ -154,15 +154,19 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
 
 
 def role_of_learner(function: FunctionSummary, in_loops: frozenset[Driver]) -> Role | None:
-    """The role of a function that nobody is known to call, and that takes a gradient step in its own lines:
+    """The role of a method that nobody is known to call, and that takes a gradient step in its own lines:
     whoever calls it does so for each step. One that takes them in loops over what it is handed learns from a
-    batch of rollouts.
+    batch of rollouts. A function that belongs to no learner may be an example, or a whole training.
     """
-    if evaluates(function.name) or in_loops & {Driver.ENVIRONMENT_STEP, Driver.GENERATION}:
+    if (
+        not function.is_method
+        or evaluates(function.name)
+        or in_loops & {Driver.ENVIRONMENT_STEP, Driver.GENERATION}
+    ):
         return None
     if Driver.GRADIENT_STEP in function.drivers and Driver.GRADIENT_STEP not in in_loops:
         return Role(Heat.HOT, "takes a gradient step")
     learns = Driver.GRADIENT_STEP in in_loops | function.drivers
-    if learns and function.is_method and _BATCHES & set(function.parameters):
+    if learns and _BATCHES & set(function.parameters):
         return Role(Heat.WARM, "learns from a batch of rollouts")
     return None
