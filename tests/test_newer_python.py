@@ -248,7 +248,8 @@ def test_libcst_is_imported_for_newer_files_alone(tmp_path: Path) -> None:
         "import sys\n"
         "from rlint.cli import main\n"
         "try:\n"
-        f"    main(['check', '--isolated', '--no-cache', '-j', '1', '--select', 'RL205', {str(program)!r}])\n"
+        "    main(['check', '--isolated', '--no-cache', '-j', '1', '--select', 'RL205',"
+        f" '--output-format', 'concise', {str(program)!r}])\n"
         "except SystemExit:\n"
         "    print('libcst' in sys.modules)\n"
     )

@@ -78,7 +78,7 @@ def test_other_programs_find_the_cell_in_every_format(run: Run, book: Path) -> N
     assert (entry["cell"], entry["cell_id"], entry["location"]) == (4, "returns", {"row": 5, "column": 9})
     assert entry["noqa_row"] == 5
     edits = [(edit["cell"], edit["location"]["row"], edit["content"]) for edit in entry["fix"]["edits"]]
-    assert edits == [(4, 5, "returns.append("), (4, 6, "    returns.reverse()\n")]
+    assert edits == [(4, 5, "append"), (4, 5, ""), (4, 6, "    returns.reverse()\n")]
     github = run("check", "--output-format", "github", ".").stdout
     assert f"book.ipynb,line={line}::book.ipynb:cell 4:5:9: RL506" in github
     (found,) = json.loads(run("check", "--output-format", "sarif", ".").stdout)["runs"][0]["results"]
