@@ -15,6 +15,7 @@ from rlint.edit.deferred_edit import CannotWriteError
 from rlint.findings import Edit
 from rlint.regex import regex
 
+_MOST_WORDS = 1_000  # to compare more takes long: the time grows with the square
 _TOKEN = regex(r"\w+|\s+|[^\w\s]+")
 _LINE_END = regex(r"\r\n|\r|\n")
 HEADER = "if 1:"
@@ -105,6 +106,8 @@ def smallest_edits(start: int, old: str, new: str) -> tuple[Edit, ...]:
     them, word by word, so that other edits may change it.
     """
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    if len(before) > _MOST_WORDS:
+        return _edits_of_lines(start, old.splitlines(keepends=True), new.splitlines(keepends=True))
     places = [0, *accumulate(map(len, before))]
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return tuple(
@@ -112,3 +115,50 @@ def smallest_edits(start: int, old: str, new: str) -> tuple[Edit, ...]:
         for kind, first, last, new_first, new_last in matcher.get_opcodes()
         if kind != "equal"
     )
+
+
+def _edits_of_lines(start: int, old: list[str], new: list[str]) -> tuple[Edit, ...]:
+    """The same for a long text, in one pass: lines at its beginning and end that differ in their indentation
+    alone are indented anew, and what lies between is compared word by word, or replaced if it is long, too.
+    """
+    head = _alike(old, new)
+    tail = _alike(old[head:][::-1], new[head:][::-1])
+    places = [start, *(start + place for place in accumulate(map(len, old)))]
+    first, last = places[head], places[len(old) - tail]
+    middle, changed = "".join(old[head : len(old) - tail]), "".join(new[head : len(new) - tail])
+    if len(_TOKEN.findall(middle)) > _MOST_WORDS:
+        between: tuple[Edit, ...] = (Edit(first, last, changed),)
+    else:
+        between = smallest_edits(first, middle, changed)
+    behind = len(new) - len(old)
+    ends = (
+        [
+            Edit(places[index], places[index] + len(_indent(old[index])), _indent(new[index + offset]))
+            for index in lines
+            if old[index] != new[index + offset]
+        ]
+        for lines, offset in ((range(head), 0), (range(len(old) - tail, len(old)), behind))
+    )
+    return _together([*next(ends), *between, *next(ends)])
+
+
+def _together(edits: list[Edit]) -> tuple[Edit, ...]:
+    """Edits one after the other, those that touch made one."""
+    found: list[Edit] = []
+    for edit in edits:
+        if found and found[-1].end == edit.start:
+            found[-1] = Edit(found[-1].start, edit.end, found[-1].text + edit.text)
+        else:
+            found.append(edit)
+    return tuple(found)
+
+
+def _alike(old: list[str], new: list[str]) -> int:
+    """How many of the first lines are the same but for their indentation."""
+    pairs = zip(old, new, strict=False)
+    differ = (index for index, (a, b) in enumerate(pairs) if a.lstrip(" \t") != b.lstrip(" \t"))
+    return next(differ, min(len(old), len(new)))
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
