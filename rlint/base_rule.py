@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from rlint.findings import Finding, Fix, Heat
+from rlint.findings import Confidence, Finding, Fix, Heat, Related
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -65,8 +65,13 @@ class Rule:
         *,
         fix: Fix | None = None,
         advice: str | None = None,
+        assumes: str | None = None,
+        related: Sequence[tuple[ast.AST, str]] = (),
     ) -> Finding:
-        """Build the finding for `node`, with its place and heat filled in from `site`."""
+        """Return the finding for `node`, with its place and its heat. One that `assumes` something (a clause
+        to follow "if") is likely, not certain. `related` are further places in this file, each with what
+        is to be said of it.
+        """
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
@@ -83,4 +88,7 @@ class Rule:
             chain=heat.chain,
             advice=advice,
             fix=fix,
+            confidence=Confidence.LIKELY if assumes else Confidence.CERTAIN,
+            assumption=assumes,
+            related=tuple(Related(model.path, *model.span_of(place), said) for place, said in related),
         )

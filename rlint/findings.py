@@ -18,6 +18,30 @@ class Applicability(Enum):
     """Right in the usual case, but a reader must agree; applied with `--unsafe-fixes` only."""
 
 
+class Confidence(Enum):
+    """How sure rlint is that a finding is true."""
+
+    CERTAIN = "certain"
+    """All that the finding rests on was read from the code."""
+    LIKELY = "likely"
+    """It rests on one assumption, which the finding names."""
+    POSSIBLE = "possible"
+    """It rests on weaker signs, such as names alone; not shown by default."""
+
+
+class ImpactLevel(IntEnum):
+    """How much of a step's usual cost a finding wastes. Ordered, so that `>=` reads as "at least"."""
+
+    UNKNOWN = 0
+    """No measurement says."""
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
 class Heat(IntEnum):
     """How often a line runs. Ordered, so that `>=` reads as "at least as often"."""
 
@@ -125,6 +149,25 @@ def digest_of(text: str) -> str:
 
 
 @frozen
+class Related:
+    """A further place that a finding speaks of: another occurrence, or a link of its heat chain."""
+
+    path: str
+    start: Position
+    end: Position
+    message: str
+    cell: Cell | None = None
+
+
+@frozen
+class Impact:
+    """What the fix of a finding would save, as a share of the step around it, and the basis of that."""
+
+    level: ImpactLevel
+    basis: str = ""
+
+
+@frozen
 class Finding:
     """One place where a rule saw its pattern.
 
@@ -151,6 +194,11 @@ class Finding:
     """Why the fix that the rule has for its pattern is left out here."""
     cell: Cell | None = None
     """Where the file is a notebook; lines and offsets are those of its text (`Source.text`)."""
+    confidence: Confidence = Confidence.CERTAIN
+    assumption: str | None = None
+    """What a likely finding rests on, as a clause after "if": "`device` is an accelerator"."""
+    related: tuple[Related, ...] = ()
+    impact: Impact | None = None
 
     @property
     def shown_start(self) -> Position:

@@ -3,7 +3,7 @@
 from rlint import models
 from rlint.base_rule import Rule, last_names
 from rlint.enums import Enum
-from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat
+from rlint.findings import Applicability, Confidence, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
 from rlint.models import element_types, parameters, vocabulary, waiting_words
 from rlint.models.effect import Effect, EffectKind
@@ -86,6 +86,7 @@ __all__ = [
     "Cadence",
     "ChannelMaker",
     "ClassSummary",
+    "Confidence",
     "Constant",
     "ConstantValue",
     "Device",

@@ -15,7 +15,21 @@ from hypothesis import strategies as st
 from fixture_folders import FIXTURES
 from rlint.engine import worker
 from rlint.engine.cache.summary_cache import from_bytes, to_bytes
-from rlint.findings import Applicability, Cell, Edit, Elsewhere, Finding, Fix, Heat, Position, Problem
+from rlint.findings import (
+    Applicability,
+    Cell,
+    Confidence,
+    Edit,
+    Elsewhere,
+    Finding,
+    Fix,
+    Heat,
+    Impact,
+    ImpactLevel,
+    Position,
+    Problem,
+    Related,
+)
 from rlint.plain_data import UnpackError, pack, unpack
 from rlint.run_data import FileResult, FileTask
 from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -43,12 +57,14 @@ FIX = Fix(
     (Elsewhere("b.py", (Edit(3, 4, "y"),), "digest"),),
     "name",
 )
+RELATED = Related("c.py", Position(5, 6), Position(7, 8), "and here", CELL)
 RESULT = FileResult(
     "a.py",
     (
         Finding(
             "RL101", "name", "message", "a.py", Position(1, 2), Position(3, 4), 1, 3,
-            Heat.HOT, ("link",), "advice", FIX, "no fix", CELL,
+            Heat.HOT, ("link",), "advice", FIX, "no fix", CELL, Confidence.LIKELY, "assumption", (RELATED,),
+            Impact(ImpactLevel.HIGH, "basis"),
         ),
     ),
     (Problem("a.py", "message", 1, 2, "hint", is_bug=True, cell=CELL),),
@@ -68,7 +84,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
 
 def test_results_come_back_with_all_their_fields() -> None:
     """A field that a finding, a fix or a problem gets is kept, or this fails."""
-    for record in (*RESULT.findings, *RESULT.problems, FIX, *FIX.edits, CELL, *FIX.elsewhere):
+    for record in (*RESULT.findings, RELATED, *RESULT.problems, FIX, *FIX.edits, CELL, *FIX.elsewhere):
         for field in dataclasses.fields(record):
             assert getattr(record, field.name) != field.default, (
                 f"{record.__class__}.{field.name}: say another value"
