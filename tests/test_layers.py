@@ -23,6 +23,7 @@ PLAIN = (
     "rlint.enums",
     "rlint.findings",
     "rlint.frozen",
+    "rlint.file_paths",
     "rlint.plain_data",
     "rlint.regex",
 )
@@ -33,8 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("rlint.cst",),
     ("rlint.base_rule", "rlint.models", "rlint.syntax"),
     ("rlint.edit", "rlint.notebook", "rlint.registry"),
-    ("rlint.config", "rlint.evidence"),
-    ("rlint.source",),
+    ("rlint.config", "rlint.evidence", "rlint.source"),
     ("rlint.profiles", "rlint.run_data", "rlint.semantics", "rlint.suppression"),
     ("rlint.fixing", "rlint.rule"),
     ("rlint.engine", "rlint.fixtures", "rlint.output", "rlint.rules"),
@@ -47,6 +47,7 @@ ONLY_FOR_TYPES = {
     ("rlint.base_rule", "rlint.semantics"),  # what a rule is given
     ("rlint.output", "rlint.trial"),
     ("rlint.fixing", "rlint.trial"),
+    ("rlint.source", "rlint.config"),
     ("rlint.source", "rlint.run_data"),
     ("rlint.suppression", "rlint.run_data"),
 }

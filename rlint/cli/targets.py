@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.cli.request import Request, build_resolver
-from rlint.config.patterns import absolute
 from rlint.errors import RlintError
+from rlint.file_paths import absolute
 from rlint.findings import Problem
 from rlint.frozen import frozen
 

@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlint.config.patterns import absolute, check_pattern
+from rlint.config.patterns import check_pattern
 from rlint.errors import RlintError, did_you_mean
+from rlint.file_paths import absolute
 from rlint.frozen import frozen
 
 if TYPE_CHECKING:

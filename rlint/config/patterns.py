@@ -61,11 +61,6 @@ class PathPatterns:
         return False
 
 
-def absolute(path: str | Path) -> Path:
-    """Return `path` from the root, without `..` and, unlike `Path.resolve`, without following links."""
-    return Path(os.path.abspath(path))
-
-
 def check_pattern(pattern: str) -> str | None:
     """Return what is wrong with a pattern, or None."""
     try:

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
-from rlint.config.patterns import absolute
+from rlint.file_paths import absolute
 from rlint.lsp.text import DocumentText
 from rlint.source.files import Source, read_source
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
 
-from rlint.config.patterns import absolute
 from rlint.config.settings import Settings
 from rlint.errors import RlintError
+from rlint.file_paths import absolute
 from rlint.findings import Finding
 from rlint.lsp import background_work
 from rlint.lsp.documents import Documents, OpenDocument

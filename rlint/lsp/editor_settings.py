@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rlint.config.options import Layer, option_layer
-from rlint.config.patterns import absolute
 from rlint.errors import RlintError, did_you_mean
+from rlint.file_paths import absolute
 
 SECTION = "rlint"
 """Under which editors keep the settings."""

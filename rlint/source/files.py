@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from rlint.config.patterns import absolute
+from rlint.file_paths import absolute
 from rlint.findings import Problem
 from rlint.frozen import frozen
 from rlint.regex import regex

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlint.cli.shared_options import CONFIGURATION
-from rlint.config.patterns import absolute
 from rlint.errors import RlintError
+from rlint.file_paths import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
