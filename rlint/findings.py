@@ -18,15 +18,18 @@ class Applicability(Enum):
     """Right in the usual case, but a reader must agree; applied with `--unsafe-fixes` only."""
 
 
-class Confidence(Enum):
-    """How sure rlint is that a finding is true."""
+class Confidence(IntEnum):
+    """How sure rlint is that a finding is true. Ordered, so that `>=` reads as "at least as sure"."""
 
-    CERTAIN = "certain"
-    """All that the finding rests on was read from the code."""
-    LIKELY = "likely"
+    POSSIBLE = 0
+    """It rests on weaker signs, such as names alone, or on several assumptions; not shown by default."""
+    LIKELY = 1
     """It rests on one assumption, which the finding names."""
-    POSSIBLE = "possible"
-    """It rests on weaker signs, such as names alone; not shown by default."""
+    CERTAIN = 2
+    """All that the finding rests on was read from the code."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
 
 
 class ImpactLevel(IntEnum):
@@ -158,6 +161,22 @@ class Related:
     message: str
     cell: Cell | None = None
 
+    @property
+    def shown_start(self) -> Position:
+        """Where people look for it: in its cell, or in its file."""
+        return self.cell.local(self.start) if self.cell else self.start
+
+    @property
+    def shown_end(self) -> Position:
+        """Where it ends, for people."""
+        return self.cell.local(self.end) if self.cell else self.end
+
+    @property
+    def place(self) -> str:
+        """`agent.py:2:5`, or in a notebook `agent.ipynb:cell 3:2:5`."""
+        within = f"cell {self.cell.index}:" if self.cell else ""
+        return f"{self.path}:{within}{self.shown_start.line}:{self.shown_start.column}"
+
 
 @frozen
 class Impact:
@@ -199,6 +218,11 @@ class Finding:
     """What a likely finding rests on, as a clause after "if": "`device` is an accelerator"."""
     related: tuple[Related, ...] = ()
     impact: Impact | None = None
+
+    @property
+    def statement(self) -> str:
+        """The message as it is read, with the assumption that it rests on."""
+        return f"{self.message}, if {self.assumption}" if self.assumption else self.message
 
     @property
     def shown_start(self) -> Position:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
-from rlint.findings import Finding, Heat, Problem
+from rlint.findings import Confidence, Finding, Heat, Problem
 from rlint.frozen import frozen, ordered
 from rlint.source.files import Source, read_source
 
@@ -76,6 +76,16 @@ class FileResult:
     checked: bool = True
     hidden: tuple[Finding, ...] = ()
     """What comments hide; not kept from one run to the next."""
+
+    def at_least(self, confidence: Confidence) -> FileResult:
+        """Return the result without the findings that are less sure."""
+        if all(finding.confidence >= confidence for finding in (*self.findings, *self.hidden)):
+            return self
+        findings, hidden = (
+            tuple(finding for finding in each if finding.confidence >= confidence)
+            for each in (self.findings, self.hidden)
+        )
+        return replace(self, findings=findings, hidden=hidden)
 
     @property
     def has_edits(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,7 +17,21 @@ from hypothesis import strategies as st
 
 from fixture_folders import ROOT
 from reports import finding, replacing, report, source
-from rlint.findings import Applicability, Edit, Elsewhere, Finding, Fix, Heat, Problem, digest_of
+from rlint.findings import (
+    Applicability,
+    Confidence,
+    Edit,
+    Elsewhere,
+    Finding,
+    Fix,
+    Heat,
+    Impact,
+    ImpactLevel,
+    Position,
+    Problem,
+    Related,
+    digest_of,
+)
 from rlint.output import ReportOptions, RulePage, reporter
 from rlint.run_data import HiddenFindings, Report
 from rlint.syntax.positions import Positions
@@ -105,7 +120,35 @@ def test_sarif_is_valid_and_complete(sarif_schema: Any) -> None:
     assert base == Path.cwd().as_uri() + "/"
     assert len({one["partialFingerprints"]["rlintFinding/v1"] for one in results}) == 4
     properties = next(one for one in results if "fixes" in one and one["ruleId"] == "RL201")["properties"]
-    assert properties == {"heat": "hot", "heatChain": ["a.py:1 while True"], "applicability": "unsafe"}
+    assert properties == {
+        "heat": "hot",
+        "heatChain": ["a.py:1 while True"],
+        "confidence": "certain",
+        "applicability": "unsafe",
+    }
+
+
+def test_sarif_ranks_findings_and_shows_their_places(sarif_schema: Any) -> None:
+    """What is likely is a note that ranks below what is certain; further places and the chain have lines."""
+    places = (Related("agent.py", Position(1, 1), Position(1, 2), "and here"),)
+    chain = ("train.py:3 for step in range(n)", "Agent.act")
+    sure = replace(SAFE, chain=chain, related=places, impact=Impact(ImpactLevel.HIGH, "saves 1 ms"))
+    likely = replace(UNSAFE, chain=(), confidence=Confidence.LIKELY, assumption="`d` is an accelerator")
+    first, second = run_of(report(sure, likely, sources=(source(TEXT),)), sarif_schema)["results"]
+    assert (first["level"], second["level"]) == ("warning", "note")
+    assert first["rank"] > second["rank"]
+    assert second["message"]["text"].endswith(", if `d` is an accelerator")
+    (place,) = first["relatedLocations"]
+    assert place["physicalLocation"]["region"]["startLine"] == 1
+    assert place["message"] == {"text": "and here"}
+    (flow,) = first["codeFlows"]
+    loop, function, here = flow["threadFlows"][0]["locations"]
+    assert loop["location"]["physicalLocation"]["artifactLocation"]["uri"] == "train.py"
+    assert loop["location"]["message"] == {"text": "for step in range(n)"}
+    assert function["location"] == {"message": {"text": "Agent.act"}}
+    assert here["location"] == first["locations"][0]
+    assert "codeFlows" not in second
+    assert "relatedLocations" not in second
 
 
 def test_sarif_tells_what_could_not_be_done(sarif_schema: Any) -> None:

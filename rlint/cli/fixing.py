@@ -50,7 +50,7 @@ def chosen_fixes(work: CheckWork, targets: Sequence[Target], console: Console, w
     from rlint.engine.api import Fixer
 
     request, unsafe = work.request, work.settings.unsafe_fixes
-    fixer = Fixer(targets, jobs=work.settings.jobs, wanted=wanted)
+    fixer = Fixer(targets, jobs=work.settings.jobs, wanted=wanted, confidence=work.settings.confidence)
     with working(f"fixing {count(len(targets), 'file')}", quiet=request.quiet or request.silent):
         fixed = fixer.fix(unsafe=unsafe)
     if not (request.diff or request.allow_dirty or request.reads_stdin):

@@ -18,7 +18,9 @@ def add_comments(work: CheckWork, scope: CheckScope, console: Console) -> int:
     """Suppress every finding by a comment of its own; tell the exit status."""
     from rlint.engine import api
 
-    report = scope.limited(api.check(scope.targets, jobs=work.settings.jobs))
+    report = scope.limited(
+        api.check(scope.targets, jobs=work.settings.jobs, confidence=work.settings.confidence)
+    )
     problems = [*work.problems, *report.problems]
     added = left = 0
     for name, group in groupby(report.findings, key=lambda finding: finding.path):

@@ -34,7 +34,7 @@ def show(
     `heating` what a profile says of the report.
     """
     from rlint.cli.gain_lines import measured_lines
-    from rlint.output import SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
+    from rlint.output import FOR_PEOPLE, SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
 
     request, settings = work.request, work.settings
     pages: dict[str, RulePage] = {}
@@ -55,13 +55,18 @@ def show(
         summary=False,
         width=terminal_width(err=err),
         heating=heating,
+        fold=not request.no_fold and heating is None,
         measured=measured_lines(codes, kept) if settings.output_format in SHOWS_MEASURED else {},
         pages=pages,
     )
     console.problems(report.problems)
-    for_people = settings.output_format in ("full", "concise")
+    for_people = settings.output_format in FOR_PEOPLE
     # People read on standard error what could not be checked; other programs find it in the report.
     shown = replace(report, problems=()) if for_people else report
+    if settings.output_format == "full" and heating is None:
+        from rlint.output.ranking import ranked
+
+        shown = replace(shown, findings=tuple(ranked(shown.findings)))
     if request.statistics:
         text = statistics(shown, settings.output_format, options)
     elif outcome is not None and request.command == "fix" and settings.output_format == "json":

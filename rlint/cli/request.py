@@ -43,6 +43,7 @@ class Request:
     """The file, or "" for the configured one."""
     stdin_filename: str | None = None
     color: str = "auto"
+    no_fold: bool = False
     quiet: bool = False
     silent: bool = False
     verbose: bool = False

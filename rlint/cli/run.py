@@ -172,6 +172,7 @@ def _check(work: CheckWork, targets: Sequence[Target], workers: Workers | None =
             seen=work.seen,
             workers=workers,
             edits=work.settings.output_format in SHOWS_EDITS and not work.request.statistics,
+            confidence=work.settings.confidence,
         )
     if lists_hidden:
         from rlint.cli.in_source import with_hidden

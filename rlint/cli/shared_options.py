@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rlint.cli.request import Request
-from rlint.config.options import OUTPUT_FORMATS
+from rlint.config.options import CONFIDENCES, IMPACTS, OUTPUT_FORMATS
 
 Command = Callable[..., Any]
 
@@ -54,6 +54,13 @@ _RULES = "RULES"
 
 _CACHE = "Where results are kept for the next run (default: .rlint_cache beside the configuration)."
 
+_CONFIDENCE = (
+    "Report findings that are at least this sure (default: likely; a likely finding names what it assumes)."
+)
+_MIN_IMPACT = (
+    "Report findings of at least this impact (default: all; text output only counts those of low impact)."
+)
+
 OVERRIDES = (
     _list(
         "--select",
@@ -85,6 +92,8 @@ OVERRIDES = (
         show_envvar=True,
         help="How findings are printed.",
     ),
+    click.option("--confidence", type=click.Choice(CONFIDENCES), help=_CONFIDENCE),
+    click.option("--min-impact", type=click.Choice(IMPACTS), help=_MIN_IMPACT),
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes (default: one a core)."
     ),
@@ -113,6 +122,7 @@ RUN = (
     _flag("--diff", text="Print what fixing would change, and change nothing."),
     _flag("--allow-dirty", text="Apply unsafe fixes to a tree with uncommitted changes, too."),
     _flag("--show-fixes", text="List what was fixed."),
+    _flag("--no-fold", text="Show every finding in full, however many are alike."),
     _flag("--statistics", text="Count the findings of each rule instead of showing them."),
     _flag("--exit-zero", text="Exit with 0 even if there are findings."),
     _flag("--exit-non-zero-on-fix", text="Exit with 1 if anything was fixed, even if nothing remains."),

@@ -31,7 +31,16 @@ _SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
     "a table from patterns to lists of rules",
 )
 _FLAG, _TEXT, _COUNT = "true or false", "a string", "a whole number above 0"
-_FORMAT = "one of " + ", ".join(f'"{name}"' for name in OUTPUT_FORMATS)
+CONFIDENCES = ("certain", "likely", "possible")
+IMPACTS = ("low", "medium", "high")
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    return "one of " + ", ".join(f'"{name}"' for name in names)
+
+
+_CHOICES = {_one_of(names): names for names in (OUTPUT_FORMATS, CONFIDENCES, IMPACTS)}
+_FORMAT, _CONFIDENCE, _IMPACT = _CHOICES
 
 KEYS: Mapping[str, str] = {
     "select": _SELECTORS,
@@ -49,6 +58,8 @@ KEYS: Mapping[str, str] = {
     "fix": _FLAG,
     "unsafe-fixes": _FLAG,
     "output-format": _FORMAT,
+    "confidence": _CONFIDENCE,
+    "min-impact": _IMPACT,
     "jobs": _COUNT,
     "baseline": _TEXT,
     "cache-dir": _TEXT,
@@ -205,7 +216,7 @@ def _fits(value: Any, expected: str) -> bool:
         return isinstance(value, bool)
     if expected == _COUNT:
         return isinstance(value, int) and not isinstance(value, bool) and value > 0
-    return isinstance(value, str) and (expected == _TEXT or value in OUTPUT_FORMATS)
+    return isinstance(value, str) and (expected == _TEXT or value in _CHOICES.get(expected, ()))
 
 
 def _patterns(key: str, value: Any) -> list[str]:

@@ -11,7 +11,7 @@ from rlint.config.patterns import PathPatterns
 from rlint.config.required_version import satisfies
 from rlint.config.selection import Rules, codes_of, selected_codes
 from rlint.errors import RlintError
-from rlint.findings import Problem
+from rlint.findings import Confidence, ImpactLevel, Problem
 from rlint.frozen import frozen
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ DEFAULTS: Mapping[str, Any] = {
     "fix": False,
     "unsafe-fixes": False,
     "output-format": "full",
+    "confidence": "likely",
 }
 
 
@@ -76,6 +77,10 @@ class Settings:
     fix: bool
     unsafe_fixes: bool
     output_format: str
+    confidence: Confidence
+    """The least sure findings that are reported."""
+    min_impact: ImpactLevel | None
+    """Findings of less impact are left out; None where the formats for people decide what to show."""
     jobs: int | None
     cache_dir: str | None
     baseline: str | None
@@ -194,6 +199,8 @@ class SettingsResolver:
             fix=get["fix"],
             unsafe_fixes=get["unsafe-fixes"],
             output_format=get["output-format"],
+            confidence=Confidence[get["confidence"].upper()],
+            min_impact=ImpactLevel[get["min-impact"].upper()] if "min-impact" in get else None,
             jobs=get.get("jobs"),
             cache_dir=get.get("cache-dir"),
             baseline=get.get("baseline"),

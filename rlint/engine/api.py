@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.engine.plan import Plan
-from rlint.findings import Applicability, Finding
+from rlint.findings import Applicability, Confidence, Finding
 from rlint.fixing.source_map import SourceMap, taken_along
 from rlint.run_data import CheckOptions, FileResult, FixId, FixReport, HiddenFindings, Report, Target, Wanted
 from rlint.source.files import NOTEBOOK, Source
@@ -39,33 +39,45 @@ def check(
     seen: StatCache | None = None,
     workers: Workers | None = None,
     edits: bool = True,
+    confidence: Confidence = Confidence.POSSIBLE,
 ) -> Report:
     """Check files, with what is known of the whole project around them. What the cache knows is not done
     again, and what was seen of files is not read again. `workers` were started for this run alone. Without
-    `edits`, fixes have none that LibCST would have to write: for reports that show no edits.
+    `edits`, fixes have none that LibCST would have to write: for reports that show no edits. Findings that
+    are less sure than `confidence` are left out.
     """
     with closing(workers) if workers is not None else nullcontext():
-        run = _Run(targets, jobs, seen, workers)
+        run = _Run(targets, jobs, seen, workers, confidence)
         results = run.check_all(ignore_suppressions=ignore_suppressions, cache=cache, edits=edits)
         return run.report(results)
 
 
 def fix(
-    targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None, wanted: Wanted | None = None
+    targets: Sequence[Target],
+    *,
+    unsafe: bool,
+    jobs: int | None = None,
+    wanted: Wanted | None = None,
+    confidence: Confidence = Confidence.POSSIBLE,
 ) -> FixReport:
     """Fix files in memory: pass after pass until nothing changes. Fixes with which a file would not parse any
     more are left out and reported. `wanted` chooses the findings of a file that are fixed, in each pass.
     """
-    return Fixer(targets, jobs=jobs, wanted=wanted).fix(unsafe=unsafe)
+    return Fixer(targets, jobs=jobs, wanted=wanted, confidence=confidence).fix(unsafe=unsafe)
 
 
 class Fixer:
     """Fixes the same files several times, each time from their texts as they were read."""
 
     def __init__(
-        self, targets: Sequence[Target], *, jobs: int | None = None, wanted: Wanted | None = None
+        self,
+        targets: Sequence[Target],
+        *,
+        jobs: int | None = None,
+        wanted: Wanted | None = None,
+        confidence: Confidence = Confidence.POSSIBLE,
     ) -> None:
-        self._run = _Run(targets, jobs)
+        self._run = _Run(targets, jobs, confidence=confidence)
         self._wanted = wanted
         self._results = self._run.check_all(keep_summaries=True)
         self._summaries = dict(self._run.summaries)
@@ -143,8 +155,10 @@ class _Run:
         processes: int | None,
         seen: StatCache | None = None,
         workers: Workers | None = None,
+        confidence: Confidence = Confidence.POSSIBLE,
     ) -> None:
         self._workers = workers
+        self._confidence = confidence
         self._targets = {target.name: target for target in targets}
         self._sources: dict[str, Source] = {t.name: t.source for t in targets if t.source is not None}
         self._plan = Plan(targets, seen=seen)
@@ -239,7 +253,11 @@ class _Run:
         *,
         ignore_suppressions: bool = False,
     ) -> dict[str, FileResult]:
-        """The results without those fixes that some file of the run forbids."""
+        """The results without findings that are not sure enough, and without those fixes that some file of
+        the run forbids.
+        """
+        if self._confidence is not Confidence.POSSIBLE:
+            results = {name: result.at_least(self._confidence) for name, result in results.items()}
         if not any(f.fix and f.fix.needs_permission for r in results.values() for f in r.findings):
             return results
         from rlint.fixing.cross_file import CrossFilePermits

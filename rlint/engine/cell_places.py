@@ -51,7 +51,20 @@ class _Places:
             fix = replace(fix, reason=self._told(fix.reason, cell))
         message = self._told(finding.message, cell)
         advice = self._told(finding.advice, cell) if finding.advice else None
-        return replace(finding, message=message, advice=advice, cell=cell, fix=fix)
+        assumption = self._told(finding.assumption, cell) if finding.assumption else None
+        related = tuple(
+            replace(place, cell=self._cell(place.start.line), message=self._told(place.message, cell))
+            for place in finding.related
+        )
+        return replace(
+            finding,
+            message=message,
+            advice=advice,
+            cell=cell,
+            fix=fix,
+            assumption=assumption,
+            related=related,
+        )
 
     def problem(self, problem: Problem) -> Problem:
         cell = self._cell(problem.line) if problem.line is not None else None

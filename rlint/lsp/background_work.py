@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rlint.engine.api import MAX_PASSES
 from rlint.errors import RlintError
-from rlint.findings import Finding, Problem
+from rlint.findings import Confidence, Finding, Problem
 from rlint.fixing import apply_fixes
 from rlint.fixing.cross_file import CrossFilePermits
 from rlint.lsp.live import Live, LiveCheck
@@ -40,6 +40,8 @@ class Task:
     stopped: Callable[[], bool]
     baseline: Path | None = None
     """A file of findings that the project lives with, and that are not shown."""
+    confidence: Confidence = Confidence.POSSIBLE
+    """The least sure findings that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,9 @@ def check(live: Live, task: Task) -> LiveCheck | None:
     source = Source(task.path, task.name, task.text, "utf-8", bom=False, raw=b"")
     target = Target(source, task.path, task.name, task.codes)
     found = live.check(target, task.texts, stopped=task.stopped)
+    if found is not None:
+        sure = tuple(each for each in found.findings if each.confidence >= task.confidence)
+        found = replace(found, findings=sure)
     return found if found is None or task.baseline is None else _new(found, task, task.baseline)
 
 

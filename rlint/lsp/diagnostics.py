@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 from lsprotocol import types
 
-from rlint.findings import Finding, Heat, Position, Problem
+from rlint.findings import Confidence, Finding, Heat, Position, Problem, Related
 from rlint.lsp.documents import OpenDocument
 from rlint.lsp.text import DocumentText
 from rlint.registry import catalogue
@@ -44,9 +44,13 @@ class Wording:
     ) -> types.Diagnostic:
         """The diagnostic of a finding; `places` are those of its heat chain."""
         tags = [types.DiagnosticTag.Unnecessary] if finding.code == UNUSED_SUPPRESSION.code else []
-        related = [_related(document, place) for place in places] if self._related else []
-        lines = [finding.message]
-        if finding.chain and not related:
+        related = [_chain_link(document, place) for place in places] if self._related else []
+        if self._related:
+            related += [_further(document, place) for place in finding.related]
+        lines = [finding.statement]
+        if finding.impact is not None and finding.impact.basis:
+            lines.append(f"impact: {finding.impact.level}: {finding.impact.basis}")
+        if finding.chain and not (self._related and places):
             lines.append(f"why hot: {' → '.join(finding.chain)}")
         if finding.advice:
             lines.append(f"help: {finding.advice}")
@@ -54,7 +58,7 @@ class Wording:
         return types.Diagnostic(
             range=range_of(document, finding),
             message="\n".join(lines),
-            severity=types.DiagnosticSeverity.Hint if tags else _SEVERITIES[finding.heat],
+            severity=types.DiagnosticSeverity.Hint if tags else _severity(finding),
             code=finding.code,
             code_description=types.CodeDescription(page) if page else None,
             source=SOURCE,
@@ -119,7 +123,24 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
     return number
 
 
-def _related(document: OpenDocument, place: ChainPlace) -> types.DiagnosticRelatedInformation:
+def _severity(finding: Finding) -> types.DiagnosticSeverity:
+    """What is not certain is no warning."""
+    if finding.confidence is Confidence.POSSIBLE:
+        return types.DiagnosticSeverity.Hint
+    if finding.confidence is Confidence.LIKELY:
+        return types.DiagnosticSeverity.Information
+    return _SEVERITIES[finding.heat]
+
+
+def _further(document: OpenDocument, place: Related) -> types.DiagnosticRelatedInformation:
+    """A further place of a finding. Rules name places in the finding's own file."""
+    start, end = document.text.place_of(place.start), document.text.place_of(place.end)
+    return types.DiagnosticRelatedInformation(
+        types.Location(document.uri, types.Range(start, end)), place.message
+    )
+
+
+def _chain_link(document: OpenDocument, place: ChainPlace) -> types.DiagnosticRelatedInformation:
     if place.path == document.path:
         return types.DiagnosticRelatedInformation(
             types.Location(document.uri, document.text.line(place.line)), place.text

@@ -148,6 +148,7 @@ class EditorSession:
             self.documents.texts(),
             stopped=lambda: not self.is_current(document),
             baseline=_baseline(applied.settings),
+            confidence=applied.settings.confidence,
         )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, do, self._live, task)

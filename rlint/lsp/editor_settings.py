@@ -17,7 +17,7 @@ SECTION = "rlint"
 
 _SHARED = frozenset(
     """select ignore extend-select extend-ignore per-file-ignores extend-per-file-ignores exclude
-    extend-exclude unsafe-fixes""".split()
+    extend-exclude unsafe-fixes confidence min-impact""".split()
 )
 """Keys that a configuration file has, too."""
 _KINDS: Mapping[str, tuple[type, str]] = {

@@ -25,7 +25,7 @@ def page(entry: RuleEntry) -> str:
 
 def about(finding: Finding) -> str:
     """What is to be said of one finding, as Markdown."""
-    lines = [f"**{finding.code}** {finding.name}: {finding.message}"]
+    lines = [f"**{finding.code}** {finding.name}: {finding.statement}"]
     if finding.chain:
         lines.append(f"Why hot: {' → '.join(f'`{link}`' for link in finding.chain)}")
     if finding.advice:

@@ -29,6 +29,8 @@ _MODULES = {
     "html": "findings_page",
 }
 
+FOR_PEOPLE = frozenset({"full", "concise"})
+"""Formats that people read in a terminal."""
 LISTS_HIDDEN = frozenset({"sarif"})
 """Formats that list what comments hide, too."""
 
@@ -74,6 +76,8 @@ class ReportOptions:
     """How many of the fixed were not there at first: other fixes brought them to light."""
     new_left: int = 0
     """How many of the findings of the report were not there at first."""
+    fold: bool = False
+    """Show the first findings of a rule alone, and of the others only where they are."""
     summary: bool = True
     """End with how much was found, in the formats for people."""
     measured: Mapping[str, str] = field(default_factory=dict)

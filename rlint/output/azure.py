@@ -22,7 +22,7 @@ def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - eve
 
 def _finding(finding: Finding) -> str:
     more = f" ({finding.advice})" if finding.advice else ""
-    message = f"{finding.message}{more}"
+    message = f"{finding.statement}{more}"
     if finding.cell is not None:
         message = f"{finding.place}: {message}"
     column = finding.start.column if finding.cell is None else None

@@ -29,7 +29,7 @@ def _finding(finding: Finding, options: ReportOptions, paint: Paint) -> str:
         from rlint.output import profile_report
 
         share = f" {profile_report.short(options.heating.findings[finding])}"
-    return f"{place} {paint(TextStyle.ALERT, finding.code)} {mark}{printable(finding.message)}{share}"
+    return f"{place} {paint(TextStyle.ALERT, finding.code)} {mark}{printable(finding.statement)}{share}"
 
 
 def _problem(problem: Problem, paint: Paint) -> str:

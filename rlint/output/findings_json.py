@@ -12,7 +12,7 @@ from rlint.suppression.fingerprints import fingerprints, of_problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.findings import Cell, Finding, Fix
+    from rlint.findings import Cell, Finding, Fix, Impact, Related
     from rlint.output import ReportOptions
     from rlint.profiles.heated import Heating
     from rlint.run_data import Report
@@ -47,7 +47,10 @@ def _finding(finding: Finding, parts: ReportParts, measured: str | None, fingerp
         **_cell(finding.cell),
         "code": finding.code,
         "name": finding.name,
-        "message": finding.message,
+        "confidence": str(finding.confidence),
+        "assumption": finding.assumption,
+        "impact": _impact(finding.impact),
+        "message": finding.statement,
         "advice": finding.advice,
         "filename": absolute_name(finding.path),
         "location": _place(finding.shown_start),
@@ -57,9 +60,24 @@ def _finding(finding: Finding, parts: ReportParts, measured: str | None, fingerp
         "heat": str(finding.heat),
         "heat_chain": list(finding.chain),
         "measured": measured,
+        "related": [_related(place) for place in finding.related],
         "noqa_row": finding.noqa_line - (finding.cell.before if finding.cell else 0),
         "severity": "warning",
         "url": None,
+    }
+
+
+def _impact(impact: Impact | None) -> dict[str, str] | None:
+    return {"level": str(impact.level), "basis": impact.basis} if impact is not None else None
+
+
+def _related(place: Related) -> dict[str, Any]:
+    return {
+        **_cell(place.cell),
+        "filename": absolute_name(place.path),
+        "location": _place(place.shown_start),
+        "end_location": _place(place.shown_end),
+        "message": place.message,
     }
 
 
@@ -104,6 +122,10 @@ def problem_entry(problem: Problem) -> dict[str, Any]:
     return {
         **_cell(problem.cell),
         "code": None,
+        "confidence": None,
+        "assumption": None,
+        "impact": None,
+        "related": [],
         "name": "invalid-file",
         "message": problem.message,
         "advice": problem.hint,

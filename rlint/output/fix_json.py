@@ -82,7 +82,7 @@ def _fix(name: FixId, finding: Finding) -> dict[str, Any]:
     return {
         "code": name.code,
         "name": finding.name,
-        "message": finding.message,
+        "message": finding.statement,
         "filename": absolute_name(name.path),
         **_place(name, finding),
         "fix": {

@@ -59,7 +59,7 @@ def _left_out(guilty: LeftOut) -> list[str]:
     for name, finding in zip(guilty.ids, guilty.findings, strict=True):
         place = finding.place if finding.cell is not None else f"{name.line}:{name.column}"
         lines.append(
-            f"  {printable(name.path)}:{place}: {name.code} {finding.name}: {printable(finding.message)}"
+            f"  {printable(name.path)}:{place}: {name.code} {finding.name}: {printable(finding.statement)}"
         )
     if guilty.speed is not None:
         return [*lines, f"  {guilty.speed}"]

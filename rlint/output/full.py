@@ -8,25 +8,32 @@ from rlint.findings import Applicability, Position
 from rlint.output.counts import is_fixable, summary
 from rlint.output.parts import ReportParts
 from rlint.output.preview import DiffRow, preview_of
+from rlint.output.ranking import groups
 from rlint.output.terminal import Paint, TextStyle, excerpt, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from rlint.findings import Finding, Fix, Problem
+    from rlint.findings import Finding, Fix, Problem, Related
     from rlint.output import ReportOptions
+    from rlint.output.ranking import FindingGroup
     from rlint.run_data import Report
     from rlint.syntax.positions import Positions
 
 _PREVIEW_ROWS = 12
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
+_FOLDED_PLACES = 5
 _MARGIN = 4  # columns that a frame takes besides line number and code
 
 
 def render(report: Report, options: ReportOptions) -> str:
     """Return the findings, then what could not be done, then the summary."""
     renderer = _Renderer(report, options)
-    blocks = [renderer.finding(finding) for finding in report.findings]
+    blocks = []
+    for group in groups(report.findings, fold=options.fold):
+        blocks += [renderer.finding(finding) for finding in group.shown]
+        if group.folded:
+            blocks.append(renderer.folded(group))
     blocks += [renderer.problem(problem) for problem in report.problems]
     text = "".join("\n".join(block) + "\n\n" for block in blocks)
     return text + (summary(report, options) if options.summary else "")
@@ -48,11 +55,16 @@ class _Renderer:
         gutter = len(str(max([finding.shown_end.line, *(row.number for row in rows if row.number)])))
         place = f"{printable(finding.path)}:{finding.place}"
         lines = [
-            f"{code} {mark}{finding.name}: {printable(finding.message)}",
+            f"{code} {mark}{finding.name}: {printable(finding.statement)}",
             f"{' ' * gutter}{self._paint(TextStyle.FRAME, '-->')} {place}",
         ]
         if positions:
             lines += self._frame(positions, finding.shown_start, finding.shown_end, gutter)
+        if finding.related:
+            lines.append(f"{self._label('also')} {_places(finding.related, finding.path)}")
+        if finding.impact is not None and finding.impact.basis:
+            said = f"{finding.impact.level}: {printable(finding.impact.basis)}"
+            lines.append(f"{self._label('impact')} {said}")
         if finding.chain:
             lines.append(f"{self._paint(TextStyle.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
         if finding.advice:
@@ -62,6 +74,16 @@ class _Renderer:
         lines += [f"{self._label(label)} {text}" for label, text in self._heat(finding)]
         lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_none(finding)]
         return lines + [self._row(row, gutter) for row in rows]
+
+    def folded(self, group: FindingGroup) -> list[str]:
+        """Return the lines about findings that are like those above them."""
+        first, number = group.folded[0], len(group.folded)
+        more = f"and {number} more like this (`--no-fold` shows them):"
+        most = number if number <= _FOLDED_PLACES + 1 else _FOLDED_PLACES
+        named = [f"{printable(each.path)}:{each.place}" for each in group.folded[:most]]
+        rest = [f"and {number - most} further ones"] if number > most else []
+        places = [f"  {place}" for place in [*named, *rest]]
+        return [f"{self._paint(TextStyle.ALERT, first.code)} {first.name}: {more}", *places]
 
     def _heat(self, finding: Finding) -> Iterator[tuple[str, str]]:
         """What the profile says of a finding."""
@@ -127,6 +149,14 @@ class _Renderer:
 
     def _width(self, gutter: int) -> int | None:
         return None if self._options.width is None else self._options.width - gutter - _MARGIN
+
+
+def _places(related: Sequence[Related], path: str) -> str:
+    """Return further places of a finding; those in its own file without the file."""
+    return ", ".join(
+        f"{printable(place.place.removeprefix(f'{path}:'))} {printable(place.message)}".rstrip()
+        for place in related
+    )
 
 
 _NO_FIX = "note: no automatic fix"

@@ -31,7 +31,7 @@ def _finding(finding: Finding) -> str:
     }
     place = f"{finding.path}:{finding.place}"
     help_text = finding.advice or (finding.fix.title if finding.fix else None)
-    return _command("warning", properties, f"{place}: {finding.code} {finding.message}", help_text)
+    return _command("warning", properties, f"{place}: {finding.code} {finding.statement}", help_text)
 
 
 def _where(finding: Finding) -> dict[str, str | int]:

@@ -31,7 +31,7 @@ def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
     return {
         "type": "issue",
         "check_name": finding.code,
-        "description": f"{finding.name}: {_cell(finding)}{finding.message}{more}",
+        "description": f"{finding.name}: {_cell(finding)}{finding.statement}{more}",
         "categories": ["Performance"],
         "severity": _SEVERITIES[finding.heat],
         "fingerprint": fingerprint,

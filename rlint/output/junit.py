@@ -69,7 +69,7 @@ def _test(entry: Finding | Problem) -> ET.Element:
     case = _case(f"{entry.code} {entry.name}", entry.path, entry.place)
     more = [f"why hot: {' → '.join(entry.chain)}"] if entry.chain else []
     more += [f"help: {entry.advice}"] if entry.advice else []
-    _add_outcome(case, "failure", entry.code, entry.message, entry.place, entry.message, *more)
+    _add_outcome(case, "failure", entry.code, entry.statement, entry.place, entry.statement, *more)
     return case
 
 

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rlint import __version__
-from rlint.findings import Applicability, digest_of
+from rlint.findings import Applicability, Confidence, ImpactLevel, digest_of
 from rlint.output.parts import ReportParts
+from rlint.output.ranking import impact_level
 from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
 from rlint.suppression.fingerprints import NAME, fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.findings import Edit, Finding, Fix, Position, Problem
+    from rlint.findings import Edit, Finding, Fix, Position, Problem, Related
     from rlint.output import ReportOptions
     from rlint.run_data import HiddenFindings, Report
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
+_LINK_OF_CHAIN = re.compile(r"(?P<path>[^\s:][^:]*):(?P<line>\d+) (?P<header>.+)")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()]*\)")
 
 
@@ -76,24 +78,32 @@ class _Writer:
 
     def result(self, finding: Finding, fingerprint: str, hidden: HiddenFindings | None) -> dict[str, Any]:
         """Return one finding; `suppressions` is there for all, as the standard wants it if it is for any."""
-        said = finding.message if not finding.advice else f"{finding.message}. {finding.advice}"
+        said = finding.statement if not finding.advice else f"{finding.statement}. {finding.advice}"
         if finding.cell is not None:
             said = f"{finding.place}: {said}"
         properties: dict[str, Any] = {"heat": str(finding.heat)}
         if finding.chain:
             properties["heatChain"] = list(finding.chain)
+        properties["confidence"] = str(finding.confidence)
+        if finding.impact is not None:
+            properties["impact"] = str(finding.impact.level)
         if measured := self._options.measured.get(finding.code):
             properties["measured"] = measured
         result: dict[str, Any] = {
             "ruleId": finding.code,
             "ruleIndex": self._indices[finding.code],
-            "level": "warning",
+            "level": "warning" if finding.confidence is Confidence.CERTAIN else "note",
+            "rank": _rank(finding),
             "message": {"text": _plain(said)},
             "locations": [_location(finding)],
             "partialFingerprints": {NAME: fingerprint},
             "suppressions": [_suppression(hidden)] if hidden is not None else [],
             "properties": properties,
         }
+        if finding.related:
+            result["relatedLocations"] = [_related(place) for place in finding.related]
+        if flow := _flow(finding):
+            result["codeFlows"] = [flow]
         if finding.fix is not None:
             properties["applicability"] = finding.fix.safety.value
             # the lines and columns of a cell are none of the file
@@ -126,6 +136,50 @@ class _Writer:
             for edit in sorted(edits, key=lambda edit: (edit.start, edit.end))
         ]
         return {"artifactLocation": _artifact(path), "replacements": replacements}
+
+
+_CONFIDENCE_RANKS = {Confidence.CERTAIN: 60.0, Confidence.LIKELY: 30.0, Confidence.POSSIBLE: 5.0}
+_IMPACT_RANKS = {
+    ImpactLevel.HIGH: 40.0,
+    ImpactLevel.MEDIUM: 20.0,
+    ImpactLevel.UNKNOWN: 10.0,
+    ImpactLevel.LOW: 0.0,
+}
+
+
+def _rank(finding: Finding) -> float:
+    """Return how important a finding is, from 0 to 100 as the standard has it: by confidence, then impact."""
+    return _CONFIDENCE_RANKS[finding.confidence] + _IMPACT_RANKS[impact_level(finding)]
+
+
+def _flow(finding: Finding) -> dict[str, Any] | None:
+    """Return the chain that makes a line hot as a code flow that ends at the line; None where no link of it
+    has a place.
+    """
+    if not any(_LINK_OF_CHAIN.match(link) for link in finding.chain):
+        return None
+    links = [{"location": _chain_location(link)} for link in finding.chain]
+    return {"threadFlows": [{"locations": [*links, {"location": _location(finding)}]}]}
+
+
+def _chain_location(link: str) -> dict[str, Any]:
+    message = {"text": _plain(link)}
+    place = _LINK_OF_CHAIN.match(link)
+    if place is None or place["path"].endswith(".ipynb"):
+        return {"message": message}
+    region = {"startLine": int(place["line"])}
+    return {
+        "physicalLocation": {"artifactLocation": _artifact(place["path"]), "region": region},
+        "message": {"text": _plain(place["header"])},
+    }
+
+
+def _related(place: Related) -> dict[str, Any]:
+    region = {"startLine": place.cell.file_line} if place.cell else _region(place.start, place.end)
+    return {
+        "physicalLocation": {"artifactLocation": _artifact(place.path), "region": region},
+        "message": {"text": _plain(place.message)},
+    }
 
 
 def _plain(text: str) -> str:

@@ -1,0 +1,65 @@
+"""The order in which people read findings, and which of them are folded into one line."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rlint.findings import ImpactLevel
+from rlint.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rlint.findings import Finding
+
+_ORDER = {ImpactLevel.HIGH: 0, ImpactLevel.MEDIUM: 1, ImpactLevel.UNKNOWN: 2, ImpactLevel.LOW: 3}
+"""What no measurement speaks of comes after what is known to matter."""
+SHOWN_OF_A_RULE = 3
+"""So many findings of one rule are shown in full; the others are folded."""
+
+
+@frozen
+class FindingGroup:
+    """Findings of one rule that are shown together: some in full, the others by their places."""
+
+    shown: Sequence[Finding]
+    folded: Sequence[Finding]
+
+
+def impact_level(finding: Finding) -> ImpactLevel:
+    """Return how much a finding matters, as far as that is known."""
+    return finding.impact.level if finding.impact is not None else ImpactLevel.UNKNOWN
+
+
+def ranked(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings, those with the highest impact first: of equals the hotter, then the surer, then by
+    rule, file and line, so that findings of one rule stand together.
+    """
+    return sorted(
+        findings,
+        key=lambda finding: (
+            _ORDER[impact_level(finding)],
+            -finding.heat,
+            -finding.confidence,
+            finding.code,
+            finding.sort_key,
+        ),
+    )
+
+
+def groups(findings: Sequence[Finding], *, fold: bool) -> list[FindingGroup]:
+    """Return ranked findings by rule, the rule of the first finding first. With `fold`, a group shows its
+    first findings alone where several more would follow.
+    """
+    first: dict[str, int] = {}
+    for index, finding in enumerate(findings):
+        first.setdefault(finding.code, index)
+    by_rule = groupby(sorted(findings, key=lambda finding: first[finding.code]), key=lambda each: each.code)
+    found = []
+    for _, group in by_rule:
+        listed = list(group)
+        # one more costs no more lines than saying that there is one more
+        most = SHOWN_OF_A_RULE if fold and len(listed) > SHOWN_OF_A_RULE + 1 else len(listed)
+        found.append(FindingGroup(listed[:most], listed[most:]))
+    return found
