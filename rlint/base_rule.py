@@ -75,6 +75,8 @@ class Rule:
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
+        cadence = model.frequency.cadence(node)
+        drivers = cadence.drivers if cadence is not None else ()
         return Finding(
             code=self.code,
             name=self.name,
@@ -90,5 +92,6 @@ class Rule:
             fix=fix,
             confidence=Confidence.LIKELY if assumes else Confidence.CERTAIN,
             assumption=assumes,
+            steps=tuple(sorted({driver.step for driver in drivers}, key=str)),
             related=tuple(Related(model.path, *model.span_of(place), said) for place, said in related),
         )

@@ -59,6 +59,15 @@ class Heat(IntEnum):
         return self.name.lower()
 
 
+class TrainingStep(Enum):
+    """What a training loop is made of: the unit that the cost of a line is compared with."""
+
+    ENVIRONMENT = "environment step"
+    GRADIENT = "gradient step"
+    TOKEN = "generated token"  # noqa: S105 - no password
+    MESSAGE = "message"
+
+
 @ordered
 class Position:
     """A place in a source: line and column, both counted from 1, the column in characters."""
@@ -217,7 +226,10 @@ class Finding:
     assumption: str | None = None
     """What a likely finding rests on, as a clause after "if": "`device` is an accelerator"."""
     related: tuple[Related, ...] = ()
-    impact: Impact | None = None
+    steps: tuple[TrainingStep, ...] = ()
+    """What each iteration of the training loop around the place does; empty where no such loop is known."""
+    impact: Impact | None = field(default=None, compare=False)
+    """Estimated when findings are reported, not when they are found."""
 
     @property
     def statement(self) -> str:

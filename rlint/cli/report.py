@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rlint.cli.request import Request
     from rlint.cli.targets import CheckWork
-    from rlint.findings import Finding
+    from rlint.findings import Finding, ImpactLevel
     from rlint.fixing.fix_outcome import FixOutcome
     from rlint.output import ReportOptions, RulePage
     from rlint.profiles.heated import Heating
@@ -33,7 +33,7 @@ def show(
     """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before,
     `heating` what a profile says of the report.
     """
-    from rlint.cli.gain_lines import measured_lines
+    from rlint.cli.rule_figures import rule_figures, with_impact
     from rlint.output import FOR_PEOPLE, SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
 
     request, settings = work.request, work.settings
@@ -41,6 +41,11 @@ def show(
     fixed = len(outcome.fixed) if outcome is not None else 0
     codes = {finding.code for finding in (*report.findings, *(each.finding for each in report.hidden))}
     kept = work.cache() if outcome is None else None  # fixing leaves nothing behind but what it fixes
+    needed = settings.output_format in SHOWS_MEASURED or settings.min_impact is not None
+    figures = rule_figures(codes, kept) if needed else {}
+    report = replace(report, findings=tuple(with_impact(report.findings, figures)))
+    if settings.min_impact is not None:
+        report = _of_impact(report, settings.min_impact)
     if settings.output_format in SHOWS_PAGES:
         from rlint.cli.rule_pages import pages_of
 
@@ -55,8 +60,8 @@ def show(
         summary=False,
         width=terminal_width(err=err),
         heating=heating,
-        fold=not request.no_fold and heating is None,
-        measured=measured_lines(codes, kept) if settings.output_format in SHOWS_MEASURED else {},
+        fold=not request.no_fold and heating is None and settings.min_impact is None,
+        measured={code: each.line for code, each in figures.items() if each.line},
         pages=pages,
     )
     console.problems(report.problems)
@@ -81,6 +86,13 @@ def show(
         text += _in_all(report, options, outcome)
     console.report(text, err=err)
     return _status(request, report, fixed)
+
+
+def _of_impact(report: Report, least: ImpactLevel) -> Report:
+    """Return a report without the findings that are known to have less impact."""
+    from rlint.output.ranking import is_at_least
+
+    return replace(report, findings=tuple(each for each in report.findings if is_at_least(each, least)))
 
 
 def _in_all(report: Report, options: ReportOptions, outcome: FixOutcome | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rlint.errors import RlintError
 from rlint.evidence import recorded
 from rlint.evidence.declared import devices_of
+from rlint.evidence.occurrences import read_occurrences
 from rlint.evidence.results import Verdict
 from rlint.harness.record_evidence import hashes_of
 from rlint.harness.subjects import WORKLOAD, fixture_folder, fixtures_of
@@ -64,6 +65,9 @@ def _problems(entry: RuleEntry, place: Path, kinds: set[str]) -> list[str]:
         for device in DEVICES
         if device in wanted and not evidence_file(place, entry.name, device).exists()
     ]
+    counted = read_occurrences(place, entry.name)
+    if evidence.recordings and counted is not None and counted.fixture != now.fixture:
+        found.append(f"{label}: its steps were counted in another fixture{_again(entry, 'cpu')}")
     for recording in evidence.recordings:
         found += [f"{label}: {problem}" for problem in _wrong(entry, recording, now)]
     return found

@@ -77,7 +77,9 @@ class ReportOptions:
     new_left: int = 0
     """How many of the findings of the report were not there at first."""
     fold: bool = False
-    """Show the first findings of a rule alone, and of the others only where they are."""
+    """Show the first findings of a rule alone, of the others only where they are, and of those of low impact
+    only how many there are.
+    """
     summary: bool = True
     """End with how much was found, in the formats for people."""
     measured: Mapping[str, str] = field(default_factory=dict)

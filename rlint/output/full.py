@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rlint.findings import Applicability, Position
-from rlint.output.counts import is_fixable, summary
+from rlint.output.counts import count, is_fixable, summary
 from rlint.output.parts import ReportParts
 from rlint.output.preview import DiffRow, preview_of
-from rlint.output.ranking import groups
+from rlint.output.ranking import groups, low_apart
 from rlint.output.terminal import Paint, TextStyle, excerpt, printable
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ _MARGIN = 4  # columns that a frame takes besides line number and code
 def render(report: Report, options: ReportOptions) -> str:
     """Return the findings, then what could not be done, then the summary."""
     renderer = _Renderer(report, options)
+    shown, low = low_apart(report.findings) if options.fold else (report.findings, ())
     blocks = []
-    for group in groups(report.findings, fold=options.fold):
+    for group in groups(shown, fold=options.fold):
         blocks += [renderer.finding(finding) for finding in group.shown]
         if group.folded:
             blocks.append(renderer.folded(group))
+    blocks += [renderer.low(low)] if low else []
     blocks += [renderer.problem(problem) for problem in report.problems]
     text = "".join("\n".join(block) + "\n\n" for block in blocks)
     return text + (summary(report, options) if options.summary else "")
@@ -84,6 +87,16 @@ class _Renderer:
         rest = [f"and {number - most} further ones"] if number > most else []
         places = [f"  {place}" for place in [*named, *rest]]
         return [f"{self._paint(TextStyle.ALERT, first.code)} {first.name}: {more}", *places]
+
+    def low(self, findings: Sequence[Finding]) -> list[str]:
+        """Return the lines about findings of low impact: how many of each rule."""
+        names = {finding.code: finding.name for finding in findings}
+        numbers = Counter(finding.code for finding in findings)
+        rows = [
+            f"  {self._paint(TextStyle.ALERT, code)} {names[code]}: {count(number, 'finding')}"
+            for code, number in sorted(numbers.items())
+        ]
+        return ["Low impact (`--no-fold` shows them):", *rows]
 
     def _heat(self, finding: Finding) -> Iterator[tuple[str, str]]:
         """What the profile says of a finding."""

@@ -32,6 +32,14 @@ def impact_level(finding: Finding) -> ImpactLevel:
     return finding.impact.level if finding.impact is not None else ImpactLevel.UNKNOWN
 
 
+def is_at_least(finding: Finding, least: ImpactLevel) -> bool:
+    """Whether a finding has at least an impact, as far as that is known: no measurement says that an unknown
+    one is low.
+    """
+    known = impact_level(finding)
+    return known >= least or (known is ImpactLevel.UNKNOWN and least <= ImpactLevel.MEDIUM)
+
+
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings, those with the highest impact first: of equals the hotter, then the surer, then by
     rule, file and line, so that findings of one rule stand together.
@@ -46,6 +54,14 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
             finding.sort_key,
         ),
     )
+
+
+def low_apart(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequence[Finding]]:
+    """Return findings without those of low impact, and those; if there are no others, none are set apart."""
+    low = [finding for finding in findings if impact_level(finding) is ImpactLevel.LOW]
+    if len(low) == len(findings):
+        return findings, ()
+    return [finding for finding in findings if impact_level(finding) is not ImpactLevel.LOW], low
 
 
 def groups(findings: Sequence[Finding], *, fold: bool) -> list[FindingGroup]:

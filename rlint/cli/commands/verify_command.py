@@ -175,9 +175,12 @@ def _verify(experiments: list[Experiment], asked: SessionOptions, options: dict[
     if session.interrupted:
         raise click.Abort
     if options["record"]:
+        from rlint.harness.measure.count_steps import record_occurrences
         from rlint.harness.record_evidence import record
 
-        for path in record(session, measured=fingerprints):
+        recorded = record(session, measured=fingerprints)
+        recorded += record_occurrences(sorted({outcome.subject for outcome in session.outcomes}))
+        for path in recorded:
             click.echo(f"recorded {path}", err=True)
         _update_rule_index()
     return 1 if session.failed else 0

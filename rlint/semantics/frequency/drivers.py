@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlint.enums import Enum
+from rlint.findings import TrainingStep
 
 
 class Driver(Enum):
@@ -14,5 +15,19 @@ class Driver(Enum):
     MESSAGE = "message"
     BATCH = "batch"
 
+    @property
+    def step(self) -> TrainingStep:
+        """The step that it is, or that it is there for: batches of a loader are for gradient steps."""
+        return _STEPS[self]
+
     def __str__(self) -> str:
         return str(self.value)
+
+
+_STEPS = {
+    Driver.ENVIRONMENT_STEP: TrainingStep.ENVIRONMENT,
+    Driver.GRADIENT_STEP: TrainingStep.GRADIENT,
+    Driver.GENERATION: TrainingStep.TOKEN,
+    Driver.MESSAGE: TrainingStep.MESSAGE,
+    Driver.BATCH: TrainingStep.GRADIENT,
+}

@@ -1,0 +1,124 @@
+"""How much a finding matters: what its fix saves in each step, as a share of what such a step costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rlint.evidence.occurrences import read_occurrences
+from rlint.evidence.step_costs import step_costs
+from rlint.findings import Finding, Heat, Impact, ImpactLevel, TrainingStep
+from rlint.frozen import frozen
+from rlint.registry.recorded_gain import Gain
+
+if TYPE_CHECKING:
+    from rlint.evidence.recorded import Evidence, Recording
+    from rlint.evidence.results import RuleOutcome
+
+HIGH, MEDIUM = 0.1, 0.01
+"""From which share of a step on the impact is high, or medium."""
+STEPS_OF_A_ROUND = 100
+"""What runs once per episode, epoch or batch of rollouts is compared with so many steps."""
+_MUCH_MEMORY = 1.5
+"""From which ratio on less memory counts for something where no time is claimed."""
+_UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
+"""What a step is taken for in code that is hot by its role, where no training loop is in sight."""
+
+
+@frozen
+class Saving:
+    """What the fixes of a rule were measured to save in each step, at their workloads' typical sizes."""
+
+    device: str = ""
+    seconds: tuple[float, ...] = ()
+    """One for each workload that claims time; 0 where there was no gain."""
+    memory: float = 1.0
+    """By which factor less memory is needed, at most."""
+    only_on: tuple[str, ...] = ()
+    """The kinds of devices on which alone a gain is claimed, where nothing was measured."""
+
+
+def saving_of(evidence: Evidence) -> Saving | None:
+    """Return what was measured of a rule; None where nothing is known that an impact could rest on."""
+    measured = [one for one in evidence.recordings if one.gain is not Gain.UNKNOWN]
+    if not measured:
+        return Saving(only_on=evidence.only_on) if evidence.only_on else None
+    recording = next((one for one in measured if one.gain is Gain.SOME), measured[0])
+    place = evidence.entry.fixtures
+    counted = read_occurrences(place, evidence.entry.name) if place is not None else None
+    seconds = [
+        saved
+        for outcome in recording.claimed
+        if (saved := _seconds(outcome, counted.by_workload.get(outcome.workload, 0) if counted else 0))
+        is not None
+    ]
+    return Saving(recording.device, tuple(seconds), _memory(recording))
+
+
+def _seconds(outcome: RuleOutcome, occurrences: int) -> float | None:
+    """The seconds that are saved in one step; None where time is not claimed, or the steps are not known."""
+    if not occurrences:
+        return None
+    for claim in ("time", "cpu"):
+        measured = outcome.measurement(claim) if claim in outcome.claims else None
+        if measured is not None:
+            return max(0.0, measured.before - measured.after) / occurrences
+    return None
+
+
+def _memory(recording: Recording) -> float:
+    found = (one.measurement("mem") for one in recording.claimed if "mem" in one.claims)
+    return max((one.ratio.value for one in found if one is not None and one.ratio is not None), default=1.0)
+
+
+def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
+    """Return the impact of a finding; None where nothing is known of its rule."""
+    if saving is None:
+        return None
+    if saving.only_on:
+        where = " or ".join(_DEVICES.get(device, device) for device in saving.only_on)
+        return Impact(ImpactLevel.UNKNOWN, f"not measured on {where}, where the cost arises")
+    if not saving.seconds:
+        if saving.memory >= _MUCH_MEMORY:
+            return Impact(ImpactLevel.MEDIUM, f"{_factor(saving.memory)} less memory (on {saving.device})")
+        return Impact(ImpactLevel.LOW, "little memory") if saving.memory > 1 else None
+    costs = step_costs(saving.device)
+    steps = [step for step in finding.steps or _UNKNOWN_STEP if step in costs]
+    if not steps:
+        return None
+    saved = sum(saving.seconds) / len(saving.seconds)
+    small, large = (sum(costs[step][size] for step in steps) for size in (0, 1))
+    number = 1 if finding.heat is Heat.HOT else STEPS_OF_A_ROUND
+    share = saved / (math.sqrt(small * large) * number)
+    level = ImpactLevel.HIGH if share >= HIGH else ImpactLevel.MEDIUM if share >= MEDIUM else ImpactLevel.LOW
+    return Impact(level, _basis(saved, small, large, steps, saving.device, number))
+
+
+_DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
+
+
+def _basis(
+    saved: float, small: float, large: float, steps: Sequence[TrainingStep], device: str, number: int
+) -> str:
+    names = " with ".join(str(step.value) for step in steps)
+    article = "an" if names[0] in "aeiou" else "a"
+    often = "each time" if number == 1 else f"once per {number} steps"
+    what = f"saves about {_duration(saved)} {often}" if saved else "no gain was measured"
+    return f"{what}; {article} {names} takes {_duration(small)} to {_duration(large)} (measured on {device})"
+
+
+def _duration(seconds: float) -> str:
+    """Return seconds with two digits, in the unit in which they are read best."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{_two_digits(seconds / size)} {unit}"
+    return f"{_two_digits(seconds / 1e-9)} ns"
+
+
+def _two_digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 10 else f"{number:.1f}".removesuffix(".0")
+
+
+def _factor(ratio: float) -> str:
+    return f"{_two_digits(ratio)} times" if math.isfinite(ratio) else "far"

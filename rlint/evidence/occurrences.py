@@ -1,0 +1,35 @@
+"""How many steps the workloads of a rule's fixture make: what turns a gain into one for each step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rlint.frozen import frozen
+
+OCCURRENCES = "occurrences.json"
+"""The file's name, beside the evidence of the devices."""
+
+
+@frozen
+class Occurrences:
+    """What was counted in one fixture."""
+
+    fixture: str
+    """The hash of the files that were run, as in `rlint.evidence.hashes`."""
+    by_workload: dict[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `json.dumps` takes."""
+        return {"fixture": self.fixture, "workloads": dict(sorted(self.by_workload.items()))}
+
+
+def read_occurrences(fixtures: Path, name: str) -> Occurrences | None:
+    """Read what was counted for the rule called `name`; None where nothing was, or the file is broken."""
+    try:
+        data = json.loads((fixtures / name / "evidence" / OCCURRENCES).read_bytes())
+        counts = {str(workload): int(number) for workload, number in data["workloads"].items()}
+        return Occurrences(str(data["fixture"]), counts)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,134 @@
+"""How much findings matter: from what was measured, what steps cost, and how often the place runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fixture_folders import FIXTURES
+from reports import finding
+from rlint.cli import cli
+from rlint.evidence import recorded
+from rlint.evidence.impact import Saving, impact_of, saving_of
+from rlint.evidence.occurrences import read_occurrences
+from rlint.evidence.step_costs import step_costs
+from rlint.findings import Heat, ImpactLevel, TrainingStep
+from rlint.harness.measure.count_steps import count_occurrences
+from rlint.registry import catalogue
+
+ONE = replace(finding("x = cat(x)", "cat(x)"), steps=(TrainingStep.GRADIENT,))
+SMALL, LARGE = step_costs("cpu")[TrainingStep.GRADIENT]
+MIDDLE = (SMALL * LARGE) ** 0.5
+
+
+def test_steps_were_measured() -> None:
+    """Each kind of step, the large one dearer than the small one; nothing is known of other devices."""
+    costs = step_costs("cpu")
+    assert set(costs) == {TrainingStep[name] for name in ("ENVIRONMENT", "GRADIENT", "TOKEN", "MESSAGE")}
+    assert all(0 < small < large for small, large in costs.values())
+    assert step_costs("abacus") == {}
+
+
+@pytest.mark.parametrize(
+    ("share", "level"), [(0.5, ImpactLevel.HIGH), (0.05, ImpactLevel.MEDIUM), (0.001, ImpactLevel.LOW)]
+)
+def test_the_level_is_the_share_of_the_step(share: float, level: ImpactLevel) -> None:
+    """What is saved, put beside a step between the small and the large one; and what that rests on."""
+    found = impact_of(ONE, Saving("cpu", (share * MIDDLE,)))
+    assert found is not None
+    assert found.level is level
+    assert "a gradient step takes" in found.basis
+    assert "measured on cpu" in found.basis
+
+
+def test_what_runs_rarely_matters_less() -> None:
+    """The same saving once per episode is a hundredth of what it is in each step."""
+    saving = Saving("cpu", (0.5 * MIDDLE,))
+    hot, warm = impact_of(ONE, saving), impact_of(replace(ONE, heat=Heat.WARM), saving)
+    assert hot is not None
+    assert warm is not None
+    assert (hot.level, warm.level) == (ImpactLevel.HIGH, ImpactLevel.LOW)
+    assert "once per 100 steps" in warm.basis
+
+
+def test_a_step_of_several_kinds_costs_what_they_cost_together() -> None:
+    """An environment step with a gradient step in each iteration."""
+    both = replace(ONE, steps=(TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT))
+    alone = replace(ONE, steps=(TrainingStep.ENVIRONMENT,))
+    saving = Saving("cpu", (step_costs("cpu")[TrainingStep.ENVIRONMENT][1],))
+    found = [impact_of(each, saving) for each in (alone, both)]
+    assert [each.level for each in found if each] == [ImpactLevel.HIGH, ImpactLevel.MEDIUM]
+
+
+def test_what_was_not_measured_is_not_ranked_high() -> None:
+    """A claim for a GPU alone says so; a rule without figures has no impact; memory is no time."""
+    found = impact_of(ONE, Saving(only_on=("cuda",)))
+    assert found is not None
+    assert found.level is ImpactLevel.UNKNOWN
+    assert "not measured on a GPU" in found.basis
+    assert impact_of(ONE, None) is None
+    memory = impact_of(ONE, Saving("cpu", memory=5.5))
+    assert memory is not None
+    assert (memory.level, memory.basis) == (ImpactLevel.MEDIUM, "5.5 times less memory (on cpu)")
+    nothing = impact_of(ONE, Saving("cpu", (0.0,)))
+    assert nothing is not None
+    assert nothing.level is ImpactLevel.LOW
+    assert "no gain was measured" in nothing.basis
+
+
+def test_the_recorded_evidence_gives_savings() -> None:
+    """Of each rule whose evidence says that its fix takes less time, and for which steps were counted."""
+    known = 0
+    for entry in catalogue.catalogue():
+        if entry.module and read_occurrences(FIXTURES, entry.name) is not None:
+            saving = saving_of(recorded.of(entry))
+            known += saving is not None and bool(saving.seconds)
+    assert known > 40
+
+
+def test_steps_of_a_workload_are_counted() -> None:
+    """Three arrays grow in a rollout of 2,048 steps; returns are computed in one call, however long."""
+    assert count_occurrences("RL101").by_workload["rollout"] == 3 * 2048
+    assert count_occurrences("RL506").by_workload["returns"] == 1
+
+
+PROGRAM = """\
+import numpy as np
+
+
+def collect(env, steps):
+    rewards = np.empty(0, dtype=np.float32)
+    for _ in range(steps):
+        _, reward, _, _, _ = env.step(env.action_space.sample())
+        rewards = np.append(rewards, np.float32(reward))
+    return rewards
+"""
+
+
+def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
+    """On the command line, in all formats and in the exit status; a wrong name is an error."""
+    (tmp_path / "train.py").write_text(PROGRAM)
+
+    def run(*options: str) -> tuple[int, str]:
+        before = Path.cwd()
+        os.chdir(tmp_path)
+        try:
+            done = CliRunner().invoke(cli, ["check", "--isolated", "--no-cache", *options, "train.py"])
+        finally:
+            os.chdir(before)
+        return done.exit_code, done.output
+
+    status, text = run("--output-format", "json")
+    (entry,) = json.loads(text)
+    level = ImpactLevel[entry["impact"]["level"].upper()]
+    assert status == 1
+    assert "measured on cpu" in entry["impact"]["basis"]
+    assert run("--min-impact", str(level))[0] == 1
+    if level < ImpactLevel.HIGH:
+        assert run("--min-impact", "high") == (0, "All checks passed!\n")
+    assert run("--min-impact", "enormous")[0] == 2
