@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rlint.findings import Confidence, Finding, Fix, Heat, Related
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
+    from rlint.semantics.model_libcst import LibcstModel
 
 
 def last_names(*paths: str) -> frozenset[str]:
@@ -37,8 +37,11 @@ class Rule:
     """
     opt_in: ClassVar[bool] = False
     """Off unless selected by code, name or ALL."""
-    visits: ClassVar[tuple[type[ast.AST], ...]] = ()
-    """The engine hands over nodes of exactly these types, in source order."""
+    visits: ClassVar[tuple[type, ...]] = ()
+    """The engine passes nodes of exactly these types of `ast`, in source order. They may be types of LibCST
+    instead: of what passes the filters below, the statement is parsed and its node passed, and `model` is
+    asked by such nodes. LibCST is then imported with the rule.
+    """
     callees: ClassVar[frozenset[str]] = frozenset()
     """Of the calls that it visits, the rule looks only at those of these names: the last part of what is
     called, as written or as qualified, `deepcopy` for `copy.deepcopy` (all calls, if empty).
@@ -49,24 +52,26 @@ class Rule:
     triggers: ClassVar[tuple[str, ...]] = ()
     """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
 
-    def concerns(self, model: SemanticModel) -> bool:  # noqa: ARG002 - most concern every file
+    def concerns(self, model: Any) -> bool:  # noqa: ARG002 - most concern every file
         """Can the rule find anything in this file at all? It is asked once, before any node is looked at."""
         return True
 
-    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield what is wrong with `node`."""
+    def check(self, node: Any, model: Any) -> Iterator[Finding]:
+        """Yield what is wrong with `node`, of one of the types that the rule visits; `model` is the
+        `SemanticModel` of the file.
+        """
         raise NotImplementedError
 
     def finding(
         self,
-        model: SemanticModel,
-        node: ast.AST,
+        model: SemanticModel | LibcstModel,
+        node: Any,
         message: str,
         *,
         fix: Fix | None = None,
         advice: str | None = None,
         assumes: str | None = None,
-        related: Sequence[tuple[ast.AST, str]] = (),
+        related: Sequence[tuple[Any, str]] = (),
     ) -> Finding:
         """Return the finding for `node`, with its place and its heat. One that `assumes` something (a clause
         to follow "if") is likely, not certain. `related` are further places in this file, each with what
@@ -93,5 +98,10 @@ class Rule:
             confidence=Confidence.LIKELY if assumes else Confidence.CERTAIN,
             assumption=assumes,
             steps=tuple(sorted({driver.step for driver in drivers}, key=str)),
-            related=tuple(Related(model.path, *model.span_of(place), said) for place, said in related),
+            related=tuple(_related(model, place, said) for place, said in related),
         )
+
+
+def _related(model: SemanticModel | LibcstModel, place: Any, said: str) -> Related:
+    start, end = model.span_of(place)
+    return Related(model.path, start, end, said)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from rlint.cst.grammar import RUNNING, Grammar
 from rlint.edit.deferred_edit import DeferredEdit, written
 from rlint.edit.source_text import SourceText
 from rlint.findings import Edit
 from rlint.regex import regex
+
+if TYPE_CHECKING:
+    from rlint.edit.libcst_nodes import LibcstNodes
 
 _LINE_END = regex(r"\r\n|\r|\n")
 _OPERATORS = (
@@ -206,6 +210,25 @@ class Edits:
     def replace(self, node: ast.AST, text: str) -> Edit:
         """Replace an expression (or any node) by text."""
         return Edit(*self.source.span(node), text)
+
+    def rewrite(self, node: ast.AST, transform: Callable[[Any], object], *, code: str = "") -> Edit:
+        """Put what a function makes of LibCST's node for a node of `ast` in its place: another node, or for a
+        statement several, or None to delete it. It runs once the text is needed. `code` has the names that
+        the new code brings.
+        """
+
+        def made() -> tuple[Edit, ...]:
+            return self.libcst.rewritten(node, transform)
+
+        span = self.source.grouped_span(node) if isinstance(node, ast.expr) else self.source.span(node)
+        return DeferredEdit(*span, code, made)
+
+    @cached_property
+    def libcst(self) -> LibcstNodes:
+        """LibCST's nodes of this file, which parses what is asked for."""
+        from rlint.edit.libcst_nodes import LibcstNodes
+
+        return LibcstNodes(self.source)
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit | None:
         """Give a call one more keyword argument; None where it has it already."""

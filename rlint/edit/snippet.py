@@ -34,7 +34,8 @@ class Snippet:
         text = self._header + lines
         module = parsed(text, source.indent_unit(first))
         wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-        places, counted = wrapper.resolve(PositionProvider), Positions(text)
+        self._places = places = wrapper.resolve(PositionProvider)
+        self._counted = counted = Positions(text)
         self.module = module
         self._statements: dict[int, Statement] = {}
         self._lines: dict[Statement, cst.SimpleStatementLine] = {}
@@ -58,9 +59,22 @@ class Snippet:
 
     def edits(self, replacements: Replacements) -> tuple[Edit, ...]:
         """Return the edits that put other statements in the places of some; where those are none, they go."""
-        module = cst.ensure_type(self.module.visit(_Replaced(replacements)), cst.Module)
+        return self.edits_to(cst.ensure_type(self.module.visit(_Replaced(replacements)), cst.Module).code)
+
+    def spans(self) -> dict[cst.CSTNode, tuple[int, int]]:
+        """Return where LibCST's nodes stand in the file, parentheses around them left out."""
+        begins = self.start - len(self._header)
+        return {
+            node: (
+                begins + self._counted.line_start(span.start.line) + span.start.column,
+                begins + self._counted.line_start(span.end.line) + span.end.column,
+            )
+            for node, span in self._places.items()
+        }
+
+    def edits_to(self, new: str) -> tuple[Edit, ...]:
+        """Return the edits that make other lines of these. Both have the header that makes them a block."""
         old = self._source.syntax.text[self.start : self.end]
-        new = module.code
         if not new.startswith(self._header):
             raise CannotWriteError("LibCST would write the code in another way")
         return smallest_edits(self.start, old, new[len(self._header) :])

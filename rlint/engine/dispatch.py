@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 from rlint.base_rule import Rule
+from rlint.edit.deferred_edit import CannotWriteError
 from rlint.findings import Heat
 from rlint.semantics.model import SemanticModel
+from rlint.semantics.model_libcst import LibcstModel
+from rlint.syntax.libcst_kinds import fast_kinds, is_libcst, may_be
 from rlint.syntax.walk import place_in_order
 
 
@@ -18,11 +22,37 @@ class NodeDispatch:
         self._model = model
         self._syntax = model.syntax
         self._warm_calls: dict[str, list[ast.AST]] = {}
+        self._libcst: LibcstModel | None = None
 
-    def of(self, rule: Rule) -> Iterable[ast.AST]:
+    def of(self, rule: Rule) -> Iterable[Any]:
         """All nodes that a rule is to be asked about."""
+        if any(map(is_libcst, rule.visits)):
+            return self._of_libcst(rule)
+        return self._candidates(rule, rule.visits)
+
+    def model_for(self, rule: Rule) -> SemanticModel | LibcstModel:
+        """The semantic model, as it is asked by the nodes that a rule gets."""
+        if not any(map(is_libcst, rule.visits)):
+            return self._model
+        self._libcst = self._libcst or LibcstModel(self._model)
+        return self._libcst
+
+    def _of_libcst(self, rule: Rule) -> Iterator[Any]:
+        """Yield LibCST's nodes for the candidates, each of which is parsed with its statement."""
+        wanted = dict.fromkeys(fast for kind in rule.visits for fast in fast_kinds(kind))
+        candidates = self._candidates(rule, tuple(wanted))
+        for node in sorted(candidates, key=place_in_order) if len(wanted) > 1 else candidates:
+            if any(may_be(node, kind) for kind in rule.visits):
+                try:
+                    found = self._model.edit.libcst.of(node)
+                except CannotWriteError:  # LibCST reads the code in another way
+                    continue
+                if isinstance(found, rule.visits):
+                    yield found
+
+    def _candidates(self, rule: Rule, kinds: Collection[type[ast.AST]]) -> list[ast.AST]:
         found: list[ast.AST] = []
-        for kind in rule.visits:
+        for kind in kinds:
             if kind is ast.Call and rule.callees:
                 found += self._calls_of(rule.callees, is_cold=rule.heat is Heat.COLD)
             elif kind is ast.Attribute and rule.attributes:

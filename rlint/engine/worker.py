@@ -271,7 +271,7 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
             codes = [
                 other.code for other, _ in broken if other.plugin and other.plugin.name == entry.plugin.name
             ]
-            what = f"{entry.code} of plugin `{entry.plugin.name}` cannot be used, and is left out: {reason}"
+            what = catalogue.left_out(entry, reason)
             more = f"; the same goes for {', '.join(codes[1:])}" if len(codes) > 1 else ""
             hint = f"mend it, install another version of {entry.plugin.name}, or ignore {entry.code}"
             problems[entry.plugin.name] = Problem(entry.plugin.name, what + more, hint=hint, is_bug=True)
@@ -285,11 +285,12 @@ def _run_rule(
     found: dict[tuple[object, ...], Finding] = {}
     kinds = model.analysis.types
     try:
-        for node in visits.of(rule) if rule.concerns(model) else ():
+        asked = visits.model_for(rule)
+        for node in visits.of(rule) if rule.concerns(asked) else ():
             kinds.doubted = False
             # a place that lies too deep does not count; what stands elsewhere in the file does
             with passed_over(RecursionError):
-                for finding in rule.check(node, model):
+                for finding in rule.check(node, asked):
                     if finding.heat >= rule.heat:
                         judged = restored_doubt(finding) if kinds.doubted else finding
                         found.setdefault((finding.start, finding.end, finding.message), judged)

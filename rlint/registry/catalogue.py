@@ -199,6 +199,12 @@ def load_usable(codes: Collection[str]) -> tuple[list[Rule], list[tuple[RuleEntr
     return sorted(rules, key=lambda rule: rule.code), broken
 
 
+def left_out(entry: RuleEntry, reason: str) -> str:
+    """Return what is said of a rule of a plugin that cannot be used."""
+    name = entry.plugin.name if entry.plugin is not None else "rlint"
+    return f"{entry.code} of plugin `{name}` cannot be used, and is left out: {reason}"
+
+
 def resolve(
     selector: str, package: str = BUILTIN, *, plugins: Collection[str] | None = None
 ) -> tuple[RuleEntry, ...]:
@@ -310,6 +316,12 @@ def _make(entry: RuleEntry) -> Rule:
             f"{entry.path}: {rule.__name__} says it is {declared[0]} {declared[1]}, "
             f"but its file's name says {entry.code} {entry.name}"
         )
+    if entry.plugin is not None:  # a test holds those of rlint to the same
+        from rlint.registry.rule_mistakes import mistake
+
+        wrong = mistake(rule)
+        if wrong is not None:
+            raise RlintError(f"{entry.path}: {rule.__name__}: {wrong}")
     try:
         return rule()
     except Exception as error:

@@ -36,14 +36,19 @@ def command(
         entries = [catalogue.find(rule)]
     else:
         raise RlintError("name a rule by its code or name (`rlint rules` lists them), or say `--all`")
+    broken = catalogue.load_usable([entry.code for entry in entries if entry.plugin is not None])[1]
+    for entry, reason in broken:
+        click.echo(f"error: {catalogue.left_out(entry, reason)}", err=True)
     if output_format == "json":
         pages = [
             {**facts(entry), "explanation": entry.page, "evidence": _evidence(entry)} for entry in entries
         ]
         click.echo(json.dumps(pages if everything else pages[0], indent=2, ensure_ascii=False))
-        return
-    text = "\n\n".join(f"# {entry.name} ({entry.code})\n\n{page_of(entry).rstrip()}" for entry in entries)
-    _show(text, rendered=output_format == "text" and sys.stdout.isatty())
+    else:
+        text = "\n\n".join(f"# {entry.name} ({entry.code})\n\n{page_of(entry).rstrip()}" for entry in entries)
+        _show(text, rendered=output_format == "text" and sys.stdout.isatty())
+    if broken:
+        click.get_current_context().exit(1)
 
 
 def facts(entry: RuleEntry) -> dict[str, object]:

@@ -1,0 +1,215 @@
+"""LibCST's nodes for those of the fast tree, and the other way: only what a rule looks at is parsed."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from rlint.edit.deferred_edit import CannotWriteError
+from rlint.edit.parsed_code import by_libcst, code, expression
+from rlint.edit.snippet import Snippet, as_line
+from rlint.edit.source_text import SourceText
+from rlint.findings import Edit
+from rlint.syntax.libcst_kinds import KINDS
+from rlint.syntax.walk import descendants
+
+_BY_START = (ast.stmt, ast.ExceptHandler, ast.arg)
+"""Their ends are not where LibCST sees them: it counts the default of a parameter."""
+
+
+class LibcstNodes:
+    """Parses the statements around nodes of one file, each once."""
+
+    def __init__(self, source: SourceText) -> None:
+        self._source = source
+        self._parts: list[_Part] = []
+        self._homes: dict[cst.CSTNode, _Part] = {}
+
+    @by_libcst
+    def of(self, node: ast.AST) -> cst.CSTNode:
+        """Return LibCST's node for a node of `ast`. Raise `CannotWriteError` where it has none."""
+        part = self._part_around(node)
+        found = part.slow.get(node)
+        if found is None:
+            raise CannotWriteError("LibCST reads the code in another way")
+        return found
+
+    def fast(self, node: cst.CSTNode) -> ast.AST:
+        """Return the node of `ast` for one of LibCST. Raise `TypeError` where there is none."""
+        part, kind = self._homes.get(node), type(node).__name__
+        if part is None:
+            raise TypeError(f"this `{kind}` is no node of the checked file, but was made anew")
+        found = part.fast.get(node)
+        if found is None:
+            raise TypeError(
+                f"a `{kind}` such as `{code(node).strip()}` has no meaning of its own: ask for its parent"
+            )
+        return found
+
+    def new_code(self, new: Any) -> str:
+        """Return the text of what takes the place of a node."""
+        if isinstance(new, str):
+            return new
+        if isinstance(new, (list, tuple, cst.FlattenSentinel)):
+            return "\n".join(map(self.new_code, new))
+        return code(new) if isinstance(new, cst.CSTNode) else ""
+
+    @by_libcst
+    def replaced(self, node: cst.CSTNode, new: Any) -> tuple[Edit, ...]:
+        """Return the edits that put another node in the place of one of the file, or several statements."""
+        part = self._homes[node]
+        if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+            if isinstance(new, cst.BaseCompoundStatement) and isinstance(node, cst.BaseCompoundStatement):
+                return part.edits_by(node, new)
+            return part.snippet.edits({node: _lines(new)})
+        new = expression(new) if isinstance(new, str) else new
+        if not isinstance(new, cst.CSTNode):
+            raise TypeError(f"a `{type(node).__name__}` is replaced by a node, not by {new!r}")
+        return part.edits_by(node, new)
+
+    def rewritten(self, node: ast.AST, transform: Any) -> tuple[Edit, ...]:
+        """Return the edits that put what a function makes of LibCST's node in its place."""
+        old = self.of(node)
+        return self.replaced(old, _transformed(transform, old))
+
+    def _part_around(self, node: ast.AST) -> _Part:
+        """The lines around a node; those of a statement around it that are parsed already count as well."""
+        source, parents = self._source, self._source.syntax.parents
+        around: ast.AST | None = node
+        while around is not None:
+            mates = source.line_mates(around) if isinstance(around, ast.stmt) else None
+            if mates is not None:
+                start, end = source.span(mates[0])[0], source.span(mates[1])[1]
+                for part in self._parts:
+                    if part.snippet.start <= start and end <= part.snippet.end:
+                        return part
+                made = _Part(Snippet(*mates, source), mates, source)
+                self._parts.append(made)
+                self._homes.update(dict.fromkeys(made.nodes, made))
+                return made
+            around = parents.get(around)
+        raise CannotWriteError("LibCST reads the code in another way")
+
+
+class _Part:
+    """Whole lines as LibCST reads them: from its nodes to those of `ast` (`fast`), and back (`slow`)."""
+
+    def __init__(self, snippet: Snippet, mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> None:
+        self.snippet = snippet
+        self._source = source
+        self.fast: dict[cst.CSTNode, ast.AST] = {}
+        self.slow: dict[ast.AST, cst.CSTNode] = {}
+        self.nodes: list[cst.CSTNode] = []
+        places = snippet.spans()
+        by_place: dict[tuple[type[ast.AST], int], list[ast.AST]] = {}
+        for node in _nodes_of(mates, source):
+            if hasattr(node, "lineno"):
+                by_place.setdefault((type(node), source.span(node)[0]), []).append(node)
+        for slow, span in places.items():
+            self.nodes.append(slow)
+            start, end = span
+            if isinstance(slow, (cst.Tuple, cst.GeneratorExp)) and slow.lpar:
+                # these have parentheses of their own, which LibCST does not count
+                start, end = places[slow.lpar[-1]][0], places[slow.rpar[0]][1]
+            for kind in KINDS.get(type(slow).__name__, ()):
+                for fast in by_place.get((kind, start), ()):
+                    if isinstance(fast, _BY_START) or source.span(fast)[1] == end:
+                        self._pair(slow, fast)
+        for slow in self.nodes:
+            if slow not in self.fast:
+                self._pair_by_part(slow)
+
+    def _pair(self, slow: cst.CSTNode, fast: ast.AST) -> None:
+        if fast not in self.slow and slow not in self.fast:
+            self.fast[slow], self.slow[fast] = fast, slow
+
+    def _pair_by_part(self, slow: cst.CSTNode) -> None:
+        """Find the counterpart of what has another place in `ast`, or none at all, by that of its part."""
+        parents = self._source.syntax.parents
+        match slow:
+            case cst.WithItem(item=inner) | cst.CompFor(iter=inner) | cst.GeneratorExp(elt=inner):
+                fast = parents.get(self.fast.get(inner) or ast.Pass())
+                if isinstance(fast, KINDS[type(slow).__name__]):
+                    self._pair(slow, fast)
+            case cst.StarredElement(value=inner) | cst.Arg(star="*", value=inner):
+                fast = parents.get(self.fast.get(inner) or ast.Pass())
+                if isinstance(fast, ast.Starred):
+                    self.fast[slow] = fast
+            case cst.Arg(value=inner) | cst.Element(value=inner) | cst.Index(value=inner):
+                fast = self.fast.get(inner)
+                holder = parents.get(fast) if fast is not None else None
+                if fast is not None:
+                    self.fast[slow] = holder if isinstance(holder, ast.keyword) else fast
+            case cst.SimpleStatementLine(body=[inner]):
+                fast = self.fast.get(inner)
+                if fast is not None:
+                    self.fast[slow] = fast
+
+    def edits_by(self, node: cst.CSTNode, new: cst.CSTNode) -> tuple[Edit, ...]:
+        """Return the edits that put one node in the place of another, in parentheses where it needs them."""
+        plain = self._with(node, new)
+        if isinstance(new, cst.BaseExpression) and not new.lpar:
+            wrapped = self._with(node, new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()]))
+            meant = self._meaning(wrapped)
+            if meant is not None and self._meaning(plain) != meant:
+                plain = wrapped
+        return self.snippet.edits_to(plain)
+
+    def _with(self, node: cst.CSTNode, new: cst.CSTNode) -> str:
+        return cst.ensure_type(self.snippet.module.visit(_Swapped(node, new)), cst.Module).code
+
+    def _meaning(self, text: str) -> str | None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.dump(self._source.syntax.grammar.parse(text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+class _Swapped(cst.CSTTransformer):
+    """Puts one node in the place of another."""
+
+    def __init__(self, node: cst.CSTNode, new: cst.CSTNode) -> None:
+        super().__init__()
+        self._node, self._new = node, new
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Leave the replaced node as it is inside."""
+        return node is not self._node
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
+        """Put the other node there."""
+        return self._new if original_node is self._node else updated_node
+
+
+def _nodes_of(mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.AST]:
+    """All nodes of the statements of a run."""
+    block, first = source.syntax.block(mates[0])
+    last = block.index(mates[1])
+    buried = source.syntax.buried  # in f-strings, the places of nodes are not to be trusted
+    found = [node for statement in block[first : last + 1] for node in descendants(statement)]
+    return [node for node in found if node not in buried]
+
+
+def _transformed(transform: Any, node: cst.CSTNode) -> Any:
+    """What a function of a rule makes of a node."""
+    return transform(node)
+
+
+def _lines(new: Any) -> Sequence[cst.BaseStatement]:
+    """The statements that take the place of one."""
+    given = [] if new is None or isinstance(new, cst.RemovalSentinel) else new
+    found: list[cst.BaseStatement] = []
+    for each in given if isinstance(given, (list, tuple, cst.FlattenSentinel)) else [given]:
+        if isinstance(each, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+            found.append(as_line(each) if isinstance(each, cst.BaseSmallStatement) else each)
+        elif isinstance(each, cst.BaseStatement):
+            found.append(each)
+        else:
+            raise TypeError(f"a statement is replaced by statements, not by {each!r}")
+    return found
