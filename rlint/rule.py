@@ -2,6 +2,7 @@
 
 from rlint import models
 from rlint.base_rule import Rule, last_names
+from rlint.edit.lazy_libcst import cst
 from rlint.enums import Enum
 from rlint.findings import Applicability, Confidence, Edit, Elsewhere, Finding, Fix, Heat
 from rlint.frozen import frozen, mutable
@@ -136,6 +137,7 @@ __all__ = [
     "batches",
     "children",
     "containers",
+    "cst",
     "descendants",
     "dtypes",
     "element_at",

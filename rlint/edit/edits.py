@@ -211,14 +211,16 @@ class Edits:
         """Replace an expression (or any node) by text."""
         return Edit(*self.source.span(node), text)
 
-    def rewrite(self, node: ast.AST, transform: Callable[[Any], object], *, code: str = "") -> Edit:
+    def rewrite(
+        self, node: ast.AST, transform: Callable[..., object], *parts: ast.AST, code: str = ""
+    ) -> Edit:
         """Put what a function makes of LibCST's node for a node of `ast` in its place: another node, or for a
-        statement several, or None to delete it. It runs once the text is needed. `code` has the names that
-        the new code brings.
+        statement several, or None to delete it. The function is also given the nodes of some `parts` of the
+        code, and runs once the text is needed. `code` has the names that the new code brings.
         """
 
         def made() -> tuple[Edit, ...]:
-            return self.libcst.rewritten(node, transform)
+            return self.libcst.rewritten(node, transform, parts)
 
         span = self.source.grouped_span(node) if isinstance(node, ast.expr) else self.source.span(node)
         return DeferredEdit(*span, code, made)

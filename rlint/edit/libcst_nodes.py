@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import libcst as cst
@@ -17,6 +18,21 @@ from rlint.findings import Edit
 from rlint.syntax.libcst_kinds import KINDS
 from rlint.syntax.walk import descendants
 
+_OPERATORS = (
+    cst.Await,
+    cst.BinaryOperation,
+    cst.BooleanOperation,
+    cst.Comparison,
+    cst.Float,
+    cst.GeneratorExp,
+    cst.IfExp,
+    cst.Integer,
+    cst.Lambda,
+    cst.NamedExpr,
+    cst.Tuple,
+    cst.UnaryOperation,
+    cst.Yield,
+)
 _BY_START = (ast.stmt, ast.ExceptHandler, ast.arg)
 """Their ends are not where LibCST sees them: it counts the default of a parameter."""
 
@@ -62,6 +78,7 @@ class LibcstNodes:
     def replaced(self, node: cst.CSTNode, new: Any) -> tuple[Edit, ...]:
         """Return the edits that put another node in the place of one of the file, or several statements."""
         part = self._homes[node]
+        new = self._sound(new)
         if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
             if isinstance(new, cst.BaseCompoundStatement) and isinstance(node, cst.BaseCompoundStatement):
                 return part.edits_by(node, new)
@@ -71,10 +88,19 @@ class LibcstNodes:
             raise TypeError(f"a `{type(node).__name__}` is replaced by a node, not by {new!r}")
         return part.edits_by(node, new)
 
-    def rewritten(self, node: ast.AST, transform: Any) -> tuple[Edit, ...]:
-        """Return the edits that put what a function makes of LibCST's node in its place."""
+    @by_libcst
+    def rewritten(
+        self, node: ast.AST, transform: Callable[..., object], parts: Sequence[ast.AST]
+    ) -> tuple[Edit, ...]:
+        """Return the edits that put what a function makes of LibCST's nodes in the place of the first."""
         old = self.of(node)
-        return self.replaced(old, _transformed(transform, old))
+        return self.replaced(old, transform(old, *map(self.of, parts)))
+
+    def _sound(self, new: Any) -> Any:
+        """Put operands of what was made anew in parentheses where it would be read in another way."""
+        if isinstance(new, (list, tuple, cst.FlattenSentinel)):
+            return [self._sound(each) for each in new]
+        return new.visit(_Sound(self._homes)) if isinstance(new, cst.CSTNode) else new
 
     def _part_around(self, node: ast.AST) -> _Part:
         """The lines around a node; those of a statement around it that are parsed already count as well."""
@@ -115,6 +141,8 @@ class _Part:
             if isinstance(slow, (cst.Tuple, cst.GeneratorExp)) and slow.lpar:
                 # these have parentheses of their own, which LibCST does not count
                 start, end = places[slow.lpar[-1]][0], places[slow.rpar[0]][1]
+            elif isinstance(slow, cst.Param):  # the stars of `*args`
+                start = places[slow.name][0]
             for kind in KINDS.get(type(slow).__name__, ()):
                 for fast in by_place.get((kind, start), ()):
                     if isinstance(fast, _BY_START) or source.span(fast)[1] == end:
@@ -187,6 +215,62 @@ class _Swapped(cst.CSTTransformer):
         return self._new if original_node is self._node else updated_node
 
 
+class _Sound(cst.CSTTransformer):
+    """Puts those operands in parentheses without which new code would be read in another way."""
+
+    def __init__(self, known: Collection[cst.CSTNode]) -> None:
+        super().__init__()
+        self._known = known
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Leave what the file has as it is."""
+        return node not in self._known
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
+        """Look at one new expression, whose operands are as they should be."""
+        node: Any = updated_node
+        if original_node in self._known or not isinstance(node, cst.BaseExpression):
+            return node
+        bare = [
+            place
+            for place, each in enumerate(_operands(node))
+            if isinstance(each, _OPERATORS) and not each.lpar
+        ]
+        if not bare or _is_read_so(node):
+            return node
+        for place in bare:
+            node = _with_operand(node, place, is_wrapped=True)
+        for place in bare:
+            plain = _with_operand(node, place, is_wrapped=False)
+            node = plain if _is_read_so(plain) else node
+        return node
+
+
+def _operands(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The expressions that another consists of."""
+    for child in node.children:
+        if isinstance(child, cst.BaseExpression):
+            yield child
+        else:
+            yield from _operands(child)
+
+
+def _with_operand(node: cst.BaseExpression, place: int, *, is_wrapped: bool) -> cst.BaseExpression:
+    """An expression with one of its operands in parentheses, or without them."""
+    operand = list(_operands(node))[place]
+    left, right = ([cst.LeftParen()], [cst.RightParen()]) if is_wrapped else ([], [])
+    found = node.with_deep_changes(operand, lpar=left, rpar=right)
+    assert isinstance(found, cst.BaseExpression)
+    return found
+
+
+def _is_read_so(node: cst.BaseExpression) -> bool:
+    """Whether the text of an expression is read as what it is."""
+    with suppress(cst.ParserSyntaxError, CannotWriteError):
+        return expression(code(node)).deep_equals(node)
+    return False
+
+
 def _nodes_of(mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.AST]:
     """All nodes of the statements of a run."""
     block, first = source.syntax.block(mates[0])
@@ -196,13 +280,12 @@ def _nodes_of(mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.
     return [node for node in found if node not in buried]
 
 
-def _transformed(transform: Any, node: cst.CSTNode) -> Any:
-    """What a function of a rule makes of a node."""
-    return transform(node)
-
-
 def _lines(new: Any) -> Sequence[cst.BaseStatement]:
-    """The statements that take the place of one."""
+    """The statements that take the place of one: those of a block, if that is given."""
+    if isinstance(new, cst.SimpleStatementSuite):
+        return [cst.SimpleStatementLine(new.body, trailing_whitespace=new.trailing_whitespace)]
+    if isinstance(new, cst.IndentedBlock):
+        return _lines(list(new.body))
     given = [] if new is None or isinstance(new, cst.RemovalSentinel) else new
     found: list[cst.BaseStatement] = []
     for each in given if isinstance(given, (list, tuple, cst.FlattenSentinel)) else [given]:

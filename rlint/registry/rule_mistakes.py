@@ -33,8 +33,9 @@ def _mistakes(rule: type[Rule]) -> Iterator[str]:
     yield from _wrong_names("callees", rule.callees, "calls", is_visited=ast.Call in fast)
     yield from _wrong_names("attributes", rule.attributes, "attributes", is_visited=ast.Attribute in fast)
     for what, texts in _declared(rule, "triggers", "claims"):
-        if _wrong_texts(texts) or not isinstance(texts, tuple):
-            yield f"`{what}` must be a tuple of texts, such as `({_wrong_texts(texts)!r},)`, not {_shown(texts)}"
+        wrong = _wrong_texts(texts)
+        if wrong or not isinstance(texts, tuple):
+            yield f"`{what}` must be a tuple of texts, such as `({wrong!r},)`, not {_shown(texts)}"
     for what, heat in _declared(rule, "heat"):
         if not isinstance(heat, Heat):
             yield f"`{what}` must be one of `Heat`, such as `Heat.HOT`, not {heat!r}"

@@ -19,7 +19,7 @@ KINDS: dict[str, tuple[type[ast.AST], ...]] = {
     "ClassDef": (ast.ClassDef,),
     "CompFor": (ast.comprehension,),
     "Comparison": (ast.Compare,),
-    "ConcatenatedString": (ast.Constant, ast.JoinedStr),
+    "ConcatenatedString": (ast.JoinedStr, ast.Constant),  # parts of an f-string may have the place of all
     "Continue": (ast.Continue,),
     "Del": (ast.Delete,),
     "Dict": (ast.Dict,),

@@ -67,6 +67,7 @@ from rlint.rule import (
     Heat,
     Rule,
     SemanticModel,
+    cst,
     descendants,
     last_names,
     regex,
@@ -194,12 +195,20 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def without_block(item: ast.withitem, model: SemanticModel) -> list[Edit] | None:
-    """Take the block out of the `with` that has nothing else to do."""
+    """Take an item out of its `with`, or the block out of one that has nothing else to do."""
     block = model.parent(item)
-    if not isinstance(block, ast.With) or len(block.items) != 1 or item.optional_vars is not None:
+    if not isinstance(block, ast.With) or item.optional_vars is not None:
         return None
-    edit = model.edit.unwrap(block)
-    return [edit] if edit is not None else None
+    return [model.edit.rewrite(block, without_item, item)]
+
+
+def without_item(block: cst.With, item: cst.WithItem) -> cst.With | cst.BaseSuite:
+    """The `with` that is left, or what stands under it."""
+    others = [each for each in block.items if each is not item]
+    if not others:
+        return block.body
+    others[-1] = others[-1].with_changes(comma=block.items[-1].comma)
+    return block.with_changes(items=others)
 
 
 def build_fix(edits: list[Edit] | None) -> Fix | None:

@@ -59,7 +59,7 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.rule import Applicability, Autograd, Edit, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
+from rlint.rule import Applicability, Autograd, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, cst
 
 DETACHES = frozenset({"detach", "detach_"})
 
@@ -97,7 +97,7 @@ class CloneBeforeDetach(Rule):
             model,
             node,
             message,
-            fix=build_fix(node, clone, tensor, model, known=is_plain_tensor(tensor, model)),
+            fix=build_fix(node, tensor, model, known=is_plain_tensor(tensor, model)),
             advice="Detach first: `x.detach().clone()`",
         )
 
@@ -131,34 +131,38 @@ def cloned(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     return None
 
 
-def build_fix(
-    detach: ast.Call, clone: ast.Call, tensor: ast.expr, model: SemanticModel, *, known: bool
-) -> Fix | None:
+def build_fix(detach: ast.Call, tensor: ast.expr, model: SemanticModel, *, known: bool) -> Fix | None:
     """The same calls in the other order."""
-    edits = swapped(detach, clone, tensor, model)
-    if edits is None:
+    if not model.edit.is_relocatable(detach):
         return None
+    edit = model.edit.rewrite(detach, detached_first, code="detach clone")
     safety, reason = Applicability.SAFE, None
     if not known:
         safety = Applicability.UNSAFE
         reason = (
             f"`{model.source.text(tensor)}` must be a tensor: other classes may tell the two orders apart"
         )
-    return Fix("Detach first", safety, edits, reason)
+    return Fix("Detach first", safety, (edit,), reason)
 
 
-def swapped(
-    detach: ast.Call, clone: ast.Call, tensor: ast.expr, model: SemanticModel
-) -> tuple[Edit, ...] | None:
-    """The edits that swap two methods where they stand, or write a chain of two functions as methods."""
-    if tensor in clone.args or clone in detach.args:
-        arguments = ", ".join(
-            f"{keyword.arg}={model.source.text(keyword.value)}" for keyword in clone.keywords
-        )
-        if not model.edit.is_relocatable(tensor):
-            return None
-        return (
-            model.edit.replace(detach, f"{model.edit.parenthesized(tensor)}.detach().clone({arguments})"),
-        )
-    edits = model.edit.replace_called(detach, model.source.method_text(clone))
-    return model.edit.replace_called(clone, "detach()"), edits
+def detached_first(detach: cst.Call) -> cst.Call:
+    """Return `x.detach().clone(...)` for `x.clone(...).detach()`, each of which may be a function instead."""
+    clone = cst.ensure_type(called_on(detach), cst.Call)
+    options = [argument for argument in clone.args if argument.keyword is not None]
+    inner = as_method("detach", [], clone, called_on(clone))
+    return as_method("clone", options, detach, inner)
+
+
+def called_on(call: cst.Call) -> cst.BaseExpression:
+    """The tensor that a method, or a function of torch, is called on."""
+    given = [argument.value for argument in call.args if argument.keyword is None]
+    return given[0] if given else cst.ensure_type(call.func, cst.Attribute).value
+
+
+def as_method(name: str, options: list[cst.Arg], call: cst.Call, tensor: cst.BaseExpression) -> cst.Call:
+    """Call a method of a tensor in place of a call; the dot of a method stays on its line."""
+    is_function = any(argument.keyword is None for argument in call.args)
+    func = cst.Attribute(tensor, cst.Name(name))
+    if not is_function:
+        func = cst.ensure_type(call.func, cst.Attribute).with_changes(value=tensor, attr=func.attr)
+    return cst.Call(func, options, lpar=call.lpar, rpar=call.rpar)

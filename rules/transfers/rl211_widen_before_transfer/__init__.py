@@ -75,6 +75,7 @@ from rlint.rule import (
     SemanticModel,
     Type,
     TypeTag,
+    cst,
     element_types,
     last_names,
 )
@@ -91,7 +92,6 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
 
 MAKERS = frozenset({"torch.tensor", "torch.as_tensor"})
 LONGEST_SHOWN = 40
-FREE = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Tuple, ast.List, ast.Expr)
 
 
 class WidenBeforeTransfer(Rule):
@@ -183,29 +183,22 @@ def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: Semantic
         )
     if not reason and kind.tag is TypeTag.NDARRAY and not kind.fresh:
         reason = f"`{model.source.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
-    behind = f".{method_of(widening.dtype)}"
-    unwidened = model.edit.replace_method(cast, "")
-    if widening.scale is None:
-        return fix_of([unwidened, model.edit.insert_behind(call, behind)], reason)
-    scale = widening.scale
-    moved = model.edit.text_with(cast, [unwidened]) + methods_text(call, scale, model)
-    text = f"{moved}{behind} / {model.source.text(scale.right)}"
-    parent = model.parent(call)
-    if not isinstance(parent, FREE) and not (isinstance(parent, ast.Call) and call in parent.args):
-        text = f"({text})"
-    return fix_of(
-        [model.edit.replace(call, text)], reason or "The division on the device may round in another way"
-    )
+    if not reason and widening.scale is not None:
+        reason = "The division on the device may round in another way"
+    method = method_of(widening.dtype)
 
+    def moved_first(
+        move: cst.Call, cast: cst.Call, scale: cst.BinaryOperation | None = None
+    ) -> cst.BaseExpression:
+        data = cst.ensure_type(cast.func, cst.Attribute).value
+        moved = move.with_changes(lpar=[], rpar=[]).deep_replace(scale or cast, data)
+        widened = cst.ensure_type(cst.parse_expression(f"moved.{method}"), cst.Call)
+        widened = widened.with_deep_changes(widened.func, value=moved)
+        result = widened if scale is None else scale.with_changes(left=widened)
+        return result.with_changes(lpar=move.lpar, rpar=move.rpar)
 
-def methods_text(call: ast.Call, start: ast.expr, model: SemanticModel) -> str:
-    """The text of the methods that are called on an expression, one on the result of the other."""
-    found = ""
-    node: ast.expr = call
-    while node is not start and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        found = model.syntax.text[model.source.receiver_end(node.func) : model.source.span(node)[1]] + found
-        node = node.func.value
-    return found
+    parts = (cast,) if widening.scale is None else (cast, widening.scale)
+    return fix_of([model.edit.rewrite(call, moved_first, *parts, code=method)], reason)
 
 
 def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:
