@@ -14,6 +14,7 @@ from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import by_libcst, code, expression
 from rlint.edit.snippet import Snippet, as_line
 from rlint.edit.source_text import SourceText
+from rlint.edit.token_borders import separated
 from rlint.findings import Edit
 from rlint.syntax.libcst_kinds import KINDS
 from rlint.syntax.walk import descendants
@@ -130,7 +131,7 @@ class _Part:
         self.fast: dict[cst.CSTNode, ast.AST] = {}
         self.slow: dict[ast.AST, cst.CSTNode] = {}
         self.nodes: list[cst.CSTNode] = []
-        places = snippet.spans()
+        self._places = places = snippet.spans()
         by_place: dict[tuple[type[ast.AST], int], list[ast.AST]] = {}
         for node in _nodes_of(mates, source):
             if hasattr(node, "lineno"):
@@ -179,13 +180,28 @@ class _Part:
 
     def edits_by(self, node: cst.CSTNode, new: cst.CSTNode) -> tuple[Edit, ...]:
         """Return the edits that put one node in the place of another, in parentheses where it needs them."""
+        if isinstance(new, cst.BaseExpression) and isinstance(node, cst.BaseExpression) and not new.lpar:
+            new = new.with_changes(lpar=node.lpar, rpar=node.rpar)  # the layout of what is in them stays
         plain = self._with(node, new)
         if isinstance(new, cst.BaseExpression) and not new.lpar:
             wrapped = self._with(node, new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()]))
             meant = self._meaning(wrapped)
             if meant is not None and self._meaning(plain) != meant:
                 plain = wrapped
+            plain = self._separated(node, plain)
         return self.snippet.edits_to(plain)
+
+    def _separated(self, node: cst.CSTNode, lines: str) -> str:
+        """Put blanks beside the new code in changed lines where its tokens would become one with others."""
+        text, left = self._source.syntax.text, getattr(node, "lpar", ())
+        start, end = self._places[node]
+        if left:
+            start, end = self._places[left[0]][0], self._places[node.rpar[-1]][1]  # type: ignore[attr-defined]
+        behind = self.snippet.end - end
+        place = start - self.snippet.start + len(self.snippet.header)
+        new = lines[place : len(lines) - behind]
+        [edit] = separated([Edit(start, end, new)], text, self._source.syntax.mask)
+        return lines[:place] + edit.text + lines[len(lines) - behind :]
 
     def _with(self, node: cst.CSTNode, new: cst.CSTNode) -> str:
         return cst.ensure_type(self.snippet.module.visit(_Swapped(node, new)), cst.Module).code

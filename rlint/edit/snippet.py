@@ -30,8 +30,8 @@ class Snippet:
         self.start = positions.line_start(source.first_line(first))
         self.end = positions.line_start((last.end_lineno or last.lineno) + 1)
         lines = source.syntax.text[self.start : self.end]
-        self._header = f"{HEADER}{positions.newline}" if lines[:1] in (" ", "\t") else ""
-        text = self._header + lines
+        self.header = f"{HEADER}{positions.newline}" if lines[:1] in (" ", "\t") else ""
+        text = self.header + lines
         module = parsed(text, source.indent_unit(first))
         wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
         self._places = places = wrapper.resolve(PositionProvider)
@@ -42,7 +42,7 @@ class Snippet:
         for node, span in places.items():
             if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
                 begins = counted.line_start(span.start.line) + span.start.column
-                self._statements.setdefault(begins + self.start - len(self._header), node)
+                self._statements.setdefault(begins + self.start - len(self.header), node)
             elif isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
                 self._lines[node.body[0]] = node
 
@@ -63,7 +63,7 @@ class Snippet:
 
     def spans(self) -> dict[cst.CSTNode, tuple[int, int]]:
         """Return where LibCST's nodes stand in the file, parentheses around them left out."""
-        begins = self.start - len(self._header)
+        begins = self.start - len(self.header)
         return {
             node: (
                 begins + self._counted.line_start(span.start.line) + span.start.column,
@@ -75,9 +75,9 @@ class Snippet:
     def edits_to(self, new: str) -> tuple[Edit, ...]:
         """Return the edits that make other lines of these. Both have the header that makes them a block."""
         old = self._source.syntax.text[self.start : self.end]
-        if not new.startswith(self._header):
+        if not new.startswith(self.header):
             raise CannotWriteError("LibCST would write the code in another way")
-        return smallest_edits(self.start, old, new[len(self._header) :])
+        return smallest_edits(self.start, old, new[len(self.header) :])
 
 
 def as_line(node: Statement) -> cst.BaseStatement:
