@@ -1,25 +1,33 @@
-"""Which variables may share the memory of a tensor or an array: `base` that of `row = base.view(-1)`."""
+"""Which variables may share a value: `xs` that of `ys = xs`, `base` the memory of `row = base.view(-1)`."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
+from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
 _MEMORY = (TypeTag.TENSOR, TypeTag.NDARRAY)
+_BINDS_WHOLE = frozenset({BindingKind.ASSIGN, BindingKind.WALRUS})
 
 
 def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
-    """The tensors and arrays that the value of a variable may be a view of, by their names."""
+    """The variables whose value one may be, and the tensors and arrays that it may be a view of."""
     found: set[str] = set()
     waiting = [name]
     while waiting:
         for binding in analysis.names.bindings(waiting.pop())[1]:
             if binding.value is None:
                 continue
+            if not binding.path and binding.kind in _BINDS_WHOLE:
+                for part in _given(binding.value):
+                    if part.id not in (name.id, *found):
+                        found.add(part.id)
+                        waiting.append(part)
             kind = analysis.types.binding_kind(binding)
             if kind.fresh or is_immutable(kind):
                 continue
@@ -31,3 +39,19 @@ def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
                     found.add(part.id)
                     waiting.append(part)
     return frozenset(found)
+
+
+def _given(value: ast.expr) -> Iterator[ast.Name]:
+    """The variables one of which an expression gives on: `xs`, `xs if test else ys`, `xs or []`."""
+    match value:
+        case ast.Name():
+            yield value
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _given(body)
+            yield from _given(orelse)
+        case ast.BoolOp(values=values):
+            for each in values:
+                yield from _given(each)
+        case ast.NamedExpr(target=target, value=inner):
+            yield target
+            yield from _given(inner)

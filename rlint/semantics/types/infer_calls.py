@@ -58,6 +58,14 @@ class CallInference(DtypeInference):
         return deferred(f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
 
     def _of_call(self, node: ast.Call) -> Type:
+        found = self._result_of_call(node)
+        if found.fresh and any(
+            keyword.arg == "out" and not is_constant(keyword.value, None) for keyword in node.keywords
+        ):
+            return found._replace(fresh=False)  # it is what the argument holds
+        return found
+
+    def _result_of_call(self, node: ast.Call) -> Type:
         qualified = self.names.qualified(node.func)
         if qualified is not None:
             known = models.callable_fact(qualified, argument_count(node))
