@@ -74,14 +74,15 @@ class Rule:
         related: Sequence[tuple[Any, str]] = (),
     ) -> Finding:
         """Return the finding for `node`, with its place and its heat. One that `assumes` something (a clause
-        to follow "if") is likely, not certain. `related` are further places in this file, each with what
-        is to be said of it.
+        to follow "if") is likely, not certain, and so is one in code that only likely runs often. `related`
+        are further places in this file, each with what is to be said of it.
         """
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
         cadence = model.frequency.cadence(node)
         drivers = cadence.drivers if cadence is not None else ()
+        assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,
             name=self.name,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rlint.engine.dispatch import NodeDispatch
 from rlint.findings import Finding, Problem
-from rlint.fixing.demote import doubted, restored_doubt
+from rlint.fixing.demote import doubted, restored_doubt, without_safe_fix
 from rlint.fixing.fix_validation import held
 from rlint.registry import catalogue
 from rlint.run_data import FileResult, FileTask
@@ -292,7 +292,8 @@ def _run_rule(
             with passed_over(RecursionError):
                 for finding in rule.check(node, asked):
                     if finding.heat >= rule.heat:
-                        judged = restored_doubt(finding) if kinds.doubted else finding
+                        judged = without_safe_fix(finding)
+                        judged = restored_doubt(judged) if kinds.doubted else judged
                         found.setdefault((finding.start, finding.end, finding.message), judged)
         return held(doubted(list(found.values()), model), model, with_edits=edits) if found else []
     except RecursionError:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rlint.edit.deferred_edit import new_code
-from rlint.findings import Applicability, Edit, Finding, Fix
+from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.model import SemanticModel
 
@@ -38,6 +38,15 @@ def restored_doubt(finding: Finding) -> Finding:
     if fix is None or fix.safety is not Applicability.SAFE:
         return finding
     return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=RESTORED))
+
+
+def without_safe_fix(finding: Finding) -> Finding:
+    """Return a finding that is only likely without a fix that is applied unasked."""
+    fix = finding.fix
+    if finding.confidence is Confidence.CERTAIN or fix is None or fix.safety is not Applicability.SAFE:
+        return finding
+    reason = f"it changes what runs often only if {finding.assumption}"
+    return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason))
 
 
 def _with_doubt(

@@ -82,7 +82,8 @@ class FrequencyQueries:
 
     def runs_by_role(self, node: ast.AST) -> bool:
         """Does a node run in each call of a function that is only known to be called often by its name
-        (`act`, `store_transition`), as no code of the project calls it? `runs_each_pass` is False there.
+        (`act`, `store_transition`) or by what it does, as no code of the project calls it? `runs_each_pass`
+        is False there.
         """
         summary = self._symbols.function_at(node)
         if summary is None or not self._heat.by_role(summary) or self.loops(node):

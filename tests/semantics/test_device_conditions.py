@@ -91,19 +91,25 @@ def test_what_callers_drive_counts() -> None:
 
 
 def test_hot_by_name_alone() -> None:
-    """A method that only other programs call runs once per step if its name says so, and all of it does."""
+    """A method that only other programs call runs once per step if its name says so, and all of it does, what
+    it calls included.
+    """
     model = model_of("""
         class Agent:
             def act(self, observation):
                 look()
                 if self.steps % 100 == 0:
                     rarely()
+                    other()
                 return helper()
             def show(self):
                 print(self)
         def helper():
             return help_out()
+        def other():
+            seldom()
         """)
-    assert model.frequency.runs_by_role(expression(model, "look()"))
-    for call in ("rarely()", "help_out()", "print(self)"):
+    for call in ("look()", "help_out()"):
+        assert model.frequency.runs_by_role(expression(model, call))
+    for call in ("rarely()", "seldom()", "print(self)"):
         assert not model.frequency.runs_by_role(expression(model, call))

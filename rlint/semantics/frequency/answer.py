@@ -18,11 +18,14 @@ class Tempo(Enum):
 
 @frozen
 class Frequency:
-    """How often a line runs, and the chain that explains it: outermost link first."""
+    """How often a line runs, and the chain that explains it: outermost link first. Where the code alone does
+    not say so, it rests on an `assumption`, a clause after "if": "`Trainer.fit` is called for each batch".
+    """
 
     level: Heat
     chain: tuple[str, ...] = ()
     tempo: Tempo = Tempo.ONCE
+    assumption: str = ""
 
 
 COLD = Frequency(Heat.COLD)

@@ -13,6 +13,7 @@ from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
+from rlint.semantics.frequency.likely_roles import likely_role
 from rlint.semantics.frequency.roles import looks_on, role_of, role_of_learner, takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.project_index import ProjectIndex
@@ -109,17 +110,20 @@ class HeatMap:
             loop, driven = function.loops[index], own[index]
             now = self._behind(self._loop_guards(function, index), now, outside, function)
             outside[index] = now
-            if driven is not None and (driven > now.level or (driven is now.level and in_own_loop)):
+            if driven is not None and (
+                driven > now.level or (driven is now.level and (in_own_loop or bool(now.assumption)))
+            ):
                 # a training loop explains itself; of two nested ones the inner explains more
-                starts_here = now.level is Heat.COLD or driven is Heat.HOT or in_own_loop
+                starts_here = now.level is Heat.COLD or driven is Heat.HOT or in_own_loop or now.assumption
                 link = self._link(function, loop)
                 now = Frequency(driven, (link,) if starts_here else (*now.chain, link), _TEMPOS[driven])
                 in_own_loop = True
             elif driven is None and now.level is Heat.WARM and not loop.bounded:
-                now = Frequency(Heat.HOT, (*now.chain, self._link(function, loop)), Tempo.STEP)
+                chain = (*now.chain, self._link(function, loop))
+                now = Frequency(Heat.HOT, chain, Tempo.STEP, now.assumption)
         now = self._behind(guards, now, outside, function)
         if cap < now.level:
-            now = Frequency(cap, now.chain, _TEMPOS[cap])
+            now = Frequency(cap, now.chain, _TEMPOS[cap], now.assumption)
         return now if now.level is not Heat.COLD else COLD
 
     def _behind(
@@ -141,7 +145,7 @@ class HeatMap:
             if begins is not None:
                 bound = max(bound, begins.level)
             if bound < now.level:
-                now = Frequency(bound, now.chain, _tempo_behind(guards))
+                now = Frequency(bound, now.chain, _tempo_behind(guards), now.assumption)
         return now
 
     def at_call(self, edge: CallEdge) -> Frequency:
@@ -279,11 +283,25 @@ class HeatMap:
                 around = _enclosing(edge.caller, edge.site.loop)
                 yield from self._ways(edge.caller, around, way)
 
-    def by_role(self, function: FunctionSummary) -> bool:
-        """Is a function known to run often by its name alone: does no code of the project call it?"""
-        level = self.of_function(function.path).level
-        known = level is not Heat.COLD and not self.graph.callers(function.path)
-        return known and self._role(function).level is level
+    def by_role(self, function: FunctionSummary, seen: frozenset[str] = frozenset()) -> bool:
+        """Is a function known to run often by its name, or by what it does, alone: does no code of the
+        project call it, or do such functions, in each of their calls?
+        """
+        heat = self.of_function(function.path)
+        callers = self.graph.callers(function.path)
+        if heat.level is Heat.COLD or len(seen) > _CHAIN_LENGTH:
+            return False
+        if not callers:
+            return bool(heat.assumption) or self._role(function).level is heat.level
+        seen |= {function.path}
+        return any(
+            edge.site.loop == -1
+            and edge.site.each_pass is not False
+            and edge.caller.path not in seen
+            and self.at_call(edge).level is heat.level
+            and self.by_role(edge.caller, seen)
+            for edge in callers[:_MANY_CALLERS]
+        )
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """The last names in what calls that are not cold hand to a parameter; "" where it has none."""
@@ -400,6 +418,34 @@ class HeatMap:
                 queue.extend(self._targets(function, Heat.WARM))
         self._drain(queue, Heat.WARM)
         self._heat_measured(queue)
+        self._spread_likely(queue)
+
+    def _spread_likely(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
+        """From the functions that nobody is seen to call and that likely run often. What is known to run
+        often, or seldom, stays as it is.
+        """
+        for function in self._functions:
+            likely = self._likely(function)
+            if likely is not None:
+                queue.append((function, likely))
+        self._drain(queue, Heat.WARM)
+
+    def _likely(self, function: FunctionSummary) -> Frequency | None:
+        """How often a function likely runs that no code is seen to call."""
+        if (
+            function.path in self._in_tests
+            or function.module in self._onlookers
+            or self.of_function(function.path).level is not Heat.COLD
+            or not self._once[function.path] | self._many[function.path]
+            or self.callers(function)
+            or any(function.takes(site) for site in self._bounds.unresolved(function))
+        ):
+            return None
+        role = likely_role(function, self._many[function.path])
+        if role is None:
+            return None
+        chain = (f"{function.shown} ({role.what})",)
+        return Frequency(role.heat, chain, _TEMPOS[role.heat], f"`{function.shown}` is called {role.called}")
 
     def _is_paced(self, function: FunctionSummary) -> bool:
         """Whether all calls of a function are known, and made at intervals."""
@@ -420,8 +466,11 @@ class HeatMap:
     def _drain(self, queue: deque[tuple[FunctionSummary, Frequency]], lowest: Heat) -> None:
         while queue:
             function, heat = queue.popleft()
-            if heat.level < lowest or heat.level <= self.of_function(function.path).level:
+            known = self.of_function(function.path)
+            if heat.level < lowest or heat.level <= known.level:
                 continue
+            if heat.assumption and known.level is not Heat.COLD and not known.assumption:
+                continue  # what is known to run less often is not taken to run more often
             self._heat[function.path] = heat
             queue.extend(self._targets(function, Heat.HOT))
             if lowest is Heat.WARM:
@@ -438,7 +487,8 @@ class HeatMap:
             if heat.level is wanted and edge.target.path != function.path:
                 chain = (*heat.chain, edge.shown)
                 if len(chain) <= _CHAIN_LENGTH + 2:
-                    found.append((edge.target, Frequency(wanted, _shortened(chain), heat.tempo)))
+                    link = Frequency(wanted, _shortened(chain), heat.tempo, heat.assumption)
+                    found.append((edge.target, link))
         return found
 
     def _role(self, function: FunctionSummary) -> Frequency:

@@ -95,7 +95,7 @@ def evaluates(name: str) -> bool:
 LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model".split())
 """What methods are called that take gradient steps."""
 _LEARNS = LEARNS | {"update"}
-_WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes n_episodes".split())
+WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes n_episodes".split())
 
 
 def takes_gradient_step(site: CallSite) -> bool:
@@ -103,7 +103,7 @@ def takes_gradient_step(site: CallSite) -> bool:
 
     `model.learn(total_timesteps=...)` is a whole training, and `update` belongs to dicts and bars, too.
     """
-    if site.method not in _LEARNS or _WHOLE_TRAINING & {name for name, _ in site.arguments}:
+    if site.method not in _LEARNS or WHOLE_TRAINING & {name for name, _ in site.arguments}:
         return False
     if site.method in ("learn", "update"):
         learner = _AGENT_CLASS.search(site.receiver) or "model" in site.receiver

@@ -21,6 +21,7 @@ from rlint.semantics.dataflow.write_only import attributes_fed, looked_up
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.program_settings import defaults_of, settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
@@ -181,12 +182,38 @@ def _function(
         remembers(node, analysis),
         update_intervals=analysis.loops.update_intervals(node),
         reads=parameters_read(node, syntax),
+        updates=_updates(node, analysis),
+        takes_more=arguments.vararg is not None or arguments.kwarg is not None,
+        returns_values=any(returned.value is not None for returned in syntax.written.returns.get(node, ())),
         off=tuple(
             name
             for name, default in defaults_of(arguments)
             if isinstance(default, ast.Constant) and not default.value
         ),
     )
+
+
+def _updates(function: Function, analysis: FileAnalysis) -> bool:
+    """Whether a function takes a step of an optimizer once per call, and did not make that optimizer: one
+    that calls `backward` alone looks at gradients, and one with an optimizer of its own shows how it works.
+    """
+    if Driver.GRADIENT_STEP not in analysis.loops.function_drivers(function):
+        return False
+    steps = analysis.syntax.written.calls_of(frozenset({"step"}))
+    return any(
+        isinstance(step.func, ast.Attribute)
+        and analysis.loops.driver_of(step) is Driver.GRADIENT_STEP
+        and not _is_made_in(step.func.value, function, analysis)
+        for step in steps
+        if analysis.syntax.function(step) is function
+    )
+
+
+def _is_made_in(value: ast.expr, function: Function, analysis: FileAnalysis) -> bool:
+    if not isinstance(value, ast.Name):
+        return False
+    bindings = analysis.definitions.reaching(value)
+    return any(isinstance(binding.value, ast.Call) and is_in(binding.value, function) for binding in bindings)
 
 
 def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> None:

@@ -122,6 +122,9 @@ class FunctionSummary:
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     off: tuple[str, ...] = ()  # parameters that are False, None or 0 where a call leaves them out
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
+    updates: bool = False  # takes a step of an optimizer that it is given, once per call
+    takes_more: bool = False  # by `*args` or `**kwargs`
+    returns_values: bool = False  # hands something back to its callers, known or not
     walks_down: Type | None = None  # what stores the tree of sums that it walks down (see descents.py)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
@@ -159,6 +162,16 @@ class FunctionSummary:
             return argument
         parameters = self.call_parameters
         return parameters[int(argument)] if int(argument) < len(parameters) else ""
+
+    def takes(self, site: CallSite) -> bool:
+        """Whether a call passes no more, and nothing else, than the function has parameters for."""
+        if self.takes_more:
+            return True
+        parameters = self.call_parameters
+        return all(
+            (int(place) < len(parameters)) if place.isdigit() else place in parameters
+            for place, _ in site.arguments
+        )
 
     @property
     def shown(self) -> str:

@@ -1,0 +1,68 @@
+"""How often a function that nobody is seen to call likely runs, by what it does in its own lines."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rlint.findings import Heat
+from rlint.frozen import frozen
+from rlint.regex import regex
+from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.roles import WHOLE_TRAINING, looks_on
+from rlint.semantics.interprocedural.summary import FunctionSummary
+
+_ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
+_LOADED = regex(r"loader|dataset|(^|_)(args|cfg|config|opt|opts|options|hparams|flags)$")
+_WHOLE = regex(r"^_*(main|fit|(pre)?train(ing)?|run|(pre|re)?train_\w+|run_\w+|launch|experiment)$")
+
+
+@frozen
+class LikelyRole:
+    """How often a function likely runs, what it does, and what is assumed of its callers."""
+
+    heat: Heat
+    what: str
+    called: str
+
+
+_EACH_UPDATE = LikelyRole(Heat.HOT, "takes a gradient step", "for each gradient step")
+_EACH_BATCH = LikelyRole(Heat.WARM, "learns from a batch of rollouts", "for each batch of rollouts")
+_EACH_STEP = LikelyRole(Heat.HOT, "takes an environment step", "for each environment step")
+_EACH_ROLLOUT = LikelyRole(Heat.WARM, "collects a batch of rollouts", "for each batch of rollouts")
+
+
+def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRole | None:
+    """Return the likely role of a function without known callers, given what it drives many times, its calls
+    included. None for whole trainings, demonstrations and evaluations.
+    """
+    own_loops = {driver for loop in function.loops for driver in loop.drivers}
+    if not function.qualname or not (function.call_parameters or function.is_method):
+        return None
+    if looks_on(function.name) or function.name.startswith("__"):
+        return None
+    if function.updates and not _ROLLOUT & set(many):
+        return _EACH_UPDATE
+    if _WHOLE.search(function.name) or WHOLE_TRAINING & set(function.parameters):
+        return None
+    if Driver.GRADIENT_STEP in own_loops:
+        return _EACH_BATCH if _learns_from_what_it_is_given(function, many) else None
+    if Driver.GRADIENT_STEP in many:
+        return None
+    if Driver.ENVIRONMENT_STEP in function.drivers:
+        return _EACH_STEP if not _resets(function) and Driver.ENVIRONMENT_STEP not in many else None
+    if Driver.ENVIRONMENT_STEP in own_loops and function.returns_values:
+        return _EACH_ROLLOUT
+    return None
+
+
+def _learns_from_what_it_is_given(function: FunctionSummary, many: Collection[Driver]) -> bool:
+    return (
+        bool(function.call_parameters)
+        and not _ROLLOUT & set(many)
+        and not any(map(_LOADED.search, function.call_parameters))
+    )
+
+
+def _resets(function: FunctionSummary) -> bool:
+    """Whether a function begins an episode of its own, outside of loops and whatever happens."""
+    return any(site.method == "reset" and site.loop == -1 and not site.guards for site in function.calls)

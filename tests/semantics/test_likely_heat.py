@@ -1,0 +1,156 @@
+"""Functions that nobody is seen to call, and that likely run often by what they do."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from project_builder import build, expression, model_of
+from rlint.findings import Heat
+
+
+def heat_of_line(text: str) -> tuple[Heat, str]:
+    """How hot `line()` is, and what that rests on."""
+    model = model_of(textwrap.dedent(text))
+    heat = model.frequency.heat_of(expression(model, "line()"))
+    return heat.level, heat.assumption
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "assumption"),
+    [
+        (
+            "def adapt(net, batch, optimizer):\n    line()\n    net(batch).backward()\n    optimizer.step()",
+            Heat.HOT,
+            "`adapt` is called for each gradient step",
+        ),
+        (
+            """
+            class Algo:
+                def gather(self):
+                    for step in range(self.count):
+                        obs, reward, done, info = self.env.step(self.choose(obs))
+                    line()
+                    return obs
+            """,
+            Heat.WARM,
+            "`Algo.gather` is called for each batch of rollouts",
+        ),
+        (
+            """
+            class Algo:
+                def gather(self):
+                    for step in range(self.count):
+                        obs, reward, done, info = self.env.step(self.choose(obs))
+                    for step in reversed(range(self.count)):
+                        line()
+                    return obs
+            """,
+            Heat.HOT,
+            "`Algo.gather` is called for each batch of rollouts",
+        ),
+        (
+            """
+            class Algo:
+                def gather(self):
+                    for step in range(self.count):
+                        obs, reward, done, info = self.env.step(self.choose(obs))
+                        line()
+                    return obs
+            """,
+            Heat.HOT,
+            "",
+        ),
+        (
+            """
+            class Algo:
+                def improve(self, rollouts_of_all):
+                    for epoch in range(self.epochs):
+                        self.loss(rollouts_of_all).backward()
+                        self.optimizer.step()
+                    line()
+            """,
+            Heat.WARM,
+            "`Algo.improve` is called for each batch of rollouts",
+        ),
+        (
+            """
+            class Player:
+                def go_on(self, net):
+                    line()
+                    self.state, reward, done, info = self.env.step(net(self.state))
+                    if done:
+                        self.state = self.env.reset()
+                    return reward, done
+            """,
+            Heat.HOT,
+            "`Player.go_on` is called for each environment step",
+        ),
+        (
+            """
+            class Player:
+                def go_on(self, net):
+                    self.state, reward, done, info = self.env.step(net(self.state))
+                    self.keep(reward)
+                def keep(self, reward):
+                    line()
+            """,
+            Heat.HOT,
+            "`Player.go_on` is called for each environment step",
+        ),
+    ],
+)
+def test_by_what_a_function_does(text: str, level: Heat, assumption: str) -> None:
+    """Who takes a step of an optimizer or an environment is called for each, or for each batch of them."""
+    assert heat_of_line(text) == (level, assumption)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def main(env):\n    line()\n    while True:\n        env.step(0)\n    return env",
+        "def evaluate(env, net):\n    line()\n    for _ in range(9):\n        env.step(0)\n    return env",
+        "def try_out(env):\n    obs = env.reset()\n    line()\n    obs, *rest = env.step(0)\n    return obs",
+        "def gather(env):\n    line()\n    while True:\n        env.step(0)",
+        "def learn_all(loader, net):\n    line()\n    for b in loader:\n        net(b).backward()",
+        "def learn_all(net, epochs):\n    line()\n    for b in range(epochs):\n        net(b).backward()",
+        "def learn_all(env):\n    line()\n    while True:\n        env.step(0)\n        loss.backward()",
+        "def saliency(net, image):\n    line()\n    net(image).max().backward()\n    return image.grad",
+        "def once(net, x):\n    line()\n    opt = SGD(net)\n    net(x).backward()\n    opt.step()",
+        "def adapt(net, batch):\n    line()\n    net(batch).backward()\nadapt(make(), load())",
+        "def adapt(net, batch):\n    line()\n    return net(batch)",
+    ],
+)
+def test_whole_trainings_and_demonstrations_run_once(text: str) -> None:
+    """So do evaluations, and what is seen to be called once."""
+    assert heat_of_line(text) == (Heat.COLD, "")
+
+
+def test_what_is_seen_to_run_seldom_stays_so() -> None:
+    """A helper that episodes call is warm, whatever an uncalled function likely does with it."""
+    text = """
+    def go_on(env, net):
+        shared()
+        obs, reward, done, info = env.step(net)
+        return obs
+    def train(env):
+        for episode in range(100):
+            shared()
+            while True:
+                env.step(0)
+    def shared():
+        line()
+    """
+    assert heat_of_line(text) == (Heat.WARM, "")
+
+
+def test_a_call_that_fits_is_a_caller() -> None:
+    """A call of nobody knows what may be the only one; one that passes too much is another function's."""
+    agent = (
+        "class Algo:\n    def improve(self, batch):\n        line()\n        self.loss(batch).backward()\n"
+    )
+    for call, level in (("thing.improve(1)", Heat.COLD), ("thing.improve(1, 2)", Heat.HOT)):
+        models = build({"agent.py": agent, "train.py": f"import agent\nthing = agent.make()\n{call}\n"})
+        model = models["agent.py"]
+        assert model.frequency.heat_of(expression(model, "line()")).level is level
