@@ -23,7 +23,7 @@ _LOADER = regex(r"loader$|dataloader")
 _GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
 STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
 """Methods that may take gradient steps."""
-DRIVING = STEPPING | vocabulary.GENERATES | vocabulary.HANDS_OUT
+DRIVING = STEPPING | {"send"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
 """Methods that may drive what is around them."""
 
 
@@ -35,6 +35,8 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
     method = func.attr
     if method in ("step", "step_wait", "vector_step"):
         return _step(call, func, types)
+    if method == "send":
+        return Driver.ENVIRONMENT_STEP if _orders_step(call) else None
     if method in ("backward", "manual_backward"):
         return Driver.GRADIENT_STEP
     if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
@@ -53,6 +55,16 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
     return None
 
 
+def _orders_step(call: ast.Call) -> bool:
+    """Whether a message tells a worker to step its environment: `remote.send(("step", action))`."""
+    told = call.args[0] if call.args else None
+    if isinstance(told, (ast.Tuple, ast.List)) and told.elts:
+        told = told.elts[0]
+    elif isinstance(told, ast.Dict) and told.values:
+        told = told.values[0]
+    return isinstance(told, ast.Constant) and told.value in ("step", "step_async", "STEP")
+
+
 def _step(call: ast.Call, func: ast.Attribute, types: TypeInference) -> Driver | None:
     tag = types.type_of(func.value).tag
     name = (last_name(func.value) or "").lower()
@@ -62,6 +74,8 @@ def _step(call: ast.Call, func: ast.Attribute, types: TypeInference) -> Driver |
         return Driver.GRADIENT_STEP
     if tag not in (TypeTag.UNKNOWN, TypeTag.INSTANCE, TypeTag.MODULE):
         return None
+    if func.attr == "step_wait" and name not in ("self", "super"):
+        return Driver.ENVIRONMENT_STEP
     if _ENVIRONMENT.search(name):
         return Driver.ENVIRONMENT_STEP
     if _OPTIMIZER.search(name):

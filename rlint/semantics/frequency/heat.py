@@ -11,6 +11,7 @@ from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
 from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.likely_roles import likely_role
@@ -40,6 +41,7 @@ class HeatMap:
         self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
         self._heat: dict[str, Frequency] = {}
         self._bounds = FrequencyBounds(graph, self._in_tests)
+        self._environments = EnvironmentClasses(index)
         self._find_drivers()
         self._bounds.note_updates(self._once, self._many)
         for function in self._functions:
@@ -318,6 +320,8 @@ class HeatMap:
         """What each function does once per call, and what it does in loops, through the calls it makes."""
         once = {f.path: set(f.drivers) for f in self._functions}
         many = {f.path: {driver for loop in f.loops for driver in loop.drivers} for f in self._functions}
+        for step in self._environments.steps():
+            once[step.path].add(Driver.ENVIRONMENT_STEP)
         for function in self._functions:
             for site in self._learning_calls(function):
                 (once if site.loop == -1 else many)[function.path].add(Driver.GRADIENT_STEP)
@@ -497,7 +501,7 @@ class HeatMap:
             return COLD
         owner = function.qualname.rpartition(".")[0]
         cls = self.index.modules[function.module].classes.get(owner)
-        tag = self.index.class_kind(cls).tag if cls is not None else TypeTag.UNKNOWN
+        tag = self._environments.tag_of(cls) if cls is not None else TypeTag.UNKNOWN
         many = self._many[function.path]
         role = role_of(function, owner if cls is not None else "", tag, many)
         if role is None and not self.callers(function):

@@ -15,7 +15,7 @@ from rlint.semantics.interprocedural.summary import LoopSummary
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, SyntaxIndex
 from rlint.syntax.syntax_index import Loop as LoopNode
-from rlint.syntax.walk import RUN_LATER
+from rlint.syntax.walk import RUN_LATER, descendants
 
 BOUNDED = 8
 """A loop over at most so many constant items does not make its body hotter."""
@@ -216,16 +216,41 @@ class LoopIndex:
         of_functions: dict[ast.AST | None, set[Driver]] = {}
         for call in self.syntax.written.calls_of(DRIVING):
             driver = self.driver_of(call)
-            if driver is not None:
-                loop = self.innermost(call)
-                if loop is not None:
-                    of_loops.setdefault(loop, set()).add(driver)
-                else:
-                    of_functions.setdefault(self.syntax.function(call), set()).add(driver)
+            if driver is None:
+                continue
+            around = self.around(call)
+            in_turn = 0
+            while driver is Driver.ENVIRONMENT_STEP and in_turn < len(around):
+                if not self._goes_through(around[in_turn], call):
+                    break
+                in_turn += 1
+            # environments that are stepped in turn take one step together in what is around
+            for loop in around[: in_turn + 1]:
+                of_loops.setdefault(loop, set()).add(driver)
+            if in_turn == len(around):
+                of_functions.setdefault(self.syntax.function(call), set()).add(driver)
         for run in (*self.syntax.of_type(ast.For), *self.syntax.of_type(ast.AsyncFor)):
             if isinstance(run, (ast.For, ast.AsyncFor)) and is_loader(run.iter, self.types):
                 of_loops.setdefault(run, set()).add(Driver.BATCH)
         return of_loops, of_functions
+
+    def _goes_through(self, loop: AnyLoop, call: ast.Call) -> bool:
+        """Whether a loop calls the method of one of several objects in each pass."""
+        receiver = call.func
+        while isinstance(receiver, (ast.Attribute, ast.Subscript)):
+            receiver = receiver.value
+        if not isinstance(receiver, ast.Name) or isinstance(loop, ast.While):
+            return False
+        if isinstance(loop, (ast.For, ast.AsyncFor)):
+            targets, iterated = [loop.target], loop.iter
+        else:
+            targets, iterated = [part.target for part in loop.generators], loop.generators[0].iter
+        names = {name.id for target in targets for name in descendants(target) if isinstance(name, ast.Name)}
+        if receiver.id in names:
+            return True
+        index = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        picked = index.slice if isinstance(index, ast.Subscript) else None
+        return isinstance(picked, ast.Name) and picked.id in names and not isinstance(iterated, ast.Constant)
 
 
 def _outside(scope_node: ast.AST) -> list[ast.AST]:

@@ -162,6 +162,7 @@ def _function(
             kind = analysis.types.used_as(parameter.arg, syntax.scopes[node]) or kind
         if kind.tag is not TypeTag.UNKNOWN or kind.of:
             types[parameter.arg] = alike(kind)
+    returned = [each.value for each in syntax.written.returns.get(node, ()) if each.value is not None]
     return FunctionSummary(
         analysis.name,
         syntax.qualname(node),
@@ -184,7 +185,8 @@ def _function(
         reads=parameters_read(node, syntax),
         updates=_updates(node, analysis),
         takes_more=arguments.vararg is not None or arguments.kwarg is not None,
-        returns_values=any(returned.value is not None for returned in syntax.written.returns.get(node, ())),
+        returns_values=bool(returned),
+        hands_back=tuple(sorted({len(value.elts) for value in returned if isinstance(value, ast.Tuple)})),
         off=tuple(
             name
             for name, default in defaults_of(arguments)

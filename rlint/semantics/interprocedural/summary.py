@@ -122,6 +122,7 @@ class FunctionSummary:
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     off: tuple[str, ...] = ()  # parameters that are False, None or 0 where a call leaves them out
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
+    hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns as such
     updates: bool = False  # takes a step of an optimizer that it is given, once per call
     takes_more: bool = False  # by `*args` or `**kwargs`
     returns_values: bool = False  # hands something back to its callers, known or not

@@ -1,0 +1,61 @@
+"""Which classes of a project are environments, by what their `step` takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlint.models.value_type import TypeTag
+from rlint.regex import regex
+from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.interprocedural.project_index import ProjectIndex
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+
+_NAMED = regex(r"(?i)env|game|simulat|world|wrapper|mdp")
+_PARTS = frozenset({4, 5})
+"""What `step` gives: the observation, the reward, one flag or two, and the rest; some leave out the rest."""
+
+
+class EnvironmentClasses:
+    """The environments among the classes of a project: those that derive from a library's, and those with a
+    `reset` and a `step` that takes an action and gives four or five values, or hands on what another gives.
+    """
+
+    def __init__(self, index: ProjectIndex) -> None:
+        self._index = index
+        self._known: dict[str, bool] = {}
+
+    def tag_of(self, cls: ClassSummary) -> TypeTag:
+        """Return the tag of the instances of a class."""
+        tag = self._index.class_kind(cls).tag
+        if tag is not TypeTag.INSTANCE:
+            return tag
+        if cls.path not in self._known:
+            self._known[cls.path] = self._is_environment(cls)
+        return TypeTag.ENVIRONMENT if self._known[cls.path] else tag
+
+    def steps(self) -> Iterator[FunctionSummary]:
+        """Yield the methods that are steps of environments; those of tests are left out."""
+        for module in self._index.modules.values():
+            for cls in () if module.is_test else module.classes.values():
+                if "step" in cls.methods and self.tag_of(cls) is TypeTag.ENVIRONMENT:
+                    step = module.functions.get(f"{cls.qualname}.step")
+                    if step is not None:
+                        yield step
+
+    def _is_environment(self, cls: ClassSummary) -> bool:
+        step = self._index.method(cls, "step")
+        if step is None or not step.call_parameters or not self._gives_a_transition(step, cls):
+            return False
+        if self._index.method(cls, "reset") is not None:
+            return True
+        outside = [base for base in self._index.ancestry(cls) if isinstance(base, str)]
+        return any(_NAMED.search(base.rpartition(".")[2]) for base in outside)
+
+    def _gives_a_transition(self, step: FunctionSummary, cls: ClassSummary) -> bool:
+        if Driver.ENVIRONMENT_STEP in step.drivers:
+            return True
+        if not step.hands_back:
+            return False
+        return set(step.hands_back) <= _PARTS or (
+            set(step.hands_back) <= _PARTS | {3} and bool(_NAMED.search(cls.qualname))
+        )
