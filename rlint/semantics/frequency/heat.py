@@ -428,11 +428,24 @@ class HeatMap:
         """From the functions that nobody is seen to call and that likely run often. What is known to run
         often, or seldom, stays as it is.
         """
+        for function, what in self._registered():
+            assumes = f"`{function.shown}` {what} of a training"
+            queue.append(
+                (function, Frequency(Heat.HOT, (f"{function.shown} ({what})",), Tempo.STEP, assumes))
+            )
         for function in self._functions:
             likely = self._likely(function)
             if likely is not None:
                 queue.append((function, likely))
         self._drain(queue, Heat.WARM)
+
+    def _registered(self) -> Iterator[tuple[FunctionSummary, str]]:
+        """The functions that libraries call: hooks of networks, and what makes batches."""
+        for module in self.index.modules.values():
+            for path, what in () if module.is_test else module.registered:
+                for function in self.index.possible_callables(path, module.module):
+                    if function.path not in self._in_tests:
+                        yield function, what
 
     def _likely(self, function: FunctionSummary) -> Frequency | None:
         """How often a function likely runs that no code is seen to call."""

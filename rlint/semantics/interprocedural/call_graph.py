@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rlint.frozen import frozen
 from rlint.models import vocabulary
-from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Type, TypeTag, alternatives
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
 
@@ -76,6 +76,12 @@ class CallGraph:
                 named = _Named(cls, _plain(cls.qualname.rpartition(".")[2]))
                 for method in cls.methods:
                     self._defining.setdefault((program, method), []).append(named)
+        self._stored: dict[tuple[str, str], list[tuple[str, str]]] = {}  # by program and attribute
+        for module in index.modules.values():
+            program = self._programs.of(module.module)
+            for attribute, paths in module.stored:
+                held = self._stored.setdefault((program, attribute), [])
+                held.extend((path, module.module) for path in paths)
         self._note_arguments()
         for module in index.modules.values():
             for function in module.functions.values():
@@ -85,7 +91,7 @@ class CallGraph:
                     targets, guessed = self._targets(site, module.module)
                     if not targets:
                         unresolved.append(site)
-                    for target in targets:
+                    for target in (*targets, *self._finalizers(targets)):
                         edge = CallEdge(function, site, target, guessed)
                         made.append(edge)
                         self._callers.setdefault(target.path, []).append(edge)
@@ -160,8 +166,15 @@ class CallGraph:
                 return found, False
         if not site.method or site.receiver in ("super", "np", "torch"):
             return [], False
+        held = self._stored.get((self._programs.of(module), site.method), ())
+        if held:
+            stored = {f.path: f for path, where in held for f in self.index.possible_callables(path, where)}
+            if stored:
+                return list(stored.values()), True
         owner = site.path.rpartition(".")[0]
         kind = self._receiver(owner, module) if owner else UNKNOWN
+        if "{" in kind.of:
+            return self._of_any(kind, site.method), False
         cls = self.index.class_of(kind)
         if cls is not None:
             found = self.index.implementations(cls, site.method) or self._beside(cls, site.method)
@@ -178,6 +191,28 @@ class CallGraph:
         if library and self.index.symbol(library, module) is None:
             return [method for method in known if library in self._bases(method)], True
         return known, True
+
+    def _of_any(self, kind: Type, method: str) -> list[FunctionSummary]:
+        """The methods of a value of one of several classes, as far as they are known."""
+        found: dict[str, FunctionSummary] = {}
+        for path in alternatives(kind.of):
+            cls = self.index.symbol(path.removesuffix("()"), "")
+            if isinstance(cls, ClassSummary):
+                found.update((each.path, each) for each in self.index.implementations(cls, method))
+        return list(found.values())
+
+    def _finalizers(self, targets: list[FunctionSummary]) -> list[FunctionSummary]:
+        """What runs once for each object that is made."""
+        found = []
+        for target in targets:
+            cls = self._class_of(target) if target.name == "__init__" else None
+            finalizer = self.index.method(cls, "__del__") if cls is not None else None
+            if finalizer is not None:
+                found.append(finalizer)
+        return found
+
+    def _class_of(self, method: FunctionSummary) -> ClassSummary | None:
+        return self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
 
     def _receiver(self, owner: str, module: str) -> Type:
         """The kind of the receiver: as a class declares it, else as it follows from what is stored there."""
@@ -202,7 +237,7 @@ class CallGraph:
 
     def _may_be(self, kind: Type, method: FunctionSummary) -> bool:
         """May a value of a kind that is no class of the project be of the class that defines a method?"""
-        cls = self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        cls = self._class_of(method)
         if cls is None:
             return False
         tag = self.index.class_kind(cls).tag
@@ -214,7 +249,7 @@ class CallGraph:
 
     def _bases(self, method: FunctionSummary) -> tuple[ClassSummary | str, ...]:
         """The class that defines a method, and its bases."""
-        cls = self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        cls = self._class_of(method)
         return self.index.ancestry(cls) if cls is not None else ()
 
     def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:

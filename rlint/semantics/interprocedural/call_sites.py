@@ -8,12 +8,14 @@ from functools import lru_cache
 
 from rlint import models
 from rlint.findings import Heat
-from rlint.models.value_type import UNKNOWN, TypeTag
+from rlint.models.value_type import UNKNOWN, TypeTag, either
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.guards import Guard
+from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
 from rlint.semantics.interprocedural.interning import Interner
+from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
 from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.autograd import UNSAID
 from rlint.semantics.nn.gradient_summary import GradientSummaries
@@ -44,15 +46,38 @@ def calls_by_function(
         site = _call_site(call, analysis, gradients, alike)
         if site is not None:
             calls.setdefault(tree.function(call), []).append(site)
-        for later in handed_over(call, analysis):
+        handed = handed_over(call, analysis)
+        for later in handed:
             calls.setdefault(tree.function(call), []).append(later)
+        for path in called_by_library(call, analysis) if not handed else ():
+            calls.setdefault(tree.function(call), []).append(_plain_site(path, call, analysis, gradients))
+    for node, path in implicit_calls(analysis):
+        calls.setdefault(tree.function(node), []).append(_plain_site(path, node, analysis, gradients))
     return calls
+
+
+def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries) -> CallSite:
+    """A call that is not written as one, of which no arguments are known."""
+    loop = analysis.loops.innermost(node)
+    said = gradients.here.said_at(node) if gradients.concerned else UNSAID
+    return CallSite(
+        path,
+        "",
+        node.lineno,
+        analysis.loops.index[loop] if loop is not None else -1,
+        each_pass=analysis.loops.pacing.each_pass(node),
+        autograd=said.autograd,
+        entered=said.entered,
+        guards=analysis.loops.conditions.of(node),
+        locked=bool(analysis.locks.held(node)),
+    )
 
 
 def _call_site(
     call: ast.Call, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> CallSite | None:
     path = method = receiver = ""
+    are_its_own = True  # the arguments of what is called, not those of something around it
     qualified = analysis.names.qualified(call.func)
     if qualified is not None:
         if models.callable_fact(qualified) is not None or qualified.startswith("builtins."):
@@ -73,13 +98,19 @@ def _call_site(
         kind = analysis.types.type_of(call.func)
         if kind.of:
             path = f"{kind.of}()" if kind.tag in (TypeTag.MODULE, TypeTag.INSTANCE) else kind.of
+        elif held := callables_in(call.func, analysis):
+            path = either(*held)
+            are_its_own = False
+        source = source_of(call.func, analysis)
+        if source is not None:
+            method, receiver = source.attr, last_name(source.value) or ""
     if not path and not method:
         return None
     loops = analysis.loops
     loop = loops.innermost(call)
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-    are_told = bool(path)  # where nobody knows who is called, nobody gets them
+    are_told = bool(path) and are_its_own  # where nobody knows who is called, nobody gets them
     type_of = analysis.types.type_of
     arguments = [(name, type_of(value).aged() if are_told else UNKNOWN) for name, value in values]
     said = gradients.here.said_at(call) if gradients.concerned else UNSAID

@@ -28,6 +28,7 @@ from rlint.semantics.interprocedural.call_sites import calls_by_function
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.references import looks_up_names, mentions_of
+from rlint.semantics.interprocedural.stored_callables import registered_callables, stored_callables
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.architecture import NetworkParts
 from rlint.semantics.nn.architecture_summary import parts_of_file
@@ -75,6 +76,8 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
     summary.settings = settings_of(syntax)
+    summary.stored = stored_callables(analysis)
+    summary.registered = registered_callables(analysis)
     gradients = GradientSummaries(analysis)
     _add_functions(summary, analysis, gradients, alike)
     for node in syntax.of_type(ast.ClassDef):

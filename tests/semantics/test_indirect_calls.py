@@ -1,0 +1,165 @@
+"""Functions that run without a call that names them: what stores them, hands them on or stands for them."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from project_builder import build, expression, model_of
+from rlint.findings import Heat
+
+PROGRAM = """
+import functools
+import gymnasium
+import torch
+from functools import partial
+from torch.utils.data import DataLoader
+
+DEFINED
+
+def main(args, steps):
+    env = gymnasium.make("CartPole-v1")
+    MADE
+    for step in range(steps):
+        obs = env.step(0)
+        CALLED
+"""
+PLAIN = "def f(*given): return line(given)"
+RUNNER = """
+{plain}
+class Runner:
+    def __init__(self, given=None, other=None):
+        {made}
+    def run(self, obs):
+        return {called}
+"""
+
+
+def heat_of_line(defined: str, made: str, called: str) -> tuple[Heat, bool]:
+    """How hot `line(…)` is, and whether that is only likely."""
+    text = (
+        PROGRAM.replace("DEFINED", textwrap.dedent(defined)).replace("MADE", made).replace("CALLED", called)
+    )
+    model = model_of(text)
+    heat = model.frequency.heat_of(expression(model, "line(given)"))
+    return heat.level, bool(heat.assumption)
+
+
+@pytest.mark.parametrize(
+    ("made", "called"),
+    [
+        ("do = functools.partial(f, 1)", "do(obs)"),
+        ("do = partial(f, 1)", "do(obs)"),
+        ("do = torch.compile(f)", "do(obs)"),
+        ("do = args.do or f", "do(obs)"),
+        ("do = f if args.quick else args.do", "do(obs)"),
+        ("do = {'f': f}[args.kind]", "do(obs)"),
+        ("table = {'f': f}", "table[args.kind](obs)"),
+        ("", "torch.vmap(f)(obs)"),
+        ("", "sorted(obs, key=f)"),
+        ("", "list(map(f, obs))"),
+    ],
+)
+def test_behind_a_name(made: str, called: str) -> None:
+    """A name may stand for one of several functions, or for one that is bound to arguments or wrapped."""
+    assert heat_of_line(PLAIN, made or "pass", called) == (Heat.HOT, False)
+
+
+@pytest.mark.parametrize(
+    ("made", "called"),
+    [
+        ("self.do = given or f", "self.do(obs)"),
+        ("self.do = f if given is None else given", "self.do(obs)"),
+        ("self.do = partial(f, 1)", "self.do(obs)"),
+        ("self.do = {'f': f, 'g': given}", "self.do['f'](obs)"),
+        ("self.do = [f, given]", "[do(obs) for do in self.do]"),
+        ("self.do = {'f': self.own}", "self.do['f'](obs)"),
+    ],
+)
+def test_in_an_attribute(made: str, called: str) -> None:
+    """An attribute may hold one of several functions, or a collection of them."""
+    runner = RUNNER.format(plain=PLAIN, made=made, called=called)
+    runner += "    def own(self, obs):\n        return f(obs)\n"
+    assert heat_of_line(runner, "runner = Runner()", "runner.run(obs)") == (Heat.HOT, False)
+
+
+@pytest.mark.parametrize(
+    ("method", "called"),
+    [
+        ("__len__(self)", "len(thing)"),
+        ("__getitem__(self, i)", "thing[step]"),
+        ("__setitem__(self, i, x)", "thing[step] = obs"),
+        ("__iter__(self)", "for row in thing: pass"),
+        ("__enter__(self)", "with thing: pass"),
+        ("__exit__(self, *raised)", "with thing: pass"),
+        ("__del__(self)", "Thing()"),
+        ("__call__(self, x)", "thing(obs)"),
+    ],
+)
+def test_methods_that_syntax_calls(method: str, called: str) -> None:
+    """What is entered, gone through, indexed, measured, called or thrown away runs a method of its class."""
+    defined = f"class Thing:\n    def __init__(self): pass\n    def {method}:\n        return line(given)\n"
+    assert heat_of_line(defined, "thing = Thing()", called) == (Heat.HOT, False)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "net.register_forward_hook(f)",
+        "net.weight.register_hook(f)",
+        "for module in net.modules(): module.register_full_backward_hook(f)",
+        "loader = DataLoader(args.rows, collate_fn=f)",
+    ],
+)
+def test_what_libraries_call(made: str) -> None:
+    """Hooks, and what makes a batch of samples, likely run in each step of a training."""
+    text = PROGRAM.replace("DEFINED", PLAIN).replace("MADE", f"net = torch.nn.Linear(1, 1)\n    {made}")
+    model = model_of(text.replace("CALLED", "pass"))
+    heat = model.frequency.heat_of(expression(model, "line(given)"))
+    assert heat.level is Heat.HOT
+    assert heat.assumption.startswith("`f` ")
+    assert heat.assumption.endswith(" of a training")
+
+
+def test_one_of_several_classes_of_which_one_lacks_the_method() -> None:
+    """The others keep theirs."""
+    models = build(
+        {
+            "agents.py": """
+                class Alone:
+                    def act(self): pass
+                class Team:
+                    def act(self): pass
+                    def weigh(self):
+                        return line()
+                """,
+            "worker.py": """
+                class Worker:
+                    def __init__(self, env, agents):
+                        self.env, self.agents = env, agents
+                    def roll(self):
+                        while True:
+                            self.env.step(self.agents.weigh())
+                """,
+            "main.py": """
+                from agents import Alone, Team
+                from worker import Worker
+                class Runner:
+                    def __init__(self, args, env):
+                        if args.team:
+                            self.agents = Team()
+                        else:
+                            self.agents = Alone()
+                        self.worker = Worker(env, self.agents)
+                """,
+        }
+    )
+    model = models["agents.py"]
+    assert model.frequency.heat_of(expression(model, "line()")).level is Heat.HOT
+
+
+def test_functions_for_workers_are_no_calls_of_those_that_start_them() -> None:
+    """A thread runs its target once, however hot the place that starts it."""
+    made = "import threading; threading.Thread(target=f).start()"
+    assert heat_of_line(PLAIN, "pass", made) == (Heat.COLD, False)
