@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from rlint.rule import (
     Binding,
     BindingKind,
     Device,
+    Enum,
     SemanticModel,
     Trait,
     TypeTag,
     element_types,
     frozen,
+    is_in,
+    last_name,
+    legacy_tensors,
     models,
+    regex,
 )
 
 _FILL = models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS, "torch") | {"torch.scalar_tensor"}
@@ -30,7 +36,14 @@ CASTS = {
     name: _DEFAULT if name == "float" else f"torch.{dtype}" for name, dtype in element_types.CASTS.items()
 }
 """Methods that change the type of the numbers, and what to."""
-_VIEWS = models.having(Trait.RESHAPES, TypeTag.TENSOR) | {"contiguous"}
+_EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
+_VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
+_COMPUTES = models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
+_FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
+_DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
+_FIXED = frozenset({"fill_", "zero_"})
+_MEASURES = models.having(Trait.MEASURES, TypeTag.TENSOR) | {"device", "dtype", "is_cuda", "ndim", "shape"}
+_NO_MOVE = regex(r"d?type|precision|float|half|double|long|^int|bool|cpu|host")
 _KEYWORDS = frozenset(
     "dtype size data fill_value start end step steps base low high n m input row col".split()
 )
@@ -54,6 +67,8 @@ class DeviceMove:
     device: ast.expr | None
     dtype: ast.expr | None
     goes_on: bool  # without waiting
+    like: ast.expr | None = None
+    """The tensor whose device is taken: `x` of `.to(x)` and `.type_as(x)`."""
 
 
 @frozen
@@ -63,11 +78,34 @@ class MadeTensor:
     calls: tuple[ast.Call, ...]
     casts: tuple[ast.Call, ...] = ()
     is_computed: bool = False
+    filled_by: ast.Call | None = None
+    """What overwrites all numbers of the tensor: `.uniform_()`."""
+    expanded_by: ast.Call | None = None
+    """What shows the same numbers several times, where the copy to the device writes them down."""
+    is_named: bool = False
+    """Does a variable hold it on the way to the move?"""
+
+
+@frozen
+class Creation:
+    """A tensor that is made in host memory and moved to a device at once."""
+
+    move: DeviceMove
+    made: MadeTensor
+    binding: Binding | None
+    """The assignment that made it, where that is another statement than the move."""
+    is_conditional: bool
+    """Is it moved only where there is a device to move it to: `if args.cuda:`?"""
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
     """The move that a call is, to a device that need not be the host."""
     match call:
+        case ast.Call(func=ast.Attribute(value=source, attr="type_as"), args=[like], keywords=[]):
+            return _move_to(like, call, source, model)
+        case ast.Call(func=ast.Attribute(value=source, attr="type"), args=[to], keywords=[]):
+            there = _is_device_type(to, model)
+            return DeviceMove(call, source, None, None, goes_on=False) if there else None
         case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[], keywords=keywords):
             unknown = {keyword.arg for keyword in keywords} - {"device", "non_blocking"}
         case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[_], keywords=keywords):
@@ -86,20 +124,86 @@ def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
     is_to = isinstance(call.func, ast.Attribute) and call.func.attr == "to"
     if device is None and is_to:
         return None
-    if device is not None and (
-        (is_to and not model.types.is_device(device)) or model.types.device_of(device) is Device.HOST
-    ):
+    if device is not None and is_to and not model.types.is_device(device):
+        return _move_to(device, call, source, model) if len(named) == 1 else None
+    if device is not None and model.types.device_of(device) is Device.HOST:
         return None
     waits = named.get("non_blocking")
     goes_on = waits is not None and not (isinstance(waits, ast.Constant) and not waits.value)
     return DeviceMove(call, source, device, named.get("dtype"), goes_on)
 
 
+def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticModel) -> DeviceMove | None:
+    """The move to where another tensor lies."""
+    kind = model.types.type_of(like)
+    if kind.device is Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
+        return None
+    if not kind and (
+        not isinstance(like, (ast.Name, ast.Attribute, ast.Subscript))
+        or _NO_MOVE.search((last_name(like) or "").lower())
+        or (model.names.qualified(like) or "").startswith("torch.")
+    ):
+        return None
+    return DeviceMove(call, source, None, None, goes_on=False, like=like)
+
+
+def _is_device_type(named: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
+    """Is this a type of CUDA tensors, at least where there is a device?
+    `torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`.
+    """
+    match named:
+        case ast.Constant(value=str(name)):
+            return name.startswith("torch.cuda.")
+        case ast.IfExp(body=body, orelse=orelse) if depth > 0:
+            return _is_device_type(body, model, depth - 1) or _is_device_type(orelse, model, depth - 1)
+    if (
+        "torch.cuda." in (model.names.qualified(named) or "")
+        or "torch.cuda." in model.types.type_of(named).of
+    ):
+        return True
+    if not isinstance(named, ast.Name) or depth <= 0:
+        return False
+    return any(
+        binding.kind is BindingKind.ASSIGN
+        and binding.value is not None
+        and not binding.path
+        and _is_device_type(binding.value, model, depth - 1)
+        for binding in model.dataflow.definitions(named)
+    )
+
+
+def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
+    """The creation that ends in a move; None where anything but constructors makes the tensor, or where it
+    serves in host memory as well.
+    """
+    skipped = _skipped_by(move.call, model)
+    binding, is_conditional = None, skipped is Skipped.BY_DEVICE
+    if isinstance(move.source, ast.Name):
+        before = made_before(move.source, move.call, model, may_be_conditional=True)
+        if before is not None:
+            binding, is_conditional = before
+        elif is_conditional:
+            return None
+    made = made_by(binding.value if binding and binding.value else move.source, model)
+    if made is None:
+        return None
+    if is_conditional and binding is None and not isinstance(move.source, ast.Name):
+        is_conditional = False  # `zeros(3).cuda() if use_cuda else zeros(3)`
+    return Creation(move, made, binding, is_conditional)
+
+
 def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> MadeTensor | None:
-    """The constructors that make a tensor in this very expression; None where anything else takes part."""
+    """The constructors that make a tensor in this very expression, or in the lines that lead to it; None
+    where anything else takes part.
+    """
     if depth == 0:
         return None
     match expression:
+        case ast.Name():
+            before = made_before(expression, expression, model)
+            value = before[0].value if before is not None else None
+            made = made_by(value, model, depth - 1) if value is not None else None
+            return replace(made, is_named=True) if made is not None else None
         case ast.BinOp(left=left, right=right):
             return _computed([left, right], model, depth)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -136,6 +240,12 @@ def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: i
     made = made_by(func.value, model, depth - 1)
     if made is None or func.attr in _VIEWS:
         return made
+    if func.attr in _EXPANDS:
+        return replace(made, expanded_by=call)
+    if func.attr in _COMPUTES:
+        return replace(made, is_computed=True)
+    if func.attr in _FILLS_AGAIN:
+        return replace(made, filled_by=call)
     return MadeTensor(made.calls, (*made.casts, call), made.is_computed) if type_given(call, model) else None
 
 
@@ -185,6 +295,16 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
 
 
+def is_made_elsewhere(creation: Creation, model: SemanticModel) -> bool:
+    """May the constructors make their tensors on a device anyway, because the program has set one for all?
+    Those that are named after a type of tensors on the host do not.
+    """
+    names = {model.names.qualified(call.func) for call in creation.made.calls}
+    if not names <= LEGACY.keys() - {"torch.Tensor"} and model.program.mentions(*_DEFAULT_DEVICE):
+        return True
+    return legacy_tensors.has_device_around(creation.move.call, model)
+
+
 def is_data(call: ast.Call, model: SemanticModel) -> bool:
     """Does a constructor copy data that the program holds, rather than make numbers itself?"""
     name = model.names.qualified(call.func)
@@ -200,7 +320,9 @@ def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
     """In what numbers that a constructor makes may differ when they are made on the device, as clauses."""
     names = {model.names.qualified(call.func) or "" for call in made.calls}
     found = []
-    if names & _DRAW:
+    if made.filled_by is not None and (filled := _method(made.filled_by))[1:-2] not in _FIXED:
+        found.append(f"`{filled}` draws from the random stream of the device, not from that of the host")
+    elif names & _DRAW:
         found.append(
             f"`{min(names & _DRAW)}` draws from the random stream of the device, not from that of the host"
         )
@@ -214,6 +336,8 @@ def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
         found.append("arithmetic may round its last digits otherwise on a device")
     elif made.casts and not names <= _EXACT_IN_ANY_TYPE:
         found.append(f"`{_method(made.casts[0])}` may convert otherwise on a device")
+    if made.expanded_by is not None:
+        found.append(f"nothing may write to the result of `{_method(made.expanded_by)}`, which is a view")
     return found
 
 
@@ -229,22 +353,45 @@ def _method(call: ast.Call) -> str:
     return f".{call.func.attr}()" if isinstance(call.func, ast.Attribute) else ""
 
 
-def made_before(name: ast.Name, move: ast.Call, model: SemanticModel) -> Binding | None:
-    """The assignment that made the tensor which is moved here: nothing else has to do with it, and it is
-    moved whenever it is made.
+class Skipped(Enum):
+    """Whether a part of a statement is evaluated whenever the statement is."""
+
+    NEVER = "never"
+    BY_DEVICE = "by device"
+    """Only where there is a device: `x.cuda() if use_cuda else x`."""
+    BY_OTHERS = "by others"
+
+
+def made_before(
+    name: ast.Name, use: ast.expr, model: SemanticModel, *, may_be_conditional: bool = False
+) -> tuple[Binding, bool] | None:
+    """The assignment that made the tensor which is used here, and whether the use stands behind a condition
+    that asks for a device. Nothing else has to do with the tensor in between, and where the use is not
+    conditional, it follows whenever the tensor is made.
     """
     made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
         return None
     binding = made[0]
-    statement, assignment = model.syntax.statement(move), binding.statement
+    statement, assignment = model.syntax.statement(use), binding.statement
     if not isinstance(assignment, (ast.Assign, ast.AnnAssign)) or not isinstance(statement, _SIMPLE):
         return None
     if isinstance(assignment, ast.Assign) and len(assignment.targets) > 1:
         return None
+    skipped = _skipped_by(use, model)
     block, place = model.syntax.block(statement)
     before, earlier = model.syntax.block(assignment)
-    if block is not before or earlier >= place or _may_be_skipped(move, model):
+    around: ast.stmt = statement
+    if may_be_conditional and block is not before:
+        outer = model.parent(statement)
+        if not isinstance(outer, ast.If) or not model.types.asks_for_device(outer.test):
+            return None
+        around, skipped = outer, Skipped.BY_DEVICE if skipped is Skipped.NEVER else skipped
+        block, place = model.syntax.block(outer)
+    if block is not before or earlier >= place or skipped is Skipped.BY_OTHERS:
+        return None
+    is_conditional = skipped is Skipped.BY_DEVICE
+    if is_conditional and not (may_be_conditional and _is_assigned_to(name.id, statement)):
         return None
     scope = model.names.scope(name).lookup(name.id)
     if (
@@ -253,17 +400,40 @@ def made_before(name: ast.Name, move: ast.Call, model: SemanticModel) -> Binding
         or (scope.parent is None and model.program.is_imported(name.id))
     ):
         return None
-    reads = [
-        read for read in model.names.reads(name.id, scope) if binding in model.dataflow.definitions(read)
-    ]
-    return binding if reads == [name] else None
+    end = model.source.span(around)[1]
+    for read in model.names.reads(name.id, scope):
+        if read is name or binding not in model.dataflow.definitions(read) or _measures(read, model):
+            continue
+        if not is_conditional or not (model.source.span(read)[0] >= end or is_in(read, statement)):
+            return None
+    return binding, is_conditional
 
 
-def _may_be_skipped(move: ast.Call, model: SemanticModel) -> bool:
-    """Does the move stand in a part of its statement that is not always evaluated, or more than once?"""
-    for node in model.ancestors(move):
-        if isinstance(node, ast.stmt):
-            return False
-        if isinstance(node, _ON_CONDITION):
-            return True
+def _is_assigned_to(name: str, statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=target)]):
+            return target == name
     return False
+
+
+def _measures(read: ast.Name, model: SemanticModel) -> bool:
+    """Does a use only look at the form of a tensor?"""
+    parent = model.parent(read)
+    return isinstance(parent, ast.Attribute) and parent.attr in _MEASURES
+
+
+def _skipped_by(use: ast.expr, model: SemanticModel) -> Skipped:
+    """What decides whether a part of a statement is evaluated."""
+    found = Skipped.NEVER
+    child: ast.AST = use
+    for node in model.ancestors(use):
+        if isinstance(node, ast.stmt):
+            return found
+        if isinstance(node, ast.IfExp) and child is node.test:
+            pass
+        elif isinstance(node, ast.IfExp) and model.types.asks_for_device(node.test):
+            found = Skipped.BY_DEVICE
+        elif isinstance(node, _ON_CONDITION):
+            return Skipped.BY_OTHERS
+        child = node
+    return found

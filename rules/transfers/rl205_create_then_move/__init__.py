@@ -64,19 +64,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, legacy_tensors
+from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.transfers._shared.made import (
     LEGACY,
+    Creation,
     DeviceMove,
-    MadeTensor,
+    creation_of,
     is_data,
-    made_before,
-    made_by,
+    is_made_elsewhere,
     move_of,
 )
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
-
-DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 
 
 class CreateThenMove(Rule):
@@ -86,38 +84,46 @@ class CreateThenMove(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda"})
+    callees = frozenset({"to", "cuda", "type", "type_as"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("to", "cuda"):
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
             return
         move = move_of(node, model)
         if move is None or model.frequency.heat_of(node).level < self.heat:
             return
-        binding = made_before(move.source, node, model) if isinstance(move.source, ast.Name) else None
-        made = made_by(binding.value if binding and binding.value else move.source, model)
-        if made is None or model.program.mentions(*DEFAULT_DEVICE):
+        creation = creation_of(move, model)
+        if creation is None or is_made_elsewhere(creation, model):
             return
-        if legacy_tensors.has_device_around(node, model):
-            return
-        data = [call for call in made.calls if is_data(call, model)]
+        data = data_of(creation, model)
         if data and move.goes_on:
             return  # `device=` would wait for the copy
+        like = move.like
         yield self.finding(
             model,
             node,
-            message(move, made, data, model),
-            fix=build_fix(move, made, binding.statement if binding else None, model),
-            advice=advice(made, data, model),
+            message(move, creation, data, model),
+            fix=build_fix(creation, data, model),
+            advice=advice(creation, data, model),
+            assumes=f"`{model.source.text(like)}` lies on an accelerator" if like is not None else None,
         )
 
 
-def message(move: DeviceMove, made: MadeTensor, data: list[ast.Call], model: SemanticModel) -> str:
+def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
+    """The constructors that copy data which the program holds."""
+    made = creation.made
+    return [call for call in made.calls if is_data(call, model)] if made.filled_by is None else []
+
+
+def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
     """What is made, and where it goes."""
-    constructor = model.source.text(made.calls[0].func)
+    constructor = model.source.text(creation.made.calls[0].func)
     assert isinstance(move.call.func, ast.Attribute)
-    shown = f".{move.call.func.attr}({model.source.text(move.device) if move.device is not None else ''})"
+    given = move.device if move.device is not None else move.like
+    if given is None and move.call.args:
+        given = move.call.args[0]
+    shown = f".{move.call.func.attr}({model.source.text(given) if given is not None else ''})"
     if "\n" in shown:
         shown = f".{move.call.func.attr}()"
     if data:
@@ -127,12 +133,14 @@ def message(move: DeviceMove, made: MadeTensor, data: list[ast.Call], model: Sem
     return f"`{constructor}` fills host memory, and the program waits while `{shown}` copies it"
 
 
-def advice(made: MadeTensor, data: list[ast.Call], model: SemanticModel) -> str:
+def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
     """What to write instead."""
-    old = [call for call in made.calls if model.names.qualified(call.func) in LEGACY]
+    calls, like = creation.made.calls, creation.move.like
+    device = f"{model.source.text(like)}.device" if isinstance(like, (ast.Name, ast.Attribute)) else "..."
+    old = [call for call in calls if model.names.qualified(call.func) in LEGACY]
     if old and data:
         dtype = LEGACY[model.names.qualified(old[0].func) or ""]
-        return f"Make it there: `torch.as_tensor(..., dtype={dtype}, device=...)`"
+        return f"Make it there: `torch.as_tensor(..., dtype={dtype}, device={device})`"
     if old:
-        return "Make it there: `torch.empty(..., device=...)`"
-    return f"Make it there: `{model.source.text(made.calls[0].func)}(..., device=...)`"
+        return f"Make it there: `torch.empty(..., device={device})`"
+    return f"Make it there: `{model.source.text(calls[0].func)}(..., device={device})`"

@@ -8,6 +8,7 @@ from rlint.rule import Applicability, Device, Edit, Fix, SemanticModel, TypeTag,
 from rlint.rules.transfers._shared.evaluated import is_same_behind
 from rlint.rules.transfers._shared.made import (
     LEGACY,
+    Creation,
     DeviceMove,
     MadeTensor,
     difference,
@@ -20,14 +21,16 @@ _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
 
 
-def build_fix(
-    move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, model: SemanticModel
-) -> Fix | None:
-    """Hand the device to the constructors, and drop the move. `assignment` gave the tensor its name."""
+def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticModel) -> Fix | None:
+    """Hand the device to the constructors, and drop the move."""
+    move, made = creation.move, creation.made
+    assignment = creation.binding.statement if creation.binding is not None else None
+    if creation.is_conditional:
+        return None
     device = device_text(move, model)
     if device is None or not is_silent(move, model) or not is_early(move, made, assignment, model):
         return None
-    data = any(is_data(call, model) for call in made.calls)
+    data = bool(from_data)
     doubt = doubt_about_device(move, device, model)
     reasons = [doubt] if doubt else []
     keywords, converted = {"device": device}, made.casts if data else ()
@@ -61,6 +64,10 @@ def build_fix(
 
 def device_text(move: DeviceMove, model: SemanticModel) -> str | None:
     """How the device is written as an argument of a constructor."""
+    if not isinstance(move.call.func, ast.Attribute) or move.call.func.attr not in ("to", "cuda"):
+        return None
+    if move.like is not None:
+        return None  # its type is taken, too
     if move.device is None:
         return '"cuda"'
     if isinstance(move.device, ast.Constant) and isinstance(move.device.value, int):
@@ -102,7 +109,7 @@ def is_early(move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, mo
     """Is the device the same where the tensor is made?"""
     if move.device is None:
         return True
-    if assignment is not None:
+    if assignment is not None or made.is_named:
         return model.dataflow.unchanged_between(move.device, made.calls[0], move.call)
     later = [part for call in _passed(move, made) for part in (*call.args, *map(_value, call.keywords))]
     same: bool = is_same_behind(move.device, later, made.calls[0], move.device, model)
