@@ -20,6 +20,7 @@ from rlint.semantics.model_names import NameQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import Function
+from rlint.syntax.walk import is_in
 
 
 class FrequencyQueries:
@@ -56,6 +57,28 @@ class FrequencyQueries:
         return known
 
     def _heat_of(self, node: ast.AST) -> Frequency:
+        written = self._heat_where_written(node)
+        called = [self.heat_of(call) for call in self._calls_of_lambda(node)]
+        return max(written, *called, key=lambda frequency: frequency.level) if called else written
+
+    def _calls_of_lambda(self, node: ast.AST) -> list[ast.Call]:
+        """The calls in this file of the lambda around a node, if it has a name: `to_device = lambda x: …`."""
+        if not self._syntax.of_type(ast.Lambda):
+            return []
+        made = next((part for part in self._syntax.ancestors(node) if isinstance(part, ast.Lambda)), None)
+        if made is None:
+            return []
+        match self._syntax.parents[made]:
+            case ast.Assign(targets=[ast.Name(id=name) as target]):
+                pass
+            case _:
+                return []
+        scope = self._names.scope(target).lookup(name)
+        uses = self._names.reads(name, scope) if scope is not None else []
+        calls = [self._syntax.parents[use] for use in uses]
+        return [call for call in calls if isinstance(call, ast.Call) and not is_in(call, made)]
+
+    def _heat_where_written(self, node: ast.AST) -> Frequency:
         summary = self._symbols.function_at(node)
         if summary is None:
             return COLD
@@ -194,6 +217,12 @@ class FrequencyQueries:
             )
             if summary is not None and self._heat.may_be_warm(summary):
                 found.add(function)
+        if found:  # a lambda with a name is as warm as its calls
+            found.update(
+                self._syntax.function(made)
+                for made in of_type(ast.Lambda)
+                if isinstance(self._syntax.parents[made], ast.Assign)
+            )
         return frozenset(found)
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:

@@ -38,7 +38,7 @@ CASTS = {
 """Methods that change the type of the numbers, and what to."""
 _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
 _VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
-_COMPUTES = models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
+_COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, TypeTag.TENSOR)
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _FIXED = frozenset({"fill_", "zero_"})
@@ -242,11 +242,21 @@ def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: i
         return made
     if func.attr in _EXPANDS:
         return replace(made, expanded_by=call)
-    if func.attr in _COMPUTES:
+    if func.attr in _COMPUTES and all(_is_number(part, model) for part in (*call.args, *call.keywords)):
         return replace(made, is_computed=True)
     if func.attr in _FILLS_AGAIN:
         return replace(made, filled_by=call)
     return MadeTensor(made.calls, (*made.casts, call), made.is_computed) if type_given(call, model) else None
+
+
+def _is_number(part: ast.AST, model: SemanticModel) -> bool:
+    value = part.value if isinstance(part, ast.keyword) else part
+    if isinstance(value, ast.UnaryOp):
+        value = value.operand
+    if not isinstance(value, ast.expr):
+        return False
+    kind = model.types.type_of(value)
+    return kind.tag in _NUMBERS or (not kind and isinstance(value, ast.Attribute))
 
 
 def type_given(call: ast.Call, model: SemanticModel) -> str | None:

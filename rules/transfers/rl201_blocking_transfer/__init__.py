@@ -71,8 +71,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Device, Finding, Fix, Heat, Rule, SemanticModel, Type, TypeTag, batches
+from rlint.rule import (
+    FUNCTIONS,
+    Applicability,
+    Device,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    Type,
+    TypeTag,
+    batches,
+)
+from rlint.rules.transfers._shared.made import creation_of, move_of
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
+    is_from_elsewhere,
     is_made_here,
     is_never_written,
     is_used_as_mapping,
@@ -106,10 +120,18 @@ class BlockingTransfer(Rule):
         target = target_of(node, method, model)
         if target is None or target in (Device.HOST, Device.OTHER):
             return
-        if not lies_on_host(source, model) or model.frequency.heat_of(node).level < self.heat:
+        is_sure = lies_on_host(source, model)
+        if not is_sure and not may_lie_on_host(node, source, model):
+            return
+        if model.frequency.heat_of(node).level < self.heat:
             return
         if is_made_here(source, model) or model.types.is_on_cpu(node):
             return  # create-then-move; or no copy at all
+        move = move_of(node, model)
+        if move is not None and creation_of(move, model) is not None:
+            return
+        if not is_sure and not is_from_elsewhere(source, model):
+            return
         kind = model.types.type_of(source)
         yield self.finding(
             model,
@@ -117,6 +139,7 @@ class BlockingTransfer(Rule):
             message(node, kind, model),
             fix=build_fix(node, source, target, model),
             advice=advice(kind),
+            assumes=None if is_sure else f"`{shortened(source, model)}` is a tensor in host memory",
         )
 
 
@@ -135,6 +158,35 @@ def lies_on_host(source: ast.expr, model: SemanticModel) -> bool:
         return False
     # a batch of unknown make may be an object that takes no `non_blocking`
     return batches.is_plain(kind) if kind.tag is TypeTag.BATCH else not is_used_as_mapping(source, model)
+
+
+def may_lie_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> bool:
+    """Does the program move a tensor of which nothing is known, and would there be no reason to if it lay on
+    the device: `.cuda()`, or a move behind a condition that asks for a device?
+    """
+    kind = model.types.type_of(source)
+    if kind.device is not Device.UNKNOWN or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
+        return False
+    assert isinstance(call.func, ast.Attribute)
+    return call.func.attr == "cuda" or is_behind_device_test(call, model)
+
+
+def is_behind_device_test(call: ast.Call, model: SemanticModel) -> bool:
+    """Is a call made only where the innermost condition around it finds a device?"""
+    child: ast.AST = call
+    for around in model.ancestors(call):
+        if isinstance(around, FUNCTIONS):
+            return False
+        if isinstance(around, (ast.If, ast.IfExp)) and child is not around.test:
+            return model.types.asks_for_device(around.test)
+        child = around
+    return False
+
+
+def shortened(source: ast.expr, model: SemanticModel) -> str:
+    """An expression in one line, cut where it is long."""
+    text = " ".join(model.source.text(source).split())
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Binding, BindingKind, SemanticModel, Trait, TypeTag, batches, models
+from rlint.rule import Binding, BindingKind, SemanticModel, Trait, TypeTag, batches, descendants, models
 
 CONSTRUCTORS = models.having(
     Trait.ALLOCATES
@@ -23,26 +23,48 @@ _PARTS = frozenset({"items", "values"})
 _DEPTH = 6
 
 
-def is_made_here(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Does a constructor make the tensor in this expression, or in the lines before that run as often?"""
+def is_made_here(source: ast.expr, model: SemanticModel) -> bool:
+    """Does a constructor make the tensor in this very expression?"""
     root = root_of(source, model)
     if isinstance(root, ast.BinOp):
-        return is_made_here(root.left, model, depth - 1) or is_made_here(root.right, model, depth - 1)
-    if isinstance(root, ast.Call):
-        return model.names.qualified(root.func) in CONSTRUCTORS
-    if not isinstance(root, ast.Name) or depth <= 0:
+        return is_made_here(root.left, model) or is_made_here(root.right, model)
+    return isinstance(root, ast.Call) and model.names.qualified(root.func) in CONSTRUCTORS
+
+
+def is_from_elsewhere(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
+    """May a tensor of which nothing is known lie in host memory: is it neither what a network gives nor what
+    has been moved to a device before?
+    """
+    root = root_of(source, model)
+    if isinstance(root, ast.Attribute):
+        return False  # it may have been moved once and for all
+    for node in descendants(source):
+        match node:
+            case ast.Call() if model.gradients.gives_gradient(node):
+                return False
+            case ast.Call(func=ast.Attribute(attr="to" | "cuda" | "type_as")):
+                return False
+            case ast.keyword(arg="device"):
+                return False
+    if not isinstance(root, ast.Name):
+        return True
+    if depth <= 0:
         return False
-    made = [
-        binding
-        for binding in model.dataflow.definitions(root)
-        if binding.kind is BindingKind.ASSIGN and not binding.path
-    ]
-    return bool(made) and all(
-        binding.value is not None
-        and model.frequency.loops(binding.statement) == model.frequency.loops(source)
-        and is_made_here(binding.value, model, depth - 1)
-        for binding in made
-    )
+    definitions = model.dataflow.definitions(root)
+    return bool(definitions) and all(_may_come_from_host(each, model, depth) for each in definitions)
+
+
+def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> bool:
+    value = binding.value
+    if binding.kind is not BindingKind.ASSIGN:  # a loader of the program's own may move what it gives
+        return value is None or model.types.type_of(value).tag is not TypeTag.INSTANCE
+    if value is None or isinstance(value, (ast.Subscript, ast.Attribute)):
+        return True  # a part of what somebody handed over
+    if isinstance(value, ast.Tuple) and len(binding.path) == 1:
+        index = binding.path[0]
+        if 0 <= index < len(value.elts):
+            value = value.elts[index]
+    return is_from_elsewhere(value, model, depth - 1)
 
 
 def root_of(expression: ast.expr, model: SemanticModel) -> ast.expr:
