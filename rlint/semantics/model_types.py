@@ -146,6 +146,18 @@ class TypeQueries:
         self._analysis.types.doubted |= owner is not None and self._index.is_restored(owner)
         return True
 
+    def is_likely_setting(self, attribute: ast.Attribute) -> bool:
+        """Is `self.x` or `self.args.x` a setting if what cold code sets on objects of unknown classes, while
+        it reads options before the training, does not count?
+        """
+        if self._names.is_self(attribute.value):
+            owner = self._symbols.class_at(attribute)
+            return owner is not None and self._settled.is_likely_settled(owner, attribute.attr)
+        holder = attribute.value
+        if not isinstance(holder, ast.Attribute) or not self.is_likely_setting(holder):
+            return False
+        return self._settled.is_likely_settled(self.class_of_value(holder), attribute.attr)
+
     def is_immutable(self, call: ast.expr) -> bool:
         """Is what an expression gives surely a value that nobody can change, whichever it is?"""
         if is_immutable(self.type_of(call)):

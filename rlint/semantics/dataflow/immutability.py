@@ -74,8 +74,21 @@ class Immutability:
             known = self._known[key] = self._find(owner, attribute)
         return known
 
-    def _find(self, owner: ClassSummary | None, attribute: str) -> bool:
+    def is_likely_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
+        """Is it settled but for functions that run once, which set an attribute of this name on objects of
+        unknown classes, as those do that read the options of a program?
+        """
+        return self._find(owner, attribute, but_for_cold_code=True)
+
+    def _is_cold(self, path: str, function: FunctionSummary) -> bool:
+        """Is an attribute of an object of an unknown class set in code that runs once?"""
+        known = self._index.class_of(self._index.resolve(path, function.module)) if path else None
+        return known is None and self._heat.of_function(function.path).level is Heat.COLD
+
+    def _find(self, owner: ClassSummary | None, attribute: str, *, but_for_cold_code: bool = False) -> bool:
         writers = self._index.setters(attribute)
+        if but_for_cold_code:
+            writers = [writer for writer in writers if not self._is_cold(*writer)]
         if owner is None:
             return not any(self._concerns(path, function, None) for path, function in writers)
         family = [cls for cls in self._index.ancestry(owner) if not isinstance(cls, str)]

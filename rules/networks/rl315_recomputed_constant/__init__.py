@@ -7,8 +7,9 @@ alone: `torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`
 anything else. Configuration are literals, variables of the module that are bound once, attributes that
 nothing but the constructor sets, and in a loop what the loop does not change.
 
-What is written into, stored or returned is left alone, and so is everything that reads an attribute
-which may be a tensor: a value computed of weights that learn is no constant.
+What is written into is left alone, and so is everything that reads an attribute which may be a tensor: a
+value computed of weights that learn is no constant. What is stored or returned, or read from settings of an
+object that this program does not define (`self.args.n_agents`), gets advice alone.
 
 ## Why is it slow
 A constructor allocates memory, asks for its arguments and, for a list, reads it number by number. On a
@@ -86,7 +87,11 @@ from rlint.rule import Fate, Finding, Rule, SemanticModel, TypeTag, descendants,
 from rlint.rules.networks.rl315_recomputed_constant.constant import Hoisted, constant_at
 from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, HomeKind, home_of
-from rlint.rules.networks.rl315_recomputed_constant.makers import MAKERS, is_maker
+from rlint.rules.networks.rl315_recomputed_constant.makers import (
+    CALLED,
+    is_computed_maker,
+    is_maker,
+)
 
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
@@ -102,7 +107,7 @@ class RecomputedConstant(Rule):
     seeds = ("S3.3", "S1.E3")
     claims = ("time",)
     visits = (ast.Call,)
-    callees = last_names(*MAKERS)
+    callees = last_names(*CALLED)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first constructor in a constant expression."""
@@ -110,15 +115,35 @@ class RecomputedConstant(Rule):
         if not is_maker(node, model) or model.frequency.heat_of(node).level < self.heat:
             return
         found = constant_at(node, model)
-        if found is None or not is_only_read(found, model) or is_kept_by_hand(found, model):
+        if found is None:
+            return
+        home = home_of(found, model)
+        if home is None and found.names:  # a part of it may depend on nothing
+            found = constant_at(node, model, may_read_names=False)
+            home = home_of(found, model) if found is not None else None
+        if found is None or home is None or is_kept_by_hand(found, model):
             return
         if is_asked_for_defaults(found.node, model):
             return
-        home = home_of(found, model)
-        if home is not None:
-            fix = build_fix(found, home, model)
-            message = message_for(node, found, home, model)
-            yield self.finding(model, found.node, message, fix=fix, advice=advice_for(found, home, model))
+        only_read = is_only_read(found, model)
+        if not only_read and not is_worth_a_word(found, home, model):
+            return
+        yield self.finding(
+            model,
+            found.node,
+            message_for(node, found, home, model),
+            fix=build_fix(found, home, model) if only_read and not found.assumed else None,
+            advice=advice_for(found, home, model),
+            assumes=assumption(found, model),
+        )
+
+
+def assumption(found: Hoisted, model: SemanticModel) -> str | None:
+    """What must be true of settings that other code could change."""
+    names = list(dict.fromkeys(f"`{model.source.text(attribute)}`" for attribute in found.assumed))
+    if not names:
+        return None
+    return f"{_joined(names)} {'do' if len(names) > 1 else 'does'} not change during training"
 
 
 def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
@@ -179,6 +204,29 @@ def is_only_read(found: Hoisted, model: SemanticModel) -> bool:
         reads = (model.names.qualified(parent.func) or "").startswith(("torch.", "numpy."))
         return reads or model.types.type_of(parent.func).tag is TypeTag.MODULE
     return fate is Fate.READ
+
+
+def is_worth_a_word(found: Hoisted, home: Home, model: SemanticModel) -> bool:
+    """Does building a constant that is returned, stored or the start of something else take time? What is
+    written into is no constant, and a small array is as quickly built as copied.
+    """
+    if model.dataflow.use_of(found.node).fate is Fate.CHANGED or home.kind == HomeKind.LOOP:
+        return False
+    makers = [
+        part for part in descendants(found.node) if isinstance(part, ast.Call) and is_maker(part, model)
+    ]
+    if not any(is_computed_maker(maker, model) for maker in makers):
+        return False
+    if model.types.type_of(found.node).tag is TypeTag.NDARRAY and not found.settings:
+        return False
+    statement = model.syntax.statement(found.node)
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target]):
+            loops = model.frequency.loops(statement)
+            return all(
+                model.frequency.loops(binding.statement) == loops for binding in model.names.bindings(target)
+            )
+    return True
 
 
 def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:

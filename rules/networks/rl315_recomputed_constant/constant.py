@@ -64,6 +64,8 @@ class Hoisted:
     loose: list[ast.Attribute] = field(default_factory=list)
     inlined: dict[ast.Name, ast.expr] = field(default_factory=dict)
     devices: list[ast.Attribute] = field(default_factory=list)
+    assumed: list[ast.Attribute] = field(default_factory=list)
+    """Settings of objects of other programs, which cold code alone sets as far as this one goes."""
 
     def take(self, other: Hoisted) -> None:
         """Note what a part reads."""
@@ -73,21 +75,22 @@ class Hoisted:
         self.loose += other.loose
         self.inlined |= other.inlined
         self.devices += other.devices
+        self.assumed += other.assumed
 
 
-def constant_at(call: ast.Call, model: SemanticModel) -> Hoisted | None:
+def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = True) -> Hoisted | None:
     """The largest constant expression whose first constructor is `call`, if it takes time to build."""
     if not is_maker(call, model):
         return None
     reader = _Reader(model)
     found = reader.read(call)
-    if found is None:
+    if found is None or (found.names and not may_read_names):
         return None
     for whole in around(call, model):
         if size_of(whole) > size_of(call) + _MOST_AROUND:
             break
         wider = reader.read(whole)
-        if wider is None:
+        if wider is None or (wider.names and not may_read_names):
             break
         if model.types.type_of(whole).tag in ARRAYS:
             found = wider
@@ -266,7 +269,10 @@ class _Reader:
         root = chain[-1].value
         if self.model.names.is_self(root):
             found.settings.append(node)
-            return self.model.types.is_setting(node)
+            if self.model.types.is_setting(node):
+                return True
+            found.assumed.append(node)
+            return self.model.types.is_likely_setting(node)
         if (
             not isinstance(root, ast.Name)
             or len(chain) > 1

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import SemanticModel, Trait, TypeTag, models
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 
 OF_DATA = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 FILLED = frozenset(
     f"{library}.{name}" for library in ("torch", "numpy") for name in ("zeros", "ones", "full")
 )
+_OF_DISPLAYS = models.having(Trait.RESHAPES | Trait.REPEATS | Trait.JOINS, "numpy")
+"""What makes an array of a list that is written at the call: `np.expand_dims([1, 2], axis=1)`."""
 MAKERS = OF_DATA | FILLED | models.having(Trait.FROM_NUMBERS, "torch", "numpy")
+CALLED = MAKERS | _OF_DISPLAYS
 ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _AT_ONCE = FILLED | {"numpy.arange"}
 _STOPS = (
@@ -24,6 +27,8 @@ _FEW = 3
 def is_maker(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call make a tensor or an array of what it is given?"""
     qualified = model.names.qualified(call.func) or ""
+    if qualified in _OF_DISPLAYS:
+        return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple)) and _is_of_numbers(call)
     if qualified not in MAKERS:
         return False
     if not qualified.endswith("Tensor"):
@@ -32,11 +37,40 @@ def is_maker(call: ast.Call, model: SemanticModel) -> bool:
     return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple, ast.ListComp))
 
 
+def _is_of_numbers(call: ast.Call) -> bool:
+    """Is the display that is given one of numbers, not of arrays to join?"""
+    return all(
+        isinstance(part, (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context))
+        for part in descendants(call.args[0])
+    )
+
+
+def is_computed_maker(call: ast.Call, model: SemanticModel) -> bool:
+    """Does a call compute a whole tensor or array, or bring numbers to a device, rather than write down a few
+    or fill memory with one?
+    """
+    qualified = model.names.qualified(call.func) or ""
+    if qualified in FILLED or not takes_time(call, model):
+        return False
+    if qualified not in OF_DATA:
+        return True
+    if qualified.startswith("numpy."):
+        return False
+    return any(keyword.arg == "device" for keyword in call.keywords) or _is_moved(call, model)
+
+
+def _is_moved(call: ast.Call, model: SemanticModel) -> bool:
+    method = model.parent(call)
+    return isinstance(method, ast.Attribute) and method.attr in ("to", "cuda")
+
+
 def takes_time(call: ast.Call, model: SemanticModel) -> bool:
     """Not so `np.array([0.0])`, `np.arange(n)` and tensors that are only filled: that is done in no time."""
     qualified = model.names.qualified(call.func) or ""
     if qualified in _AT_ONCE:
         return False
+    if qualified in _OF_DISPLAYS:
+        return True
     match call.args:
         case [ast.List(elts=[]) | ast.Tuple(elts=[]), *_]:
             return False
