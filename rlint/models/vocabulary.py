@@ -100,6 +100,9 @@ LOGS = frozenset(
 )
 """Methods that tell a person or a tracker how the run goes: `tracker.log_scalar("loss", loss)`."""
 
+WRITES_NUMBERS = frozenset(words("add_scalar add_scalars"))
+"""Methods of writers of event files, whose classes few programs name: `writer.add_scalar("loss", loss)`."""
+
 MEASURES_TIME = tuple(words("perf_counter perf_counter_ns time monotonic synchronize elapsed_time timeit"))
 """Last names of what is called to find out how long something takes: `start = time.perf_counter()`."""
 

@@ -6,8 +6,8 @@ Flags, in hot code of programs that know of accelerators,
 - numbers that leave the device and go straight back: `torch.from_numpy(x.cpu().numpy()).to(device)`;
 - several reads in one step that could be one: `policy_loss.item()`, then `value_loss.item()`. A read is
   `.item()`, `.tolist()`, `.cpu().numpy()`, `float()`, `int()` or `bool()` of a tensor, a tensor that is
-  printed, one that a condition asks, and the call of a function of the project that does one of these
-  (`to_np(action)`);
+  printed or handed to `add_scalar` or `wandb.log`, one that a condition asks, and the call of a function of
+  the project that does one of these (`to_np(action)`);
 - a read in each of several methods that make up a step: `update_critic` and `update_actor` both return or log
   their loss, and the second cannot be queued before the first is computed;
 - a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for each
@@ -89,6 +89,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     READERS,
     HostRead,
     is_hot,
+    is_supposed,
     may_use_accelerator,
     reads_at,
     reads_below,
@@ -159,6 +160,7 @@ class HostRoundTrip(Rule):
             fix=stacked.build_fix(group, model),
             advice="Keep what is only logged on the device (`.detach()`) and read it later, or read all "
             f"together: {together(group)}",
+            assumes=assumption(group, model),
         )
 
     def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
@@ -177,6 +179,17 @@ class HostRoundTrip(Rule):
             advice="Return or store it as a tensor (`.detach()`), and read all of a step together at its "
             "end: `torch.stack((...)).tolist()`",
         )
+
+
+def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
+    """What must be true for enough of the reads to wait for a device."""
+    supposed = [read for read in group if is_supposed(read, model)]
+    if len(group) - len(supposed) >= fewest(group):
+        return None
+    names = list(dict.fromkeys(f"`{shown(read.tensor, model)}`" for read in supposed))
+    if len(names) == 1:
+        return f"{names[0]} is a tensor on an accelerator"
+    return f"{', '.join(names[:-1])} and {names[-1]} are tensors on an accelerator" if names else None
 
 
 def fewest(group: Sequence[HostRead]) -> int:

@@ -17,16 +17,20 @@ from rlint.rule import (
     descendants,
     frozen,
     last_name,
+    last_names,
     models,
+    root_of,
     vocabulary,
 )
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 _READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert})
+_TRACKERS = models.having(Trait.REPORTS, "wandb", "mlflow")
+WRITES_NUMBERS = vocabulary.WRITES_NUMBERS
 READERS = (
     models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"bool", "float", "int", "print"} | vocabulary.READS_TENSOR
-)
+) | {*WRITES_NUMBERS, *last_names(*_TRACKERS)}
 """The calls that `reads_at` knows, by the names that are written."""
 _KEEP_TENSORS = (
     models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR) | {"type"}
@@ -43,7 +47,8 @@ class HostRead:
     node: ast.expr
     tensor: ast.expr
     method: str
-    """"item", "tolist", "numpy", "float", "int", "bool", "print", or "if" for a condition."""
+    """"item", "tolist", "numpy", "float", "int", "bool", "print", "log" for a tensor that is handed to a
+    writer of logs, or "if" for a condition."""
 
 
 def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
@@ -52,6 +57,8 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         called = node.func
         if last_name(called) in vocabulary.READS_TENSOR:
             return _read_by_helper(node, model)
+        if _writes_numbers(called, model):
+            return _read_by_writer(node, model)
         if isinstance(called, ast.Attribute):
             return _read_by_method(node, called, model) if called.attr in READERS else []
         return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
@@ -91,6 +98,35 @@ def _read_by_helper(call: ast.Call, model: SemanticModel) -> list[HostRead]:
         HostRead(call, original(argument, model)[0], "numpy")
         for place, argument in enumerate(call.args)
         if place in read
+    ]
+
+
+def _writes_numbers(called: ast.expr, model: SemanticModel) -> bool:
+    """Does a call write the numbers that it is given to a file or a tracker at once:
+    `writer.add_scalar("loss", loss, step)`, `wandb.log({"loss": loss})`?
+    """
+    name = last_name(called)
+    if name in WRITES_NUMBERS:
+        return isinstance(called, ast.Attribute)
+    if name not in READERS or not isinstance(called, (ast.Attribute, ast.Name)):
+        return False
+    if model.names.qualified(called) in _TRACKERS:
+        return True
+    return (
+        name == "log"
+        and isinstance(called, ast.Attribute)
+        and model.types.type_of(called.value).tag is TypeTag.WRITER
+    )
+
+
+def _read_by_writer(call: ast.Call, model: SemanticModel) -> list[HostRead]:
+    given: list[ast.expr] = []
+    for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+        given += value.values if isinstance(value, ast.Dict) else [value]
+    return [
+        HostRead(value, original(value, model)[0], "log")
+        for value in given
+        if not isinstance(value, (ast.Constant, ast.JoinedStr, ast.Dict, ast.Starred))
     ]
 
 
@@ -297,7 +333,27 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
         return True
     if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN:
         return False
-    return read.method == "numpy" or (read.method == "item" and _is_of_update(read.tensor, model))
+    if read.method == "item" and isinstance(read.node, ast.Call):
+        return _is_of_update(read.tensor, model) or is_supposed(read, model)
+    return read.method == "numpy"
+
+
+def is_supposed(read: HostRead, model: SemanticModel) -> bool:
+    """Is nothing known of a value but that its `.item()` is asked for in a function that takes a gradient
+    step? Few things but tensors have one there.
+    """
+    if read.method != "item" or where(read.tensor, model) is not None:
+        return False
+    if model.types.type_of(read.tensor).tag is not TypeTag.UNKNOWN or _is_of_update(read.tensor, model):
+        return False
+    root = root_of(read.tensor)
+    if not isinstance(root, ast.Name) or model.names.qualified(root) is not None:
+        return False
+    summary = model.symbols.function_at(read.node)
+    if summary is None or model.function(read.node) is None:
+        return False
+    steps = summary.drivers.union(*(loop.drivers for loop in summary.loops))
+    return Driver.GRADIENT_STEP in steps
 
 
 def _is_of_update(value: ast.expr, model: SemanticModel) -> bool:
