@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rlint.rule import FUNCTIONS, BindingKind, SemanticModel, last_name, numbers, regex
+from rlint.rules.buffers._shared.store_class import is_store_class
 
 LARGE = 1000
 """Among fewer rows, a draw without repeats takes no longer than the call itself."""
@@ -19,7 +19,6 @@ _SIZE_OF_STORE = regex(
     r"(size|len|length|counter|cntr|cnt|ctr|capacity|count|filled|usage)$"
     r"|^max_mem$|(^|_)(n|num|total)_(transitions|experiences|rows)$"
 )
-_STORE_CLASS = regex(r"buffer|memory|replay|storage|experience|trajector", re.IGNORECASE)
 _FEW = regex(
     r"env|agent|action|batch|ensemble|critic|layer|head|net|model|task|episode|worker|dim|feature|epoch|step|goal"
 )
@@ -27,12 +26,7 @@ _ROWS = regex(
     r"^_*(current_|cur_)?(size|len|length|count|counter|cntr|cnt|ctr|capacity|n|pos|position|ptr|idx|index|filled"
     r"|total|n_entries|max_size)$"
 )
-_DEPTH = 5
-
-
-def is_store_class(cls: ast.ClassDef | None) -> bool:
-    """A class that keeps transitions, by its name."""
-    return cls is not None and bool(_STORE_CLASS.search(cls.name))
+_DEPTH = 8
 
 
 def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
@@ -51,6 +45,17 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
             return all(_is_not_small(part, model) for part in parts) and any(
                 counts_a_store(part, model, depth - 1) for part in parts
             )
+        case ast.Call(func=func, args=[_, _, *_] as parts, keywords=[]) if (
+            model.names.qualified(func) == "builtins.max"
+        ):
+            # `max(1, size)` guards against an empty buffer
+            return any(counts_a_store(part, model, depth - 1) for part in parts)
+        case ast.Call(func=ast.Name(), args=[counted], keywords=[]) if (
+            model.names.qualified(expression.func) == "builtins.int"
+        ):
+            return counts_a_store(counted, model, depth - 1)
+        case ast.Attribute(value=ast.Attribute() as shared, attr="value"):
+            return counts_a_store(shared, model, depth - 1)  # of a `multiprocessing.Value`
         case ast.Call(func=ast.Attribute(value=owner, attr="size" | "__len__"), args=[], keywords=[]):
             return holds_transitions(owner, model)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
@@ -72,7 +77,7 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
         case ast.Attribute(attr=attr):
             if _SIZE_OF_STORE.search(attr.lower()):
                 return True
-            return bool(_ROWS.search(attr.lower())) and is_store_class(model.class_of(expression))
+            return bool(_ROWS.search(attr.lower())) and is_store_class(model.class_of(expression), model)
     return False
 
 
@@ -114,7 +119,7 @@ def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpo
 def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
     """Does an expression hold the transitions, by its name or that of the class whose attribute it is?"""
     name = (last_name(held) or "").lower()
-    of_store = is_store_class(model.class_of(held))
+    of_store = is_store_class(model.class_of(held), model)
     if isinstance(held, ast.Name) and name == "self":
         return of_store
     if _FEW.search(name):

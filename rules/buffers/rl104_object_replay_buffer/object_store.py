@@ -19,7 +19,7 @@ from rlint.rule import (
     regex,
 )
 from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sampling
-from rlint.rules.buffers._shared.store_size import is_store_class
+from rlint.rules.buffers._shared.store_class import is_store_class
 
 FIELDS = 3
 """What has fewer parts is a pair of something, no transition."""
@@ -177,7 +177,7 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
             if drawn and size is not None and not is_length_of(size, use, model):
                 yield parent
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
-            picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use))
+            picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)
             if (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model):
                 yield parent
 

@@ -122,24 +122,30 @@ class NoReplaceChoice(Rule):
 
     def cut_permutation(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """`np.random.permutation(n)[:k]`"""
-        match model.parent(call):
+        if not call.args or isinstance(call.args[0], ast.Starred):
+            return None
+        kept = only_use(call, model)
+        match model.parent(kept if kept is not None else call):
             case (
                 ast.Subscript(
                     value=value, slice=ast.Slice(lower=None, upper=ast.expr() as size, step=None)
                 ) as cut
             ):
-                if value is not call or not call.args or isinstance(call.args[0], ast.Starred):
+                if value is not call and value is not kept:
                     return None
             case _:
                 return None
         count = call.args[0]
+        numbers = listed_by(count, model)
+        count = numbers or count
         if isinstance(size, ast.UnaryOp) or not self.is_worth_it(count, call, model):
             return None
         message = shuffles(model.source.text(call.func), count, f"`{shown(size, model)}`", model)
         if model.names.qualified(call.func) == "torch.randperm":
             return self.finding(model, cut, message, advice=TORCH)
         fix = None
-        if isinstance(call.func, ast.Attribute) and not call.keywords and len(call.args) == 1:
+        in_place = kept is None and numbers is None and not call.keywords and len(call.args) == 1
+        if in_place and isinstance(call.func, ast.Attribute):
             fix = draw_by_own_generator(cut, count, size, model, cut=True)
         return self.finding(model, cut, message, fix=fix, advice=GENERATOR)
 
@@ -179,6 +185,32 @@ class NoReplaceChoice(Rule):
         if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
         return model.frequency.heat_of(at).level >= self.heat
+
+
+def listed_by(numbers: ast.expr, model: SemanticModel) -> ast.expr | None:
+    """Return `n` of `np.arange(n)`."""
+    match numbers:
+        case ast.Call(func=func, args=[count], keywords=[]) if model.names.qualified(func) in (
+            "numpy.arange",
+            "builtins.range",
+        ):
+            return count
+    return None
+
+
+def only_use(call: ast.Call, model: SemanticModel) -> ast.Name | None:
+    """Return the one place that reads `order` after `order = np.random.permutation(n)`, outside of a loop
+    that would cut a piece for each batch.
+    """
+    match model.parent(call):
+        case ast.Assign(targets=[ast.Name(id=name)]) as kept:
+            scope = model.names.scope(call).lookup(name)
+            uses = model.names.uses(name, scope) if scope is not None else ()
+            reads = [use for use in uses if isinstance(use, ast.Name) and isinstance(use.ctx, ast.Load)]
+            after = [use for use in reads if any(b.value is call for b in model.dataflow.definitions(use))]
+            if len(after) == 1 and model.frequency.loops(after[0]) == model.frequency.loops(kept):
+                return after[0]
+    return None
 
 
 def shuffles(function: str, count: ast.expr, size: str, model: SemanticModel) -> str:
