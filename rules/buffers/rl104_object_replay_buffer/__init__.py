@@ -3,11 +3,12 @@
 ## What it does
 Flags the place where a transition is put, as a tuple, named tuple, dict or object, into a list or deque
 from which batches are drawn at random: a buffer class, an attribute of the agent, or a variable of the
-script. `append` counts, and so does writing to a place that wraps around.
+script. `append` counts, and so do writing to a place that wraps around, `extend`, and sequences of
+transitions that are taken apart one by one for each batch.
 
 Left alone are lists that are emptied while the program trains, as on-policy rollouts are, lists that
-nothing is drawn from at random (queues, n-step windows, episodes that are read in order), whole
-episodes or sequences as items, texts, buffers that hold fewer than a thousand items, and files with
+nothing is drawn from at random (queues, n-step windows, episodes that are read in order), other
+episodes and sequences as items, texts, buffers that hold fewer than a thousand items, and files with
 `LazyFrames` or `FrameStack`, whose observations share their images.
 
 ## Why is it slow
@@ -88,6 +89,8 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     is_of_episodes,
     is_replay,
     is_transition,
+    many_written_by,
+    takes_sequences_apart,
     uses_of,
     written_by,
 )
@@ -108,28 +111,38 @@ class ObjectReplayBuffer(Rule):
     name = "object-replay-buffer"
     seeds = ("S4.6", "S1.T1")
     claims = ("mem", "time")
-    heat = Heat.HOT
+    heat = Heat.WARM
     visits = (ast.Call, ast.Assign)
-    callees = frozenset({"append"})
+    callees = frozenset({"append", "extend"})
     triggers = ("sample", "choice", "rand", "integers")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding where a transition is stored, at the first such place of a buffer."""
         written = written_by(node)
-        if written is None:
+        holder = written.holder if written is not None else many_written_by(node)
+        if holder is None or shares_frames(model):
             return
-        if not is_transition(written.value, model) or is_of_episodes(written, model) or shares_frames(model):
+        one = written is not None and is_transition(written.value, model)
+        one = one and written is not None and not is_of_episodes(written, model)
+        sequence = not one and written is not None and isinstance(written.value, ast.Name)
+        if written is not None and not (one or sequence):
             return
-        uses = uses_of(written.holder, model)
+        uses = uses_of(holder, model)
         draw = is_replay(uses, model)
         if draw is None or is_heap(uses, model) or not is_first(node, uses, model):
+            return
+        if Heat.HOT not in (model.frequency.heat_of(node).level, model.frequency.heat_of(draw).level):
+            return  # few are stored, and few batches are drawn
+        if sequence and not takes_sequences_apart(draw, model):
+            return
+        if written is None and not any(stores_transition(use, model) for use in uses):
             return
         drawn_in = model.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(written.holder)}` keeps each transition as objects of its own, which "
+            f"`{model.source.text(holder)}` keeps each transition as objects of its own, which "
             f"{where} takes apart again for each batch",
             advice=ADVICE,
         )
@@ -154,16 +167,26 @@ def is_heap(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> b
     return False
 
 
+def stores_transition(use: ast.expr, model: SemanticModel) -> bool:
+    """Whether this use of a list puts a single transition into it."""
+    writer = _writer(use, model)
+    written = written_by(writer) if writer is not None else None
+    return written is not None and written.holder is use and is_transition(written.value, model)
+
+
 def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> bool:
     """Is this the first place in the file where a transition gets into the buffer while it trains?"""
     for use in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
-        parent = model.parent(use)
-        writer = model.parent(parent) if parent is not None else None
-        written = written_by(writer) if writer is not None else None
-        if written is None or written.holder is not use or not is_transition(written.value, model):
-            continue
-        if writer is None or writer is node:
+        writer = _writer(use, model)
+        if writer is node:
             return True
-        if model.frequency.heat_of(writer).level is Heat.HOT:
+        adds = stores_transition(use, model) or (writer is not None and many_written_by(writer) is use)
+        if writer is not None and adds and model.frequency.heat_of(writer).level > Heat.COLD:
             return False
     return True
+
+
+def _writer(use: ast.expr, model: SemanticModel) -> ast.AST | None:
+    """The call or assignment that may change the list which is used here."""
+    parent = model.parent(use)
+    return model.parent(parent) if parent is not None else None

@@ -12,6 +12,7 @@ from rlint.rule import (
     Trait,
     TypeTag,
     array_growth,
+    descendants,
     frozen,
     last_name,
     models,
@@ -106,6 +107,50 @@ def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     return False
 
 
+def many_written_by(node: ast.AST) -> ast.Name | ast.Attribute | None:
+    """Return the list to which `memory.extend(batch)` or `memory[start:end] = batch` adds several at once."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute(value=ast.Name())) as holder, attr="extend"),
+            args=[_],
+            keywords=[],
+        ):
+            return holder
+        case ast.Assign(
+            targets=[
+                ast.Subscript(
+                    value=(ast.Name() | ast.Attribute(value=ast.Name())) as holder, slice=ast.Slice()
+                )
+            ]
+        ):
+            return holder
+    return None
+
+
+def takes_sequences_apart(draw: ast.AST, model: SemanticModel) -> bool:
+    """Whether the function that draws items goes through each, and unpacks what is in it as a transition:
+    `for sequence in batch: for transition in sequence: state, action, reward = transition`.
+    """
+    function = model.function(draw)
+    return function is not None and any(_takes_apart(node, model.parent(node)) for node in descendants(function))
+
+
+def _takes_apart(inner: ast.AST, outer: ast.AST | None) -> bool:
+    match inner, outer:
+        case ast.For(iter=ast.Name(id=items)), ast.For(target=ast.Name(id=item)) if items == item:
+            return any(_unpacks(part, inner) for part in (inner, *inner.body))
+    return False
+
+
+def _unpacks(statement: ast.stmt, loop: ast.For) -> bool:
+    match statement, loop.target:
+        case ast.For(target=ast.Tuple(elts=parts)), _:
+            return len(parts) >= FIELDS
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Name(id=read)), ast.Name(id=transition):
+            return len(parts) >= FIELDS and read == transition
+    return False
+
+
 def is_of_episodes(written: StoredItem, model: SemanticModel) -> bool:
     """`self.segments.append(data)`: does the list, by its name, hold whole episodes, and is nothing that
     looks like a transition put into it?
@@ -131,8 +176,8 @@ def uses_of(holder: ast.Name | ast.Attribute, model: SemanticModel) -> Sequence[
 
 
 def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> ast.AST | None:
-    """Where batches are drawn at random from a list that is made empty, is not small, and is never emptied
-    while the program trains; None where that is not so.
+    """Where batches are drawn at random from a list that is made empty, is not small, and is never replaced
+    or emptied while the program trains; None where that is not so.
     """
     begins = False
     for use in uses:
@@ -145,13 +190,23 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
                 continue
             if _is_cut(value, use):
                 continue
-            if not _is_empty(value, model) or _runs_often(use, model):
+            if _is_replaced(use, value, model):
                 return None
-            begins = True
+            # what a file holds may be loaded into it before training starts
+            begins = begins or _is_empty(value, model)
         elif isinstance(parent, ast.Attribute) and parent.attr in _EMPTIES and _runs_often(use, model):
             return None
     draws = (draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model))
     return next(draws, None) if begins else None
+
+
+def _is_replaced(use: ast.expr, value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a list that holds transitions is given up for this value while the program trains. A constructor
+    makes another buffer: one for each epoch is still drawn from.
+    """
+    method = model.function(use)
+    is_new = method is not None and method.name == "__init__" and _is_empty(value, model)
+    return model.frequency.heat_of(use).level > (Heat.WARM if is_new else Heat.COLD)
 
 
 def _runs_often(node: ast.AST, model: SemanticModel) -> bool:
