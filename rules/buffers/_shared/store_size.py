@@ -119,7 +119,7 @@ def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpo
 def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
     """Does an expression hold the transitions, by its name or that of the class whose attribute it is?"""
     name = (last_name(held) or "").lower()
-    of_store = is_store_class(model.class_of(held), model)
+    of_store: bool = is_store_class(model.class_of(held), model)
     if isinstance(held, ast.Name) and name == "self":
         return of_store
     if _FEW.search(name):

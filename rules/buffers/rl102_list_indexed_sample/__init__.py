@@ -3,6 +3,7 @@
 ## What it does
 Flags, in hot code, the ways in which a batch is picked from a replay buffer one transition at a time:
 `[self.buffer[i] for i in indices]` with indices that were drawn at random or in a method that samples,
+the same as a loop that appends what it picks (of a tensor's columns, too), `np.array(self.buffer)[indices]`,
 and `random.sample` on a list of transitions or on a deque that may hold ten thousand or more. Flags
 `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, too, where
 what is indexed is one array or tensor already.
@@ -69,7 +70,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag, descendants, same_code
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
     are_few,
@@ -81,12 +82,14 @@ from rlint.rules.buffers._shared.held import (
 )
 from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
-from rlint.rules.buffers.rl102_list_indexed_sample.gathered import join_of, pick_at_once, picked_by
+from rlint.rules.buffers.rl102_list_indexed_sample.gathered import Picked, join_of, pick_at_once, picked_by
+from rlint.rules.buffers.rl102_list_indexed_sample.looped import picked_in_loop
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
     "`self.rewards[indices]`"
 )
+_DRAWS = ("random.sample", "random.choices")
 
 
 class ListIndexedSample(Rule):
@@ -97,16 +100,20 @@ class ListIndexedSample(Rule):
     seeds = ("S1.T1",)
     claims = ("time",)
     heat = Heat.HOT
-    visits = (ast.ListComp, ast.Call)
-    callees = frozenset({"sample"})
+    visits = (ast.ListComp, ast.Call, ast.For)
+    callees = frozenset({"sample", "choices", "itemgetter", "array", "asarray"})
     triggers = ("sample", "rand", "choice", "integers")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a batch that is picked one by one."""
         if isinstance(node, ast.ListComp):
             found = self.comprehension(node, model)
-        elif isinstance(node, ast.Call) and model.names.qualified(node.func) == "random.sample":
+        elif isinstance(node, ast.Call) and model.names.qualified(node.func) in _DRAWS:
             found = self.sample(node, model)
+        elif isinstance(node, ast.Call):
+            found = self.converted(node, model)
+        elif isinstance(node, ast.For):
+            found = self.loop(node, model)
         else:
             found = None
         if found is not None and found.heat >= self.heat:
@@ -133,14 +140,60 @@ class ListIndexedSample(Rule):
             return None
         if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
             return None
+        alike = picks_alike(picked, model)
+        if alike[0] is not node:
+            return None  # told once for all fields of the batch
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
-        return self.finding(model, node, message, advice=ARRAYS)
+        related = [(other, "goes through the same items again") for other in alike[1:]]
+        return self.finding(model, node, message, advice=ARRAYS, related=related)
+
+    def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:
+        """`np.array(self.rows)[indices]` and `itemgetter(*indices)(self.rows)`"""
+        outer = model.parent(call)
+        match call, outer:
+            case ast.Call(args=[ast.Starred(value=indices)]), ast.Call(func=func, args=[held]) if (
+                func is call and model.names.qualified(call.func) == "operator.itemgetter"
+            ):
+                message = f"The batch is picked from `{shown(held, model)}` one by one"
+            case ast.Call(args=[held, *_]), ast.Subscript(value=value, slice=ast.Name() as indices) if (
+                value is call and model.names.qualified(call.func) in ("numpy.array", "numpy.asarray")
+            ):
+                message = f"All of `{shown(held, model)}` is converted to an array to pick a batch from it"
+            case _:
+                return None
+        kind = model.types.type_of(held)
+        is_stored = isinstance(held, (ast.Name, ast.Attribute)) and holds_transitions(held, model)
+        drawn = drawn_by(indices, model) is not None or is_sampling(call, model)
+        if not (is_stored and drawn and may_hold_transitions(kind)) or is_short(held, model):
+            return None
+        return self.finding(model, outer, message, advice=ARRAYS)
+
+    def loop(self, node: ast.For, model: SemanticModel) -> Finding | None:
+        """`for i in indices: state, action = self.buffer[i]; states.append(state); …`"""
+        picked = picked_in_loop(node, model)
+        if picked is None:
+            return None
+        call = drawn_by(picked.indices, model)
+        if call is not None and are_few(number_drawn(call, model), model):
+            return None
+        held, indices = shown(picked.first.value, model), shown(picked.indices, model)
+        if not picked.is_array:
+            kind = model.types.type_of(picked.first.value)
+            if kind.tag is TypeTag.DEQUE and is_short(picked.first.value, model):
+                return None
+            message = f"The batch is picked from `{held}` one by one{walks(kind)}"
+            return self.finding(model, picked.first, message, advice=ARRAYS)
+        related = [(column, "is indexed once for each as well") for column in picked.columns]
+        message = f"`{held}` is indexed once for each of `{indices}` (and {len(related)} more in this loop)"
+        advice = f"Index each of them once, with all of the batch's indices: `{held}[{indices}]`"
+        return self.finding(model, picked.first, message, advice=advice, related=related)
 
     def sample(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """`random.sample(self.buffer, batch_size)`"""
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         held = call.args[0] if call.args else given.get("population")
-        size = call.args[1] if len(call.args) > 1 else given.get("k")
+        sizes = call.args[1:] if model.names.qualified(call.func) == _DRAWS[0] else []
+        size = sizes[0] if sizes else given.get("k")
         if not isinstance(held, (ast.Name, ast.Attribute)) or size is None or are_few(size, model):
             return None
         kind = model.types.type_of(held)
@@ -156,3 +209,19 @@ class ListIndexedSample(Rule):
             f"one by one{walks(kind)}"
         )
         return self.finding(model, call, message, advice=ARRAYS)
+
+
+def picks_alike(picked: Picked, model: SemanticModel) -> list[ast.ListComp]:
+    """Return the comprehensions of the same function that pick from the same list, in order."""
+    function = model.function(picked.node)
+    if function is None:
+        return [picked.node]
+    found = [
+        node
+        for node in descendants(function)
+        if isinstance(node, ast.ListComp)
+        and (other := picked_by(node)) is not None
+        and same_code(other.held, picked.held)
+        and same_code(other.indices, picked.indices)
+    ]
+    return sorted(found, key=lambda node: (node.lineno, node.col_offset))

@@ -25,28 +25,51 @@ _C_ORDERED = models.having(Trait.FILLS, "numpy") | {"numpy.arange"}
 
 @frozen
 class Picked:
-    """`[held[i] for i in indices]`"""
+    """`[held[i] for i in indices]`. `whole` is False where a part of each item is taken: `held[i].reward`."""
 
     node: ast.ListComp
     held: ast.expr
     indices: ast.expr
+    whole: bool = True
 
 
 def picked_by(node: ast.ListComp) -> Picked | None:
     """The items that a comprehension picks one by one, in the order of some indices."""
     match node:
         case ast.ListComp(
-            elt=ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=ast.Name(id=used)),
+            elt=element,
             generators=[ast.comprehension(target=ast.Name(id=index), iter=indices, ifs=[], is_async=0)],
-        ) if used == index:
-            if not any(isinstance(part, ast.Name) and part.id == index for part in descendants(held)):
-                return Picked(node, held, indices)
+        ):
+            item = element
+            while not _is_item(item, index):
+                # `held[i].reward`, `held[i][2]`
+                if not isinstance(item, (ast.Attribute, ast.Subscript)):
+                    return None
+                item = item.value
+            assert isinstance(item, ast.Subscript)
+            if not any(isinstance(part, ast.Name) and part.id == index for part in descendants(item.value)):
+                plain = item is element and isinstance(item.slice, ast.Name)
+                return Picked(node, item.value, indices, whole=plain)
     return None
+
+
+def _is_item(node: ast.expr, index: str) -> bool:
+    """`held[i]` or `held[int(i)]`"""
+    match node:
+        case ast.Subscript(
+            value=ast.Name() | ast.Attribute(),
+            slice=ast.Name(id=used)
+            | ast.Call(func=ast.Name(id="int"), args=[ast.Name(id=used)], keywords=[]),
+        ):
+            return used == index
+    return False
 
 
 def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
     """The call that puts the items together to one array, with nothing else asked of it."""
     parent = model.parent(picked.node)
+    if not picked.whole:
+        return None
     if isinstance(parent, ast.Call) and parent.args == [picked.node] and not parent.keywords:
         name = model.names.qualified(parent.func)
         tag = model.types.type_of(picked.held).tag

@@ -132,7 +132,9 @@ def takes_sequences_apart(draw: ast.AST, model: SemanticModel) -> bool:
     `for sequence in batch: for transition in sequence: state, action, reward = transition`.
     """
     function = model.function(draw)
-    return function is not None and any(_takes_apart(node, model.parent(node)) for node in descendants(function))
+    return function is not None and any(
+        _takes_apart(node, model.parent(node)) for node in descendants(function)
+    )
 
 
 def _takes_apart(inner: ast.AST, outer: ast.AST | None) -> bool:
@@ -201,8 +203,8 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
 
 
 def _is_replaced(use: ast.expr, value: ast.expr, model: SemanticModel) -> bool:
-    """Whether a list that holds transitions is given up for this value while the program trains. A constructor
-    makes another buffer: one for each epoch is still drawn from.
+    """Whether a list of transitions is given up for this value while the program trains. A constructor makes
+    another buffer: one for each epoch is still drawn from.
     """
     method = model.function(use)
     is_new = method is not None and method.name == "__init__" and _is_empty(value, model)

@@ -206,7 +206,7 @@ def only_use(call: ast.Call, model: SemanticModel) -> ast.Name | None:
         case ast.Assign(targets=[ast.Name(id=name)]) as kept:
             scope = model.names.scope(call).lookup(name)
             uses = model.names.uses(name, scope) if scope is not None else ()
-            reads = [use for use in uses if isinstance(use, ast.Name) and isinstance(use.ctx, ast.Load)]
+            reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
             after = [use for use in reads if any(b.value is call for b in model.dataflow.definitions(use))]
             if len(after) == 1 and model.frequency.loops(after[0]) == model.frequency.loops(kept):
                 return after[0]
