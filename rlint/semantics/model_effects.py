@@ -10,6 +10,7 @@ from rlint.models.value_type import Type
 from rlint.semantics.dataflow.iterator_consumption import IteratorConsumers, IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.effects import purity
+from rlint.semantics.effects.log_writes import is_log_write
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -69,6 +70,25 @@ class EffectQueries:
         if targets:
             return any(map(self._heat.saves, targets))
         return writes_checkpoint(call, self._analysis)
+
+    def writes_log(self, call: ast.Call) -> bool:
+        """Does a call of a library write to a log at once, rather than collect what will be written?"""
+        is_own = isinstance(call.func, ast.Attribute) and bool(self._types.call_targets(call))
+        return is_log_write(call, self._analysis) and not (
+            is_own and self._names.qualified(call.func) is None
+        )
+
+    def writes_log_by_method(self, call: ast.Call) -> bool:
+        """Does a call of a method of the project write to a log at once (`logger.log(key, value, step)`),
+        as far as the name of what it is called on tells which method that is? Not so where the lines of
+        the method themselves run as often as the call, whatever it is set to.
+        """
+        function = self._syntax.function(call)
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        caller = self._analysis.name + (f".{self._syntax.qualname(function)}" if function is not None else "")
+        relied = self._program.log_writers.called(caller, call.func.attr, call.lineno)
+        return relied is not None and not any(keyword.arg in (*relied, None) for keyword in call.keywords)
 
     def is_repeatable(self, expression: ast.expr) -> bool:
         """Does evaluating it again, with nothing done in between, surely give an equal value? Not so for

@@ -14,7 +14,17 @@ from typing import Any, NamedTuple, cast
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 
-PARTS = ("index", "graph", "heat", "program_symbols", "guesses", "workers", "channels", "sum_trees")
+PARTS = (
+    "index",
+    "graph",
+    "heat",
+    "program_symbols",
+    "guesses",
+    "workers",
+    "channels",
+    "sum_trees",
+    "log_writers",
+)
 """The parts of `WholeProgram` that are asked."""
 
 

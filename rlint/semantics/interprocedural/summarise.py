@@ -18,6 +18,7 @@ from rlint.semantics.dataflow.iterator_consumption import IteratorUses
 from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import attributes_fed, looked_up
+from rlint.semantics.effects.log_writes import log_guards
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
@@ -100,6 +101,8 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     summary.carried = carried_in(analysis)
     for saving in functions_that_save(analysis):
         summary.functions[saving].saves = True
+    for name, guards in log_guards(analysis).items():
+        summary.functions[name].log_guards = guards
     for name, attributes in sets(analysis).items():
         summary.functions[name].sets = attributes
     return summary
@@ -194,6 +197,11 @@ def _function(
             name
             for name, default in defaults_of(arguments)
             if isinstance(default, ast.Constant) and not default.value
+        ),
+        ones=tuple(
+            name
+            for name, default in defaults_of(arguments)
+            if isinstance(default, ast.Constant) and type(default.value) is int and default.value == 1
         ),
     )
 

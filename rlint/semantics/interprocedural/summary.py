@@ -121,6 +121,10 @@ class FunctionSummary:
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     off: tuple[str, ...] = ()  # parameters that are False, None or 0 where a call leaves them out
+    ones: tuple[str, ...] = ()  # parameters that are 1 where a call leaves them out
+    log_guards: tuple[Guard, ...] | None = (
+        None  # conditions behind which it writes to a log (see log_writes.py)
+    )
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
     hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns as such
     updates: bool = False  # takes a step of an optimizer that it is given, once per call

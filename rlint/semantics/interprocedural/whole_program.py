@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from rlint.semantics.dataflow.sum_tree import SumTreeDescents
+from rlint.semantics.effects.log_writes import LogWriters
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
@@ -32,6 +33,11 @@ class WholeProgram:
     def guesses(self) -> AutogradGuesses:
         """What can be guessed of autograd where nobody knows who calls a function."""
         return AutogradGuesses(self.graph)
+
+    @cached_property
+    def log_writers(self) -> LogWriters:
+        """Which functions write to a log in each call."""
+        return LogWriters(self.graph)
 
     @cached_property
     def workers(self) -> WorkerGraph:

@@ -70,7 +70,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag, descendants, same_code
+from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag, descendants, last_names, same_code
 from rlint.rules.buffers._shared.choice import shown
 from rlint.rules.buffers._shared.held import (
     are_few,
@@ -101,7 +101,7 @@ class ListIndexedSample(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.ListComp, ast.Call, ast.For)
-    callees = frozenset({"sample", "choices", "itemgetter", "array", "asarray"})
+    callees = last_names(*_DRAWS, "operator.itemgetter", "numpy.array", "numpy.asarray")
     triggers = ("sample", "rand", "choice", "integers")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:

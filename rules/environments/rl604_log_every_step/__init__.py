@@ -4,7 +4,11 @@
 Flags `print`, log records (`logging`, loguru), points written by a summary writer, `wandb.log` and the like
 where they run once per environment step or per gradient step of a training and nothing holds them back: no
 interval, no switch, no end of an episode, in the function, in its callers or before an early `continue`.
-Several in a row are one finding.
+Both branches of an `if` may write. Several in a row are one finding.
+
+A logger of the project's own (`logger.log(key, value, step)`) counts if the class that its name stands for
+hands what it is given to a writer in each call: an interval within it must be 1 by default. The finding
+says that it rests on this.
 
 Not flagged is what is written once per episode, epoch or batch of rollouts, whatever any condition holds back
 (but for the one that picks one process out of several), code that plays or evaluates, what is only collected
@@ -71,8 +75,8 @@ from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, trip_co
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
-    NAMES,
     log_write,
+    whole_choice,
     writes_rare_values,
     writes_together,
 )
@@ -88,20 +92,20 @@ class LogEveryStep(Rule):
     seeds = ("S1.IO1",)
     claims = ("time",)
     visits = (ast.Call,)
-    callees = NAMES
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the first of the writes that follow one another."""
         statement = model.parent(node)
         if not isinstance(statement, ast.Expr):
             return
-        call = log_write(statement, model)
-        if call is None:
+        written_by = log_write(statement, model)
+        if written_by is None:
             return
+        call = written_by.call
         run = writes_together(statement, model)
         if not run or trains_large_models(model):
             return
-        step = unguarded_step(statement, model)
+        step = unguarded_step(whole_choice(statement, model), model)
         if step is None or is_short(statement, model):
             return
         written = f"`{model.source.text(call.func)}` writes in each {step.value}"
@@ -114,6 +118,8 @@ class LogEveryStep(Rule):
             f"{written}: nobody reads that much, and each takes its part of the step",
             fix=build_fix(run, model),
             advice=advice(statement, step.value, model),
+            related=[(other, "writes as often") for other in run[1:]],
+            assumes=f"`{model.source.text(call.func)}` writes at once" if written_by.own else None,
         )
 
 

@@ -5,55 +5,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, last_name, last_names, models
+from rlint.rule import SemanticModel, descendants, frozen, regex
 
-_METHODS = frozenset(name for name in models.methods_of(TypeTag.WRITER) if name.startswith("add_"))
-"""Of a summary writer, and of nothing else."""
-_LEVELS = models.having(Trait.REPORTS, TypeTag.LOGGER) | {"success"}
-_LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
-_TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm", "wandb") | {
-    "wandb.run.log"
-}
-NAMES = _METHODS | _LEVELS | {"log"} | last_names("builtins.print", *_TRACKERS)
-"""The last names of all calls that may write to a log."""
+_METHOD = regex(r"^_?(add|log|logkv|record|report|track|write)(_|$)")
+"""How loggers of the project's own are called."""
 
 
-def is_log_write(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call write to a log at once, rather than collect what will be written?"""
-    qualified = model.names.qualified(call.func)
-    if qualified is not None:
-        prefix, _, name = qualified.rpartition(".")
-        if f"{prefix}." in _LOGGERS:
-            return name in _LEVELS
-        if qualified == "builtins.print":
-            return not _goes_on(call)
-        return qualified in _TRACKERS
-    if not isinstance(call.func, ast.Attribute):
-        return False
-    method = call.func.attr
-    if method in _METHODS:
-        return not model.types.call_targets(call)
-    if method not in _LEVELS and method != "log":
-        return False
-    kind = model.types.type_of(call.func.value)
-    if not kind and method in _LEVELS:
-        return (last_name(call.func.value) or "").lower().strip(
-            "_"
-        ) == "logger" and not model.types.call_targets(call)
-    return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
+@frozen
+class LogCall:
+    """A call that writes to a log. It is `own` where a logger of the project does so."""
+
+    call: ast.Call
+    own: bool = False
 
 
-def _goes_on(call: ast.Call) -> bool:
-    """Does `print` leave the line open: to overwrite it (a progress line), or to write more into it?"""
-    ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
-    return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
-
-
-def log_write(statement: ast.stmt, model: SemanticModel) -> ast.Call | None:
+def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
     """The call of a statement that does nothing but write to a log."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
-    return statement.value if is_log_write(statement.value, model) else None
+    call = statement.value
+    if model.effects.writes_log(call):
+        return LogCall(call)
+    if not isinstance(call.func, ast.Attribute) or not _METHOD.search(call.func.attr):
+        return None
+    return LogCall(call, own=True) if model.effects.writes_log_by_method(call) else None
 
 
 def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
@@ -67,6 +42,18 @@ def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]
     while last + 1 < len(block) and log_write(block[last + 1], model) is not None:
         last += 1
     return block[first : last + 1]
+
+
+def whole_choice(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
+    """Return the outermost `if` around a statement of which both branches write: something is written
+    whatever it decides.
+    """
+    parent = model.parent(statement)
+    while isinstance(parent, ast.If) and all(
+        any(log_write(part, model) is not None for part in branch) for branch in (parent.body, parent.orelse)
+    ):
+        statement, parent = parent, model.parent(parent)
+    return statement
 
 
 def writes_rare_values(run: Sequence[ast.stmt], model: SemanticModel) -> bool:

@@ -1,0 +1,167 @@
+"""Which calls write to a log at once: lines, records, points of a curve; and the project's own loggers."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint import models
+from rlint.frozen import frozen
+from rlint.models.trait import Trait
+from rlint.models.value_type import TypeTag
+from rlint.semantics.frequency.guards import Guard, GuardKind
+from rlint.syntax.last_names import last_name
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import FileAnalysis
+    from rlint.semantics.interprocedural.call_graph import CallGraph
+    from rlint.semantics.interprocedural.summary import FunctionSummary
+
+POINTS = frozenset(name for name in models.methods_of(TypeTag.WRITER) if name.startswith("add_"))
+"""Of a summary writer, and of nothing else."""
+_LEVELS = models.having(Trait.REPORTS, TypeTag.LOGGER) | {"success"}
+_LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
+_TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm", "wandb") | {
+    "wandb.run.log"
+}
+NAMES = POINTS | _LEVELS | {"log", "print"} | {path.rpartition(".")[2] for path in _TRACKERS}
+"""The last names of all calls of libraries that may write to a log."""
+_DEPTH = 4
+_HARMLESS = frozenset({GuardKind.RANK, GuardKind.PRESENT, GuardKind.SWITCH})
+"""What a logger asks before it writes, and what is so in each call or in none: `self.writer is not None`."""
+
+
+@frozen
+class LogWriter:
+    """A function of the project that writes to a log in each call that leaves the parameters that it `relies`
+    on at their defaults. It is `bare` where it does so whatever it is set to.
+    """
+
+    relies: tuple[str, ...] = ()
+    bare: bool = False
+
+
+def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
+    """Whether a call of a library writes to a log at once, rather than collect what will be written."""
+    qualified = analysis.names.qualified(call.func)
+    if qualified is not None:
+        prefix, _, name = qualified.rpartition(".")
+        if f"{prefix}." in _LOGGERS:
+            return name in _LEVELS
+        if qualified == "builtins.print":
+            return not _goes_on(call)
+        return qualified in _TRACKERS
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    method = call.func.attr
+    if method in POINTS:
+        return True
+    if method not in _LEVELS and method != "log":
+        return False
+    kind = analysis.types.type_of(call.func.value)
+    if not kind and method in _LEVELS:
+        return (last_name(call.func.value) or "").lower().strip("_") == "logger"
+    return kind.tag is (TypeTag.WRITER if method == "log" else TypeTag.LOGGER)
+
+
+def _goes_on(call: ast.Call) -> bool:
+    """Does `print` leave the line open: to overwrite it (a progress line), or to write more into it?"""
+    ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
+    return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
+
+
+def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
+    """Return the conditions behind which the functions of a file write to a log themselves, by the functions'
+    qualified names: those of the write with the fewest. A line that is printed when asked for is left out.
+    """
+    syntax, conditions = analysis.syntax, analysis.loops.conditions
+    found: dict[str, tuple[Guard, ...]] = {}
+    for call in syntax.written.calls_of(NAMES):
+        function = syntax.function(call)
+        if function is None or not is_log_write(call, analysis):
+            continue
+        guards, name = conditions.of(call), syntax.qualname(function)
+        printed = analysis.names.qualified(call.func) == "builtins.print"
+        if printed and any(guard.kind is not GuardKind.RANK for guard in guards):
+            continue
+        if name not in found or len(guards) < len(found[name]):
+            found[name] = guards
+    return found
+
+
+class LogWriters:
+    """The functions of a project that write to a log in each call, by themselves or in what they call."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+
+    def called(self, caller: str, method: str, line: int) -> tuple[str, ...] | None:
+        """The parameters that a call of a method has to leave out so that it writes to a log at once; None
+        where it does not write, or where its own lines tell that already.
+        """
+        targets = [
+            edge.target.path
+            for edge in self.graph.calls(caller)
+            if edge.site.method == method and edge.site.line == line
+        ]
+        writers = [self._writers.get(target) for target in targets]
+        if not writers or None in writers or all(writer is not None and writer.bare for writer in writers):
+            return None
+        return tuple(sorted({name for writer in writers if writer is not None for name in writer.relies}))
+
+    @cached_property
+    def _writers(self) -> dict[str, LogWriter]:
+        found: dict[str, LogWriter] = {}
+        for module in self.graph.index.modules.values():
+            for function in module.functions.values():
+                if function.log_guards is not None:
+                    writer = _writer(function, function.log_guards, LogWriter(bare=True))
+                    if writer is not None:
+                        found[function.path] = writer
+        newest = dict(found)
+        for _ in range(_DEPTH):
+            reached: dict[str, LogWriter] = {}
+            for path, writer in newest.items():
+                for edge in self.graph.callers(path):
+                    if edge.caller.path in found or edge.guessed or not edge.target.is_method:
+                        continue
+                    above = _writer(edge.caller, edge.site.guards, writer)
+                    if above is not None:
+                        reached.setdefault(edge.caller.path, above)
+            found.update(reached)
+            newest = reached
+        return found
+
+
+def _writer(function: FunctionSummary, guards: tuple[Guard, ...], written: LogWriter) -> LogWriter | None:
+    """What a function is that does what writes to a log behind these conditions; None for nothing."""
+    relies: set[str] = set()
+    for guard in guards:
+        if guard.kind is GuardKind.INTERVAL:
+            intervals = _unit_intervals(function, guard)
+            if not intervals:
+                return None
+            relies |= intervals
+        elif guard.kind not in _HARMLESS:
+            return None
+    only_rank = all(guard.kind is GuardKind.RANK for guard in guards)
+    # what a call in between passes on is not looked at: it has to be the function's own affair
+    if written.relies:
+        return None
+    return LogWriter(tuple(sorted(relies)), written.bare and only_rank)
+
+
+def _unit_intervals(function: FunctionSummary, guard: Guard) -> set[str]:
+    """The parameters of 1 by default that are the length of an interval: `step % log_frequency`, or
+    `self._should_log(step, log_frequency)`.
+    """
+    if guard.decider in function.ones:
+        return {guard.decider}
+    return {
+        name
+        for site in function.calls
+        if site.method and f"{site.method}(" in guard.text
+        for _, name in site.names
+        if name in function.ones
+    }
