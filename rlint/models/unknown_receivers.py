@@ -21,6 +21,7 @@ _CERTAIN: dict[str, tuple[int, int, Type]] = {
     # Of arrays, tensors and data frames.
     **dict.fromkeys(words("argmax argmin max mean median min prod std sum var"), (0, 2, ANYTHING)),
     **dict.fromkeys(words("detach item tolist"), (0, 0, ANYTHING)),
+    **dict.fromkeys(words("ceil exp expm1 floor log1p long rsqrt sigmoid sqrt tanh"), (0, 0, ANYTHING)),
     "endswith": (1, 3, BOOL),
     "startswith": (1, 3, BOOL),
     "splitlines": (0, 1, STRINGS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from rlint.semantics.dataflow.common_subexpressions import CommonSubexpressions, Repetition
 from rlint.semantics.dataflow.escape import EscapeAnalysis, ValueUse
@@ -62,6 +63,12 @@ class DataflowQueries:
         if self.order.is_put_off(second, first):
             return None
         return self._changes.doubts_between(expression, first, second)
+
+    def doubts_within(self, expression: ast.expr, parts: Iterable[ast.AST]) -> tuple[ast.AST, ...] | None:
+        """What, of all that runs within some statements besides `expression`, could change its value only
+        behind its back. None where it is not surely unchanged else.
+        """
+        return self._changes.doubts_within(expression, parts)
 
     def equal_to(self, call: ast.expr) -> list[ast.expr]:
         """The calls of the same function that read like this one, itself included, in the order of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
@@ -81,7 +81,11 @@ class Mutations:
         nodes = self._between(first, second)
         if nodes is None:
             return None
-        watched = _Watched(expression, self.analysis)
+        return self._doubts(expression, _Watched(expression, self.analysis), nodes)
+
+    def _doubts(
+        self, expression: ast.expr, watched: _Watched, nodes: Iterable[ast.AST]
+    ) -> tuple[ast.AST, ...] | None:
         doubts = []
         for node in nodes:
             if watched.lets_others_change(node) or self._is_trained(expression, node):
@@ -93,6 +97,23 @@ class Mutations:
                     return None
                 doubts.append(_with_place(node))
         return tuple(doubts)
+
+    def doubts_within(self, expression: ast.expr, parts: Iterable[ast.AST]) -> tuple[ast.AST, ...] | None:
+        """What, of all that is evaluated within some parts of the file besides `expression`, could only
+        change its value behind its back; None where something changes it, or may.
+        """
+        if self.gives_up:
+            return None
+        own = set(descendants(expression))
+        nodes = [node for part in parts for node in descendants(part) if node not in own]
+        self._compared += len(nodes)
+        hidden = self.analysis.effects.hidden
+        watched = _Watched(expression, self.analysis)
+        return self._doubts(
+            expression,
+            watched,
+            [n for n in nodes if _does_something(n) or (hidden.named and not hidden.effect(n).quiet)],
+        )
 
     def _is_trained(self, expression: ast.expr, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and self._training.changes(expression, node)

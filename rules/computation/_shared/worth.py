@@ -10,6 +10,8 @@ from rlint.rules.computation._shared import sharing
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
 _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "ptp"} | {"median"}
 """Methods that go through all of an array, whatever library it comes from."""
+_OF_TENSORS = {"item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
+"""Methods that compute as much, or wait for the device: nothing else has them."""
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
 
@@ -31,7 +33,7 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
         if kind.tag in _TEXT:
             return False
         if not kind and not model.types.call_targets(call):
-            return call.func.attr in _REDUCTIONS
+            return call.func.attr in _REDUCTIONS or call.func.attr in _OF_TENSORS
     if model.names.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
         inside = (
             node for argument in call.args for node in descendants(argument) if isinstance(node, ast.Call)

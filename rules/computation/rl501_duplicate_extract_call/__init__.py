@@ -3,8 +3,9 @@
 ## What it does
 Flags a call that is evaluated again, in code that runs per step, sample or batch, though its result is
 there already: in one expression (`f(x) if f(x) else y`), in the filter and the value of a comprehension,
-in a condition and the block below it, in a chain of `elif`, in two statements, in two comprehensions or
-loops over the same list. What counts is that the function is known to be pure, from the tables or by
+in a condition and the block below it, in a chain of `elif`, in two statements, after an `if` of which one
+branch has evaluated it, in each pass of a loop that only computes, in two comprehensions or loops over the
+same list. What counts is that the function is known to be pure, from the tables or by
 inspection of the project across its files, and that nothing in between can change the arguments. Also
 flagged, with advice alone: a helper that applies the very function which its caller applies to the
 same value.
@@ -91,6 +92,11 @@ from collections.abc import Iterator
 from rlint.rule import Finding, Heat, Rule, SemanticModel
 from rlint.rules.computation._shared import sharing, told, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
+from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
+    invariant_loop,
+    is_part_of_invariant,
+)
+from rlint.rules.computation.rl501_duplicate_extract_call.partly import evaluated_before
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
 
 _DOUBTS = 5
@@ -112,11 +118,14 @@ class DuplicateExtractCall(Rule):
             in_loop = reapplied.in_loop(node, model) if by_helper is None else None
             if by_helper is not None or in_loop is not None:
                 yield from self.check_reapplied(node, by_helper, in_loop, model)
+            yield from self.check_loop(node, model)
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if not worth.is_worth_keeping(node, model):
             return
         repetition = model.dataflow.repetition(node)
+        if repetition is None and isinstance(node, ast.Call):
+            yield from self.check_branches(node, model)
         if repetition is None or len(repetition.doubts) > _DOUBTS:
             return
         again = [other for other in repetition.again if not worth.is_covered(other, model)]
@@ -129,6 +138,36 @@ class DuplicateExtractCall(Rule):
             told.message_for(node, again, often[0], model),
             fix=sharing.shared_result(repetition, again, model, "Evaluate it once, as"),
             advice="Keep the first result in a variable and use that",
+        )
+
+    def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """A call that gives the same in each pass of a loop."""
+        if worth.is_setup(call, model) or invariant_loop(call, model) is None:
+            return
+        repeats = model.dataflow.repetition(call) or model.dataflow.repeated(call)
+        if repeats is not None or sharing.is_meant_twice([call], model) or is_part_of_invariant(call, model):
+            return
+        yield self.finding(
+            model,
+            told.place_of(call, model),
+            f"{told.shown(call, model)} gives the same in each pass of the loop",
+            advice="Evaluate it once, before the loop",
+        )
+
+    def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """A call that one branch of an `if` before it has evaluated already."""
+        if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
+            return
+        earlier = evaluated_before(call, model)
+        if earlier is None or sharing.is_meant_twice([earlier, call], model):
+            return
+        line = model.span_of(earlier)[0].line
+        yield self.finding(
+            model,
+            told.place_of(call, model),
+            f"{told.shown(call, model)} is evaluated again where the branch on line {line} has done so",
+            advice="Evaluate it once, before the `if`",
+            related=[(earlier, "has been evaluated here, on one of the ways")],
         )
 
     def check_reapplied(

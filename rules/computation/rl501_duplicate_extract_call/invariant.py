@@ -1,0 +1,86 @@
+"""Calls in a loop that give the same in each of its passes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from rlint.rule import (
+    Heat,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    descendants,
+    hoist_points,
+    models,
+    trip_count,
+)
+from rlint.rules.computation._shared import worth
+
+_FEW = 5
+"""A loop of fewer passes saves little."""
+_MOST_DOUBTS = 0
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_LIBRARIES = ("numpy.", "torch.", "scipy.")
+_WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"builtins.sum"}
+
+
+def invariant_loop(call: ast.Call, model: SemanticModel) -> ast.For | ast.While | None:
+    """Return the innermost loop, one that only computes, whose every pass evaluates a call with the same
+    arguments; None where there is none.
+    """
+    loops = model.frequency.loops(call)
+    loop = loops[0] if loops else None
+    if not isinstance(loop, (ast.For, ast.While)) or not _counts(call, model):
+        return None
+    if model.frequency.driving_loop(call) is loop or model.frequency.heat_of(call).level is not Heat.HOT:
+        return None
+    passes = trip_count.passes(loop, model)
+    if (passes is not None and passes < _FEW) or not hoist_points.is_reached(call, loop, model):
+        return None
+    if not _names_variable(call, model) or not worth.is_worth_keeping(call, model):
+        return None
+    return loop if is_same_within(call, _parts(loop, call), model) else None
+
+
+def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether a larger call around this one gives the same in each pass as well."""
+    for parent in model.ancestors(call):
+        if isinstance(parent, ast.stmt):
+            return False
+        if isinstance(parent, ast.Call) and invariant_loop(parent, model) is not None:
+            return True
+    return False
+
+
+def is_same_within(call: ast.Call, parts: Sequence[ast.AST], model: SemanticModel) -> bool:
+    """Whether nothing in some parts of a function changes what a call gives."""
+    doubts = model.dataflow.doubts_within(call, parts)
+    return doubts is not None and len(doubts) <= _MOST_DOUBTS
+
+
+def _parts(loop: ast.For | ast.While, call: ast.Call) -> list[ast.AST]:
+    head = [loop.target] if isinstance(loop, ast.For) else [loop.test]
+    return [part for part in (*head, *loop.body) if part is not call]
+
+
+def _counts(call: ast.Call, model: SemanticModel) -> bool:
+    """Is this a call of numpy or torch, of an array's method, or of a function of the project?"""
+    qualified = model.names.qualified(call.func)
+    if qualified is not None:
+        return qualified.startswith(_LIBRARIES) or qualified in _WHOLE or bool(model.types.call_targets(call))
+    if isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag in _ARRAYS:
+        return True
+    return bool(model.types.call_targets(call))
+
+
+def _names_variable(call: ast.Call, model: SemanticModel) -> bool:
+    """Is the call given anything but constants, which are another rule's?"""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if isinstance(call.func, ast.Attribute):
+        given.append(call.func.value)
+    return any(
+        isinstance(node, ast.Name) and model.names.qualified(node) is None
+        for part in given
+        for node in descendants(part)
+    )

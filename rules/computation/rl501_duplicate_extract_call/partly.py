@@ -1,0 +1,40 @@
+"""Calls that are evaluated once more after an `if` of which one branch has evaluated them."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, descendants
+from rlint.rules.computation.rl501_duplicate_extract_call.invariant import is_same_within
+
+_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+
+
+def evaluated_before(call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """Return the evaluation of the same call in one branch of an `if` that stands before the call in its
+    block, so that either way it could be evaluated once, before the `if`.
+    """
+    statement = model.syntax.statement(call)
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) or not _is_reached(call, statement, model):
+        return None
+    block, index = model.syntax.block(statement)
+    for other in model.dataflow.equal_to(call):
+        if other is call:
+            return None
+        choice = next((part for part in model.ancestors(other) if part in block[:index]), None)
+        if not isinstance(choice, ast.If) or other in descendants(choice.test):
+            continue
+        if any(isinstance(node, _LEAVES) for node in descendants(choice)):
+            continue  # one or the other is evaluated
+        between = block[block.index(choice) : index]
+        if is_same_within(call, [*between, statement], model) and _is_reached(
+            other, model.syntax.statement(other), model
+        ):
+            return other
+    return None
+
+
+def _is_reached(call: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
+    return not isinstance(statement, (ast.For, ast.While)) and bool(
+        model.dataflow.order.always_within(call, statement)
+    )
