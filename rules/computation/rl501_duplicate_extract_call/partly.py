@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, descendants
+from rlint.rule import GuardKind, SemanticModel, descendants
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import is_same_within
 
+_SELDOM = frozenset({GuardKind.ONCE, GuardKind.CLOCK, GuardKind.INTERVAL, GuardKind.FAILURE})
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -27,9 +28,10 @@ def evaluated_before(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         if any(isinstance(node, _LEAVES) for node in descendants(choice)):
             continue  # one or the other is evaluated
         between = block[block.index(choice) : index]
-        if is_same_within(call, [*between, statement], model) and _is_reached(
-            other, model.syntax.statement(other), model
-        ):
+        if any(guard.kind in _SELDOM for guard in model.frequency.conditions(other)):
+            continue
+        before = [*between, *model.dataflow.order.earlier(call, statement)]
+        if is_same_within(call, before, model) and _is_reached(other, model.syntax.statement(other), model):
             return other
     return None
 
