@@ -87,7 +87,8 @@ class Type(NamedTuple):
     ("{agents.DQN|agents.SAC}", see `alternatives`). `item` is the kind of the elements, where they are all
     alike. `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was
     just made by the expression and nothing else can hold it or its memory. `optional` says it may
-    be None. `parts` are the kinds of a tuple's elements one by one, where the length is known.
+    be None. `parts` are the kinds of a tuple's elements one by one, where the length is known; of a dict
+    with `keys`, what lies at each of these.
     `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …; "float"
     for the default floating-point type of torch, which is float32 unless the program sets another),
     `rank` the number of its dimensions; "" and None where they are not known. `doubtful` says that the
@@ -107,6 +108,7 @@ class Type(NamedTuple):
     rank: int | None = None
     parts: tuple[Type, ...] = ()
     doubtful: bool = False
+    keys: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """False for the unknown kind."""
@@ -133,7 +135,7 @@ class Type(NamedTuple):
         return Type(
             self.tag,
             self.of if self.of == other.of else either(self.of, other.of) if self.tag in _JOINED else "",
-            self.item.joined(other.item) if self.item and other.item else None,
+            self.item.joined(other.item) if self.item is not None and other.item is not None else None,
             self.device if self.device is other.device else Device.UNKNOWN,
             self.fresh and other.fresh,
             self.optional or other.optional,
@@ -141,6 +143,7 @@ class Type(NamedTuple):
             self.rank if self.rank == other.rank else None,
             tuple(map(Type.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
             self.doubtful or other.doubtful,
+            self.keys if self.keys == other.keys else (),
         )
 
 

@@ -49,3 +49,22 @@ def value_assigned(target: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> ast.e
 
 def _has_star(elements: list[ast.expr]) -> bool:
     return any(isinstance(element, ast.Starred) for element in elements)
+
+
+def place_assigned(
+    target: ast.AST, parents: Mapping[ast.AST, ast.AST]
+) -> tuple[ast.expr, tuple[int, ...]] | None:
+    """Return what an assignment unpacks into a target, and the way to its part: `value` and (1,) of
+    `a, target = value`. None where that is not written with one place for each part.
+    """
+    path: list[int] = []
+    node, above = target, parents.get(target)
+    while isinstance(above, (ast.Tuple, ast.List)):
+        place = next(index for index, each in enumerate(above.elts) if each is node)
+        if _has_star(above.elts[: place + 1]):
+            return None
+        path.append(place)
+        node, above = above, parents.get(above)
+    if isinstance(above, ast.Assign) and any(each is node for each in above.targets):
+        return above.value, tuple(reversed(path))
+    return None

@@ -13,11 +13,11 @@ from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
 from rlint.semantics.interprocedural.trampoline import Step, run
-from rlint.semantics.types import batches
-from rlint.semantics.types.algebra import indexed, is_immutable, refines
+from rlint.semantics.types import batches, networks
+from rlint.semantics.types.algebra import indexed, is_immutable, known_item, refines
 
-_STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
-_NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
+_STEP = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\w+|\.\w+")
+_NO_ATTRIBUTE = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\w+")
 
 
 @frozen
@@ -28,6 +28,8 @@ class _OneOf:
 
 
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
+_DEEPEST = 3
+"""So far down is looked what is held by what is held by a value."""
 _CALLED_BY = {TypeTag.MODULE: "forward", TypeTag.INSTANCE: "__call__"}
 """The methods that run where instances are called."""
 
@@ -56,9 +58,7 @@ class ProjectIndex(SymbolTable):
             found: Type | None = None
             for owner in group:
                 if isinstance(owner, ClassSummary) and name in owner.attributes:
-                    kind = owner.attributes[name]
-                    if kind.of and kind.tag is TypeTag.UNKNOWN:
-                        kind = self.resolve(kind.of, owner.module) or kind
+                    kind = self._known(owner.attributes[name], owner.module)
                     found = kind if found is None else found.joined(kind)
             if found is not None:
                 if self.is_restored(cls) or self._is_set_from_outside(cls, name):
@@ -298,8 +298,13 @@ class ProjectIndex(SymbolTable):
                 known = models.callable_fact(value.of)
                 return known.result if known else None
             if value.tag is TypeTag.MODULE:
+                inner = networks.wrapped(value)
+                if inner is not None:
+                    return self._called(self._as_kind(inner), owner)
                 cls = self.class_of(value)
                 forward = self.method(cls, "forward") if cls else None
+                if forward is None and networks.is_of_library(value):
+                    return networks.result_of_library(value)
                 return self.returned(forward) if forward is not None else None
         if isinstance(value, LibraryMethod):
             fact = models.method_fact(value.owner.tag, value.name)
@@ -317,6 +322,10 @@ class ProjectIndex(SymbolTable):
             if isinstance(value, ModuleSummary):
                 return self._member(value, [name], set(), 0), None
             return None, None
+        if value.tag is TypeTag.MODULE and name == "module":
+            inner = networks.wrapped(value)
+            if inner is not None:
+                return inner, None
         cls = self.class_of(value)
         if cls is not None:
             method = self.method(cls, name)
@@ -356,16 +365,22 @@ class ProjectIndex(SymbolTable):
         kind: Type | None = None
         for value in function.returns:
             returned = self._known(value, function.module)
-            if returned.item is not None:
-                returned = returned._replace(item=self._known(returned.item, function.module) or None)
             kind = returned if kind is None else kind.joined(returned)
         if kind is not None and function.remembers:
             return kind.aged()  # the next call with the same arguments gets it, too
         return kind or UNKNOWN
 
-    def _known(self, kind: Type, module: str) -> Type:
-        """The kind itself, or what its access path leads to."""
-        return self.resolve(kind.of, module) if not kind and kind.of else kind
+    def _known(self, kind: Type, module: str, depth: int = _DEEPEST) -> Type:
+        """The kind itself, or what its access path leads to, and so for what it holds."""
+        if not kind and kind.of:
+            return self.resolve(kind.of, module) or kind
+        if kind.item is None or depth <= 0:
+            return kind
+        item = self._known(kind.item, module, depth - 1)
+        parts = tuple([self._known(part, module, depth - 1) for part in kind.parts])
+        if item == kind.item and parts == kind.parts:
+            return kind
+        return kind._replace(item=known_item(item), parts=parts)
 
     def returns_immutable(self, function: FunctionSummary) -> bool:
         """Is all that a function of the project may return immutable?"""

@@ -38,13 +38,13 @@ from rlint.semantics.nn.forward_summary import doings
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.nn.torch_settings import speedups_of
 from rlint.semantics.threads.queues import carried_in, made_in
-from rlint.semantics.types.algebra import each_of, refines, with_default
+from rlint.semantics.types.algebra import along, each_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
-from rlint.semantics.types.container_insertions import put_in
+from rlint.semantics.types.container_insertions import HOLD, Added, is_empty, put_in, with_added
 from rlint.semantics.types.device_reads import parameters_read
 from rlint.semantics.types.infer import TypeInference
 from rlint.source.files import NOTEBOOK
-from rlint.syntax.assignments import value_assigned
+from rlint.syntax.assignments import place_assigned, value_assigned
 from rlint.syntax.queries import is_property, is_staticmethod
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
@@ -374,6 +374,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     _join_attribute(attributes, name, kind)
         described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
+    empty: set[tuple[str, str]] = set()  # attributes that are nothing but containers without items
     again: dict[tuple[str, str], list[tuple[ast.Attribute, list[ast.expr]]]] = {}
     for attribute in syntax.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
@@ -386,7 +387,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     continue
                 stored = _stored_kind(attribute, analysis)
                 if stored is not None:
-                    _join_attribute(described.attributes, attribute.attr, stored)
+                    _join_stored(described, attribute, stored, empty, analysis)
     for (qualname, name), stores in again.items():
         attributes = summary.classes[qualname].attributes
         start = attributes.get(name, UNKNOWN)
@@ -402,7 +403,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                 _join_attribute(attributes, name, stored)
         if found:
             attributes[name] = found
-    _add_items(summary, analysis)
+    _add_items(summary, analysis, empty)
     if summary.classes:
         doubt_attributes(
             summary,
@@ -412,23 +413,46 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
         )
 
 
-def _add_items(summary: ModuleSummary, analysis: FileAnalysis) -> None:
+def _join_stored(
+    owner: ClassSummary,
+    attribute: ast.Attribute,
+    stored: Type,
+    empty: set[tuple[str, str]],
+    analysis: FileAnalysis,
+) -> None:
+    """Join what is stored in an attribute with what is known of it. Containers that begin without items say
+    nothing of what they hold: the attributes that are nothing else are gathered in `empty`.
+    """
+    key = owner.qualname, attribute.attr
+    known = owner.attributes.get(attribute.attr)
+    if stored.tag in HOLD and is_empty(value_assigned(attribute, analysis.syntax.parents)):
+        if known is None or known.tag is TypeTag.NONE:
+            empty.add(key)
+        elif known.tag is stored.tag:
+            return  # one of the same sort, emptied
+    elif key in empty and known is not None and known.tag is stored.tag:
+        empty.discard(key)
+        owner.attributes[attribute.attr] = stored._replace(optional=known.optional)
+        return
+    _join_attribute(owner.attributes, attribute.attr, stored)
+
+
+def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[str, str]]) -> None:
     """What a file puts into lists and dictionaries is among the items of all attributes of that name."""
     holders: dict[str, list[ClassSummary]] = {}
     for owner in summary.classes.values():
         for name, kind in owner.attributes.items():
-            if kind.item is not None and kind.tag in (TypeTag.LIST, TypeTag.DICT):
+            if kind.tag in HOLD and (kind.item is not None or kind.keys or (owner.qualname, name) in empty):
                 holders.setdefault(name, []).append(owner)
     attributes = analysis.syntax.written.attributes
-    named = [attribute for name in holders for attribute in attributes.get(name, ())]
-    for attribute in sorted(named, key=place_in_order):
-        for owner in holders[attribute.attr]:
-            kind = owner.attributes[attribute.attr]
-            item = kind.item or UNKNOWN
-            for added in put_in(attribute, analysis.syntax, analysis.types.type_of):
-                item = item.joined(added.aged())
-            if item != (kind.item or UNKNOWN):
-                owner.attributes[attribute.attr] = kind._replace(item=item or None)
+    for name, owners in holders.items():
+        added: list[Added] = []
+        for attribute in sorted(attributes.get(name, ()), key=place_in_order):
+            added += put_in(attribute, analysis.syntax, analysis.types.type_of)
+        for owner in owners:
+            kind = owner.attributes[name]
+            starts_empty = (owner.qualname, name) in empty
+            owner.attributes[name] = with_added(kind, added, starts_empty=starts_empty)
 
 
 def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.expr]:
@@ -458,7 +482,8 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
         return None  # keeps its kind
     given = value_assigned(attribute, analysis.syntax.parents)
     if given is None:
-        return UNKNOWN
+        unpacked = place_assigned(attribute, analysis.syntax.parents)
+        return along(analysis.types.type_of(unpacked[0]), unpacked[1]).aged() if unpacked else UNKNOWN
     kind = analysis.types.type_of(given).aged()
     keeps_its_kind = not kind and follows_from_itself(attribute, given, analysis.names)
     return None if keeps_its_kind else kind

@@ -14,6 +14,7 @@ _IMMUTABLE = frozenset(
     TypeTag[name]
     for name in "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE PATTERN FUNCTION CLASS".split()
 )
+_ANY_PLACE = frozenset({"[]", "[:]", "[?]"})
 NUMBERS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 """The kinds of Python's numbers."""
 
@@ -52,7 +53,14 @@ def item_of(kind: Type) -> Type:
         return Type(TypeTag.STR)
     if kind.item is not None:
         return kind.item
-    return deferred(f"{kind.of}[]") if kind.of and kind.tag is TypeTag.UNKNOWN else UNKNOWN
+    return _deferred(kind, "[]")
+
+
+def known_item(kind: Type) -> Type | None:
+    """Return the kind of the items of a container as the container carries it: None where nothing leads to
+    what they are.
+    """
+    return kind if kind or kind.of else None
 
 
 def refines(found: Type, promised: Type) -> bool:
@@ -80,7 +88,17 @@ def with_default(promised: Type, default: Type) -> Type:
 
 
 def indexed(owner: Type, step: str) -> Type:
-    """The kind of `owner[index]`; `step` is "[]" for one item, "[:]" for a part, "[?]" where unknown."""
+    """The kind of `owner[index]`; `step` is "[2]" or "['key']" for the item at that place, "[]" for any one
+    item, "[:]" for a part, "[?]" where unknown.
+    """
+    if step not in _ANY_PLACE:
+        if owner.keys:
+            return at_key(owner, step[2:-2])
+        if owner.tag is TypeTag.UNKNOWN:
+            return _deferred(owner, step)
+        if step[1] != "'":
+            return part_of(owner, int(step[1:-1]))
+        step = "[]"
     if owner.tag in (TypeTag.STR, TypeTag.BYTES):
         return Type(owner.tag) if owner.tag is TypeTag.STR or step == "[:]" else UNKNOWN
     if owner.tag is TypeTag.TENSOR:
@@ -88,6 +106,8 @@ def indexed(owner: Type, step: str) -> Type:
     if owner.tag is TypeTag.BATCH:
         return batches.part_of(owner)
     if owner.tag in (TypeTag.DICT, TypeTag.STATE_DICT):
+        return item_of(owner)
+    if owner.tag is TypeTag.MODULE:
         return item_of(owner)
     if step == "[:]":
         if owner.tag in (TypeTag.LIST, TypeTag.TUPLE):
@@ -119,9 +139,16 @@ def along(kind: Type, path: tuple[int, ...]) -> Type:
 
 def part_of(kind: Type, index: int) -> Type:
     """The kind of the element that stands at a place (from the end, if below 0) of what has several."""
-    if -len(kind.parts) <= index < len(kind.parts):
+    if -len(kind.parts) <= index < len(kind.parts) and not kind.keys:
         return kind.parts[index]
+    if kind.tag is TypeTag.UNKNOWN and kind.of:
+        return _deferred(kind, f"[{index}]")
     return item_of(kind)
+
+
+def at_key(kind: Type, key: str) -> Type:
+    """The kind of what a dictionary holds at a key."""
+    return kind.parts[kind.keys.index(key)] if key in kind.keys else item_of(kind)
 
 
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:

@@ -1,45 +1,102 @@
-"""What is put into a list or dictionary after it was made: of what kind its items are then."""
+"""What is put into a list, dictionary or module after it was made: of what kind its items are then."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
-from rlint.semantics.types.algebra import each_of, item_of
+from rlint.semantics.types import networks
+from rlint.semantics.types.algebra import each_of, item_of, known_item
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _KindOf = Callable[[ast.expr], Type]
 _TAKES = {
-    name: int(name in ("insert", "setdefault"))
-    for name in models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
+    name: int(name in ("add_module", "insert", "register_module", "setdefault"))
+    for name in models.having(
+        Trait.INSERTS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.MODULE
+    )
 }
 """Methods that put one argument into what they are called on, and where it stands."""
 _TAKES_ALL = frozenset({"extend", "extendleft", "update"})
+HOLD = frozenset({TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE, TypeTag.MODULE})
+"""Containers whose items are followed."""
+_MAKERS = frozenset(
+    name.rpartition(".")[2]
+    for tag in (TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
+    for name in models.giving(tag, "builtins", "collections") - models.having(Trait.REFLECTS, "builtins")
+) | models.names_having(Trait.HOLDS_PARTS, "torch.nn")
+"""Last names of what makes an empty container if it is given nothing."""
+_MOST_KEYS = 32
+
+
+class Added(NamedTuple):
+    """What is put into a container, and the key that it gets where that is written out."""
+
+    kind: Type
+    key: str | None = None
 
 
 def with_items_added(kind: Type, binding: Binding, syntax: SyntaxIndex, type_of: _KindOf) -> Type:
     """The kind of a list or dictionary that a variable is bound to, with all that this file puts into it by
     that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
     """
-    if (
-        kind.tag not in (TypeTag.LIST, TypeTag.DICT)
-        or kind.item is None
-        or binding.kind is not BindingKind.ASSIGN
-    ):
+    if kind.tag not in HOLD or binding.kind is not BindingKind.ASSIGN or binding.path:
+        return kind
+    starts_empty = is_empty(binding.value)
+    if kind.item is None and not starts_empty and not kind.keys:
         return kind
     scope = syntax.scope(binding.node).lookup(binding.name)
-    item = kind.item
-    for use in syntax.variables.uses(binding.name, scope):
-        for added in put_in(use, syntax, type_of):
-            item = item.joined(added.aged())
-    return kind._replace(item=item or None) if item != kind.item else kind
+    uses = syntax.variables.uses(binding.name, scope)
+    return with_added(
+        kind, (added for use in uses for added in put_in(use, syntax, type_of)), starts_empty=starts_empty
+    )
 
 
-def put_in(use: ast.expr, syntax: SyntaxIndex, type_of: _KindOf) -> Iterator[Type]:
+def is_empty(value: ast.expr | None) -> bool:
+    """Whether an expression makes a container that holds nothing yet: `[]`, `{}`, `deque(maxlen=9)`."""
+    match value:
+        case ast.List(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker), args=[], keywords=given):
+            return maker in _MAKERS and all(keyword.arg == "maxlen" for keyword in given)
+        case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker), args=[first, *_]):
+            return maker in _MAKERS and (is_empty(first) or maker == "defaultdict")
+    return False
+
+
+def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False) -> Type:
+    """The kind of a container with what is put into it. One that `starts_empty` holds nothing else; of
+    others, where nothing is known of what they hold, nothing is known after it.
+    """
+    if kind.item is None and not starts_empty and not kind.keys:
+        return kind
+    item = UNKNOWN if kind.item is None else kind.item
+    begun = not starts_empty
+    at: dict[str, Type] | None = None
+    if kind.tag is TypeTag.DICT and (kind.keys or starts_empty):
+        at = dict(zip(kind.keys, kind.parts, strict=True))
+    for each in added:
+        held = each.kind.aged()
+        item, begun = item.joined(held) if begun else held, True
+        if at is None or each.key is None or len(at) >= _MOST_KEYS:
+            at = None
+        else:
+            at[each.key] = at[each.key].joined(held) if each.key in at else held
+    holds = networks.held(item) if kind.tag is TypeTag.MODULE else known_item(item)
+    keys, parts = tuple(at or ()), tuple((at or {}).values())
+    if kind.tag is not TypeTag.DICT:
+        keys, parts = kind.keys, kind.parts
+    if (holds, keys, parts) == (kind.item, kind.keys, kind.parts):
+        return kind
+    return kind._replace(item=holds, keys=keys, parts=parts)
+
+
+def put_in(use: ast.expr, syntax: SyntaxIndex, type_of: _KindOf) -> Iterator[Added]:
     """The kinds of what is put into a container where it is named."""
     parent = syntax.parents.get(use)
     around = syntax.parents.get(parent) if parent is not None else None
@@ -48,25 +105,38 @@ def put_in(use: ast.expr, syntax: SyntaxIndex, type_of: _KindOf) -> Iterator[Typ
             yield from _stored(parent, index, around, type_of)
         case ast.Attribute(attr=method), ast.Call(func=func, args=arguments) if func is parent:
             if method in _TAKES and len(arguments) > _TAKES[method]:
-                yield type_of(arguments[_TAKES[method]])
+                yield Added(type_of(arguments[_TAKES[method]]))
             elif method in _TAKES_ALL:
-                yield from (_items(type_of(argument)) for argument in arguments)
-                yield from (type_of(keyword.value) for keyword in around.keywords)
+                for argument in arguments:
+                    yield from _all_of(type_of(argument))
+                yield from (Added(type_of(keyword.value), keyword.arg) for keyword in around.keywords)
         case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr(), value=value), _ if target is use:
-            yield _items(type_of(value))
+            yield from _all_of(type_of(value))
 
 
 def _stored(
     target: ast.Subscript, index: ast.expr, statement: ast.AST | None, type_of: _KindOf
-) -> Iterator[Type]:
+) -> Iterator[Added]:
     match statement:
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-            yield _items(type_of(value)) if isinstance(index, ast.Slice) else type_of(value)
+            if isinstance(index, ast.Slice):
+                yield from _all_of(type_of(value))
+            else:
+                key = (
+                    index.value if isinstance(index, ast.Constant) and isinstance(index.value, str) else None
+                )
+                yield Added(type_of(value), key)
         case ast.AugAssign(target=changed) if changed is target:
             return  # what is added to an item seldom makes another thing of it
         case _:
-            yield UNKNOWN
+            yield Added(UNKNOWN)
 
 
-def _items(kind: Type) -> Type:
-    return item_of(kind) if kind.tag is TypeTag.DICT else each_of(kind)
+def _all_of(kind: Type) -> Iterator[Added]:
+    """The items of what is added as a whole."""
+    if kind.keys:
+        yield from (Added(part, key) for key, part in zip(kind.keys, kind.parts, strict=True))
+    elif kind.tag is TypeTag.LIST and kind.item is None and kind.fresh:
+        yield Added(UNKNOWN)
+    else:
+        yield Added(item_of(kind) if kind.tag is TypeTag.DICT else each_of(kind))

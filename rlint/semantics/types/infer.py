@@ -15,7 +15,7 @@ from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import along, arithmetic, each_of, item_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
-from rlint.semantics.types.container_insertions import with_items_added
+from rlint.semantics.types.container_insertions import HOLD, with_items_added
 from rlint.semantics.types.infer_base import ITERATES, Handlers, TypeResolver
 from rlint.semantics.types.infer_calls import CallInference
 from rlint.semantics.types.infer_literals import LiteralInference
@@ -128,7 +128,7 @@ class TypeInference(CallInference, LiteralInference):
         if kind.tag is TypeTag.UNKNOWN:
             if binding.kind in BOUND_ONCE:
                 kind = self._kind_by_use(binding) or kind
-        elif kind.item is not None:
+        elif kind.tag in HOLD:
             kind = with_items_added(kind, binding, self.syntax, self.type_of)
         kind = self._bindings[binding] = self._marked(kind, around=around)
         return kind

@@ -8,8 +8,8 @@ from typing import ClassVar
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, deferred
-from rlint.semantics.types import batches
-from rlint.semantics.types.algebra import device_named, each_of, item_of, library_value
+from rlint.semantics.types import batches, networks
+from rlint.semantics.types.algebra import device_named, each_of, item_of, known_item, library_value
 from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES, Handlers
 from rlint.semantics.types.random_draws import drawn
@@ -17,15 +17,16 @@ from rlint.syntax.queries import argument_count, is_constant
 from rlint.syntax.scopes import BindingKind
 
 _MADE_OF_FIRST = frozenset({"copy.copy", "copy.deepcopy"})
+_WRAPS = models.having(Trait.WRAPS, "torch", "torch.jit")
 _HOLDS_EACH = frozenset({"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set"})
 _MADE_OF_ARGUMENTS = (
     _MADE_OF_FIRST
     | _HOLDS_EACH
     | ITERATES
-    | {"builtins.next", "torch.load", "torch.utils.data.TensorDataset", batches.COLLATED}
+    | {"builtins.dict", "builtins.next", "torch.load", "torch.utils.data.TensorDataset", batches.COLLATED}
+    | _WRAPS
 )
-_WITH_DEVICES = frozenset({TypeTag.DEVICE, TypeTag.LOADER, TypeTag.TENSOR})
-_GIVES_NO_SINGLE_TENSOR = models.having(Trait.NO_SINGLE_TENSOR, "torch.nn", "torch.nn.parallel")
+_WITH_DEVICES = frozenset({TypeTag.DEVICE, TypeTag.LOADER, TypeTag.MODULE, TypeTag.TENSOR})
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _OF_CLASSES = frozenset(
     TypeTag[name]
@@ -42,6 +43,10 @@ class CallInference(DtypeInference):
         if qualified is not None:
             return library_value(qualified) or deferred(qualified)
         owner = self.type_of(node.value)
+        if owner.tag is TypeTag.MODULE and node.attr == "module":
+            inner = networks.wrapped(owner)
+            if inner is not None:
+                return inner
         if owner.tag in _OF_CLASSES and owner.of:
             path = f"{owner.of}().{node.attr}"
             return self.found_at(path) or models.attribute_kind(owner.tag, node.attr) or deferred(path)
@@ -89,8 +94,11 @@ class CallInference(DtypeInference):
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
 
     def _called_module(self, module: Type) -> Type:
-        if module.of.startswith("torch.nn."):
-            return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Type(TypeTag.TENSOR)
+        inner = networks.wrapped(module)
+        if inner is not None:
+            return self._called_module(inner) if inner else deferred(f"{inner.of}()")
+        if networks.is_of_library(module):
+            return networks.result_of_library(module)
         return deferred(f"{module.of}().forward()") if module.of else UNKNOWN
 
     def _method_result(self, node: ast.Call, func: ast.Attribute) -> Type:
@@ -154,6 +162,10 @@ class CallInference(DtypeInference):
             return copied._replace(fresh=qualified == "copy.deepcopy") if copied else copied
         if result.tag is TypeTag.DEVICE and node.args:
             return result._replace(device=self.device_of(node.args[0]))
+        if result.tag is TypeTag.MODULE:
+            return networks.holding(node, result, self.type_of)
+        if qualified in _WRAPS and node.args:
+            return self.type_of(node.args[0]).aged()
         if result.tag is TypeTag.LOADER:
             return result._replace(item=batches.batch_of_loader(node, self.type_of))
         if qualified == "torch.utils.data.TensorDataset":
@@ -171,6 +183,8 @@ class CallInference(DtypeInference):
             return batches.collated(item_of(self.type_of(node.args[0])))
         if qualified == "torch.load":
             return batches.loaded(node, self.type_of, self.device_of)
+        if qualified == "builtins.dict":
+            return self._dict_of(node, result)
         if qualified in _HOLDS_EACH:
             return result._replace(item=each_of(self.type_of(node.args[0])) or None) if node.args else result
         if result.tag is TypeTag.TENSOR:
@@ -193,6 +207,22 @@ class CallInference(DtypeInference):
                 if keyword.arg == "pin_memory" and not is_constant(keyword.value, value=False):
                     return result._replace(of=batches.PINNED)
         return result
+
+    def _dict_of(self, node: ast.Call, result: Type) -> Type:
+        """`dict(obs=obs, done=done)`, `dict(other)`"""
+        if node.args:
+            given = self.type_of(node.args[0])
+            known = len(node.args) == 1 and not node.keywords and given.tag is TypeTag.DICT
+            return given._replace(fresh=True, optional=False) if known else result
+        named = [keyword.arg for keyword in node.keywords]
+        keys = tuple([name for name in named if name is not None])
+        parts = tuple([self.type_of(keyword.value).aged() for keyword in node.keywords])
+        if not parts or len(keys) < len(parts):
+            return result
+        item = parts[0]
+        for part in parts[1:]:
+            item = item.joined(part)
+        return result._replace(item=known_item(item), keys=keys, parts=parts)
 
     def _is_moved(self, expression: ast.expr) -> bool:
         """Does an expression, or the variable that it is, come from a `.to(…)` or `.cuda()`?"""

@@ -8,11 +8,14 @@ from functools import reduce
 from typing import ClassVar
 
 from rlint.models.value_type import PLAIN, UNKNOWN, Device, Type, TypeTag
-from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, part_of
+from rlint.regex import regex
+from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, item_of, known_item
 from rlint.semantics.types.dtype_inference import DtypeInference, rank_of_two
 from rlint.semantics.types.infer_base import Handlers
 
 _MOST_PARTS = 16  # elements of a tuple that are looked at one by one
+_MOST_ITEMS = 64
+_IS_WORD = regex(r"\w+")
 _CONSTANTS: dict[type, TypeTag] = {
     bool: TypeTag.BOOL,
     int: TypeTag.INT,
@@ -36,7 +39,7 @@ class LiteralInference(DtypeInference):
         return PLAIN[tag] if tag is not None else UNKNOWN
 
     def _items(self, elements: list[ast.expr]) -> Type | None:
-        if not elements or len(elements) > 64:
+        if not elements or len(elements) > _MOST_ITEMS:
             return None
         return _joined(self.type_of(element).aged() for element in elements)
 
@@ -54,19 +57,29 @@ class LiteralInference(DtypeInference):
         return Type(TypeTag.SET, item=self._items(node.elts), fresh=True)
 
     def _of_dict(self, node: ast.Dict) -> Type:
-        return Type(TypeTag.DICT, item=self._items(node.values), fresh=True)
+        held = [
+            self.type_of(value).aged() if key is not None else item_of(self.type_of(value))
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        item = _joined(held) if held and len(held) <= _MOST_ITEMS else None
+        keys = [
+            key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
+        ]
+        if len(keys) < len(held) or len(set(keys)) < len(keys) or len(keys) > _MOST_PARTS:
+            return Type(TypeTag.DICT, item=item, fresh=True)
+        return Type(TypeTag.DICT, item=item, fresh=True, parts=tuple(held), keys=tuple(keys))
 
     def _of_list_comp(self, node: ast.ListComp) -> Type:
-        return Type(TypeTag.LIST, item=self.type_of(node.elt).aged() or None, fresh=True)
+        return Type(TypeTag.LIST, item=known_item(self.type_of(node.elt).aged()), fresh=True)
 
     def _of_set_comp(self, _: ast.SetComp) -> Type:
         return Type(TypeTag.SET, fresh=True)
 
     def _of_dict_comp(self, node: ast.DictComp) -> Type:
-        return Type(TypeTag.DICT, item=self.type_of(node.value).aged() or None, fresh=True)
+        return Type(TypeTag.DICT, item=known_item(self.type_of(node.value).aged()), fresh=True)
 
     def _of_generator(self, node: ast.GeneratorExp) -> Type:
-        return Type(TypeTag.ITERATOR, item=self.type_of(node.elt).aged() or None, fresh=True)
+        return Type(TypeTag.ITERATOR, item=known_item(self.type_of(node.elt).aged()), fresh=True)
 
     def _of_text(self, node: ast.JoinedStr) -> Type:
         match node.values:
@@ -117,12 +130,6 @@ class LiteralInference(DtypeInference):
         owner = self.type_of(node.value)
         if owner.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return self.part_of_array(owner, node.slice)
-        if owner.parts:
-            match node.slice:
-                case ast.Constant(value=int() as index):
-                    return part_of(owner, index)
-                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as index)):
-                    return part_of(owner, -index)
         return indexed(owner, self._index_step(node.slice))
 
     def _index_step(self, index: ast.expr) -> str:
@@ -133,6 +140,13 @@ class LiteralInference(DtypeInference):
         types = [self.type_of(part) for part in parts]
         if any(kind.tag in (TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TENSOR) for kind in types):
             return "[:]"
+        match index:
+            case ast.Constant(value=int() as place) if not isinstance(place, bool):
+                return f"[{place}]"
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as place)) if place:
+                return f"[-{place}]"
+            case ast.Constant(value=str() as key) if _IS_WORD.fullmatch(key):
+                return f"['{key}']"
         return "[]" if all(kind.tag in (TypeTag.INT, TypeTag.STR, TypeTag.BOOL) for kind in types) else "[?]"
 
     HANDLERS: ClassVar[Handlers] = {
@@ -158,4 +172,4 @@ class LiteralInference(DtypeInference):
 
 def _joined(types: Iterable[Type]) -> Type | None:
     """What is known of a value that is any of some."""
-    return reduce(Type.joined, types) or None
+    return known_item(reduce(Type.joined, types))

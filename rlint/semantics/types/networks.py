@@ -1,0 +1,61 @@
+"""Modules that consist of other modules: what they hold, and what calling them runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint import models
+from rlint.models.trait import Trait
+from rlint.models.value_type import PLAIN, UNKNOWN, Type, TypeTag
+from rlint.semantics.types.algebra import each_of, item_of
+
+_GIVES_NO_SINGLE_TENSOR = models.having(Trait.NO_SINGLE_TENSOR, "torch.nn", "torch.nn.parallel")
+_WRAPPERS = models.having(Trait.CONTAINS, "torch.nn", "torch.nn.parallel") & frozenset(
+    f"torch.nn.{name}" for name in ("DataParallel", "parallel.DistributedDataParallel")
+)
+_OF_MODULES = models.having(Trait.HOLDS_PARTS, "torch.nn") - {"torch.nn.Module"}
+_OF_PARAMETERS = models.having(Trait.PARAMETERS, "torch.nn") & _OF_MODULES
+_ANY_MODULE = PLAIN[TypeTag.MODULE]
+
+
+def holding(call: ast.Call, module: Type, type_of: Callable[[ast.expr], Type]) -> Type:
+    """A module of a library that a call makes, with the kind of what it holds as its `item`: of the layers of
+    a `Sequential`, of what `DataParallel` wraps.
+    """
+    if module.of in _WRAPPERS:
+        inside = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "module")]
+        return module._replace(item=held(type_of(inside[0]))) if inside else module
+    if module.of not in _OF_MODULES:
+        return module
+    if module.of in _OF_PARAMETERS:
+        return module._replace(item=PLAIN[TypeTag.TENSOR])
+    given: Type | None = None
+    for argument in call.args:
+        kind = type_of(argument.value if isinstance(argument, ast.Starred) else argument)
+        if isinstance(argument, ast.Starred) or module.of != "torch.nn.Sequential":
+            kind = item_of(kind) if kind.tag is TypeTag.DICT else each_of(kind)
+        given = kind if given is None else given.joined(kind)
+    return module._replace(item=held(given))
+
+
+def held(kind: Type | None) -> Type:
+    """The kind of what a module holds, which cannot be anything else than a module."""
+    if kind is not None and (kind.tag is TypeTag.MODULE or (kind.tag is TypeTag.UNKNOWN and kind.of)):
+        return kind.aged()
+    return _ANY_MODULE
+
+
+def wrapped(module: Type) -> Type | None:
+    """The module behind `net.module`, where `net` is `DataParallel(…)` of it; None for other modules."""
+    return module.item or _ANY_MODULE if module.of in _WRAPPERS else None
+
+
+def result_of_library(module: Type) -> Type:
+    """What calling a module of torch returns: a tensor, as far as that is so for all arguments."""
+    return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Type(TypeTag.TENSOR)
+
+
+def is_of_library(module: Type) -> bool:
+    """Whether a module is one of those that torch brings along."""
+    return module.of.startswith("torch.nn.")

@@ -1,0 +1,150 @@
+"""Networks in containers, wrapped, built elsewhere, and what calling them gives."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from project_builder import expression, model_of
+from rlint.models.value_type import TypeTag
+
+_NETS = """
+import copy
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Actor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+    def forward(self, x):
+        return self.body(x)
+
+class Critic(nn.Module):
+    def forward(self, x):
+        return torch.tanh(x)
+
+"""
+
+
+def _type_of(program: str, used: str) -> TypeTag:
+    model = model_of(_NETS + textwrap.dedent(program))
+    return model.types.type_of(expression(model, used, last=True)).tag
+
+
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        ("self.net, self.other = Actor(), Critic()", "self.other"),
+        ("self.nets = [Actor() for _ in range(n)]", "self.nets[0]"),
+        ("self.nets = nn.ModuleList([Actor() for _ in range(n)])", "self.nets[1]"),
+        ("self.nets = nn.ModuleList()\n        for _ in range(n): self.nets.append(Actor())", "self.nets[1]"),
+        ("self.nets = nn.ModuleDict({'a': Actor(), 'b': Critic()})", "self.nets['a']"),
+        ("self.nets = []\n        for _ in range(n): self.nets.append(Actor())", "self.nets[1]"),
+        ("self.nets = {}\n        self.nets['a'] = Actor()\n        self.nets['n'] = 1", "self.nets['a']"),
+        ("self.nets = {'actor': Actor(), 'n': 3}", "self.nets['actor']"),
+        ("self.nets = dict(actor=Actor(), n=3)", "self.nets['actor']"),
+        ("self.net = Actor() if n else Critic()", "self.net"),
+        ("kinds = {'a': Actor, 'c': Critic}\n        self.net = kinds[n]()", "self.net"),
+        ("self.net = torch.compile(Actor())", "self.net"),
+        ("self.net = nn.DataParallel(Actor().cuda())", "self.net.module"),
+        ("self.net = nn.Sequential(nn.Linear(3, 3), Actor())", "self.net[0]"),
+    ],
+)  # fmt: skip
+def test_networks_are_known_wherever_they_are_kept(made: str, used: str) -> None:
+    """In tuples, lists, dictionaries and torch's own containers, and behind wrappers."""
+    program = f"""
+class Agent:
+    def __init__(self, n):
+        {made}
+
+    def act(self, x):
+        print({used})
+"""
+    assert _type_of(program, used) is TypeTag.MODULE
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "net = Actor()",
+        "net = torch.compile(Actor())",
+        "net = nn.DataParallel(Actor())",
+        "net = copy.deepcopy(Actor()).to('cuda')",
+        "net = Actor() if flag else Critic()",
+        "net = {'a': Actor, 'c': Critic}[flag]()",
+        "net = nn.ModuleList([Actor(), Critic()])[0]",
+        "net = nn.Sequential(Actor(), nn.Tanh())",
+    ],
+)
+def test_a_network_that_returns_what_its_layers_return_gives_a_tensor(made: str) -> None:
+    """Whether it is called itself, compiled, wrapped, or one of several."""
+    assert _type_of(f"{made}\nprint(net(x))", "net(x)") is TypeTag.TENSOR
+
+
+def test_agents_in_a_list_have_their_networks() -> None:
+    """What an attribute of an item is, is known through the list and through the loop."""
+    program = """
+    class Agent:
+        def __init__(self):
+            self.actor = Actor()
+
+    class Team:
+        def __init__(self, n):
+            self.agents = []
+            for _ in range(n):
+                self.agents.append(Agent())
+
+        def act(self, x, i):
+            for agent in self.agents:
+                print(agent.actor(x))
+            print(self.agents[i].actor(x))
+    """
+    assert _type_of(program, "agent.actor(x)") is TypeTag.TENSOR
+    assert _type_of(program, "self.agents[i].actor(x)") is TypeTag.TENSOR
+
+
+def test_attributes_are_unpacked_from_what_a_call_returns() -> None:
+    """Each has the type of its own part, also across files."""
+    program = """
+    class Policy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Linear(3, 3)
+
+        def act(self, obs):
+            logits = self.body(obs)
+            return logits, "greedy"
+
+    class Agent:
+        def __init__(self):
+            self.policy = Policy()
+
+        def step(self, obs):
+            self.logits, self.mode = self.policy.act(obs)
+            print(self.logits, self.mode)
+    """
+    assert _type_of(program, "self.logits") is TypeTag.TENSOR
+    assert _type_of(program, "self.mode") is TypeTag.STR
+
+
+@pytest.mark.parametrize(
+    ("body", "used", "tag"),
+    [
+        ("rows = []\nrows.append(torch.zeros(3))\nprint(rows[0])", "rows[0]", TypeTag.TENSOR),
+        ("rows = []\nrows.append(1)\nrows.append(load())\nprint(rows[0])", "rows[0]", TypeTag.UNKNOWN),
+        ("rows = load()\nrows.append(torch.zeros(3))\nprint(rows[0])", "rows[0]", TypeTag.UNKNOWN),
+        ("d = {'x': 1, 'y': 'a'}\nprint(d['y'])", "d['y']", TypeTag.STR),
+        ("d = {'x': 1, 'y': 'a'}\nd['y'] = 2\nprint(d['y'])", "d['y']", TypeTag.UNKNOWN),
+        ("d = {'x': 1, 'y': 'a'}\nd[k] = 2\nprint(d['y'])", "d['y']", TypeTag.UNKNOWN),
+        ("d = {**load(), 'y': 'a'}\nprint(d['y'])", "d['y']", TypeTag.UNKNOWN),
+        ("d = {}\nd['x'] = 1\nd['y'] = 'a'\nprint(d['x'])", "d['x']", TypeTag.INT),
+        ("def f():\n    return {'x': 1, 'y': 'a'}\nd = f()\nprint(d['y'])", "d['y']", TypeTag.STR),
+    ],
+)  # fmt: skip
+def test_containers_hold_what_is_put_into_them(body: str, used: str, tag: TypeTag) -> None:
+    """A dictionary with constant keys knows each value; what nobody knows makes the rest unknown."""
+    assert _type_of(body, used) is tag
