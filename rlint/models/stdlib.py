@@ -358,7 +358,8 @@ _SYSTEM: Table = table(
     facts("logging", _SETTINGS, NOTHING, "addLevelName basicConfig captureWarnings disable shutdown"),
     facts("logging", PURE, NEW, "Formatter NullHandler StreamHandler"),
     facts("logging", READS, ANYTHING, "getLevelName"),
-    facts("argparse", PURE, NEW, "ArgumentParser Namespace"),
+    makers("argparse", PURE, TypeTag.INSTANCE, "ArgumentParser"),
+    facts("argparse", PURE, NEW, "Namespace"),
     facts("sqlite3", FILE_IO, ANYTHING, "connect"),
 )
 

@@ -13,8 +13,9 @@ from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
 from rlint.semantics.interprocedural.trampoline import Step, run
-from rlint.semantics.types import batches, networks
-from rlint.semantics.types.algebra import indexed, is_immutable, known_item, refines
+from rlint.semantics.types import batches
+from rlint.semantics.types.algebra import indexed, is_immutable, known_item, parsed_options, refines
+from rlint.semantics.types.results import networks
 
 _STEP = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\w+|\.\w+")
 _NO_ATTRIBUTE = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\w+")
@@ -255,9 +256,10 @@ class ProjectIndex(SymbolTable):
         owner: ClassSummary | None = None
         if value is None:
             made = models.callable_fact(root)
-            if made is None or steps[:1] != ("()",):
-                return None, None
-            value, steps = made.result, steps[1:]
+            if made is not None and steps[:1] == ("()",):
+                value, steps = made.result, steps[1:]
+            else:
+                value, steps = self._constant(root, steps, module)
         for position, step in enumerate(steps):
             if value is None:
                 return None, None
@@ -281,6 +283,21 @@ class ProjectIndex(SymbolTable):
                 called = position + 1 < len(steps) and steps[position + 1] == "()"
                 value, owner = self._get(value, step[1:], called=called)
         return value, owner
+
+    def _constant(
+        self, root: str, steps: tuple[str, ...], module: str
+    ) -> tuple[Symbol | None, tuple[str, ...]]:
+        """The constant of a module of which a dotted name asks for attributes (`settings.args.device`), with
+        the steps from there.
+        """
+        owner, _, attribute = root.rpartition(".")
+        while "." in owner:
+            steps = (f".{attribute}", *steps)
+            found = self.symbol(owner, module)
+            if found is not None:
+                return (found, steps) if isinstance(found, Type) else (None, steps)
+            owner, _, attribute = owner.rpartition(".")
+        return None, steps
 
     def _called(self, value: Symbol, owner: ClassSummary | None) -> Symbol | None:
         if isinstance(value, ClassSummary):
@@ -307,6 +324,8 @@ class ProjectIndex(SymbolTable):
                     return networks.result_of_library(value)
                 return self.returned(forward) if forward is not None else None
         if isinstance(value, LibraryMethod):
+            if value.owner.of == "argparse.ArgumentParser":
+                return parsed_options(value.owner, value.name)
             fact = models.method_fact(value.owner.tag, value.name)
             if value.owner.tag is TypeTag.UNKNOWN:
                 fact = models.method_on_unknown(value.name, 0) or models.method_on_unknown(value.name, 1)

@@ -38,11 +38,12 @@ from rlint.semantics.nn.forward_summary import doings
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.nn.torch_settings import speedups_of
 from rlint.semantics.threads.queues import carried_in, made_in
-from rlint.semantics.types.algebra import along, each_of, refines, with_default
+from rlint.semantics.types.algebra import OPTIONS, along, each_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.container_insertions import HOLD, Added, is_empty, put_in, with_added
 from rlint.semantics.types.device_reads import parameters_read
 from rlint.semantics.types.infer import TypeInference
+from rlint.semantics.types.results.command_line import option_kinds, stored_options
 from rlint.source.files import NOTEBOOK
 from rlint.syntax.assignments import place_assigned, value_assigned
 from rlint.syntax.queries import is_property, is_staticmethod
@@ -375,6 +376,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
         described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
     empty: set[tuple[str, str]] = set()  # attributes that are nothing but containers without items
+    _add_options(summary, analysis)
     again: dict[tuple[str, str], list[tuple[ast.Attribute, list[ast.expr]]]] = {}
     for attribute in syntax.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
@@ -411,6 +413,18 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             analysis.names.class_of_self,
             lambda attribute: _stored_kind(attribute, analysis),
         )
+
+
+def _add_options(summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """Describe the options of the command line that a file declares, as a class of its own."""
+    options = option_kinds(analysis)
+    if not options:
+        return
+    described = summary.classes[OPTIONS] = ClassSummary(analysis.name, OPTIONS, attributes=options)
+    for attribute in stored_options(analysis):
+        stored = _stored_kind(attribute, analysis)
+        if stored is not None and attribute.attr not in options:
+            _join_attribute(described.attributes, attribute.attr, stored)
 
 
 def _join_stored(

@@ -14,6 +14,8 @@ _IMMUTABLE = frozenset(
     TypeTag[name]
     for name in "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE PATTERN FUNCTION CLASS".split()
 )
+OPTIONS = "__options__"
+"""The name of the class that stands for the options of the command line which a file declares."""
 _ANY_PLACE = frozenset({"[]", "[:]", "[?]"})
 NUMBERS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 """The kinds of Python's numbers."""
@@ -149,6 +151,27 @@ def part_of(kind: Type, index: int) -> Type:
 def at_key(kind: Type, key: str) -> Type:
     """The kind of what a dictionary holds at a key."""
     return kind.parts[kind.keys.index(key)] if key in kind.keys else item_of(kind)
+
+
+def transposed(row: Type, iterator: Type) -> Type:
+    """What `zip(*rows)` gives where each row is of a kind: for each column, all that stands in it."""
+    if row.tag is not TypeTag.TUPLE or row.optional:
+        return iterator
+    columns = tuple([Type(TypeTag.TUPLE, item=known_item(part.aged())) for part in row.parts])
+    column = Type(TypeTag.TUPLE, item=known_item(item_of(row).aged()))
+    return iterator._replace(item=column, parts=columns)
+
+
+def parsed_options(parser: Type, method: str) -> Type:
+    """What `parse_args` and its like give, of a parser of the command line."""
+    if parser.item is None:
+        return UNKNOWN
+    if method in ("parse_args", "parse_intermixed_args"):
+        return parser.item
+    if method == "parse_known_args":
+        rest = Type(TypeTag.LIST, item=Type(TypeTag.STR))
+        return Type(TypeTag.TUPLE, parts=(parser.item, rest))
+    return UNKNOWN
 
 
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Type, TypeTag
-from rlint.semantics.types import networks
 from rlint.semantics.types.algebra import each_of, item_of, known_item
+from rlint.semantics.types.results import networks
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
