@@ -1,0 +1,177 @@
+"""A pause in a training loop that waits for nothing.
+
+## What it does
+Flags `time.sleep` with a constant number of seconds where a training loop runs it in each environment step,
+in each gradient step or in each episode, and no condition holds it back. Such pauses are usually left over
+from watching the environment or from debugging.
+
+Not flagged are pauses in loops that wait for something (`busy-wait-sleep`), pauses behind a condition, in
+evaluation and in scripts that play or record, pauses whose length is computed or read from the configuration
+(they keep a pace), `step` and other methods of environments, and files that talk to robots or servers, where
+the outside world sets the pace.
+
+## Why is it slow
+The process does nothing for the whole pause. An environment step takes microseconds to a few milliseconds, so
+that even a hundredth of a second per step can take most of the training.
+
+## Example
+```python
+import time
+
+
+def train(env, agent, steps: int) -> None:
+    state = env.reset()
+    for _ in range(steps):
+        action = agent.act(state)
+        following, reward, done, _ = env.step(action)
+        agent.learn(state, action, reward, following, done)
+        time.sleep(0.01)
+        state = env.reset() if done else following
+```
+Use instead:
+```python
+import time
+
+
+def train(env, agent, steps: int) -> None:
+    state = env.reset()
+    for _ in range(steps):
+        action = agent.act(state)
+        following, reward, done, _ = env.step(action)
+        agent.learn(state, action, reward, following, done)
+        state = env.reset() if done else following
+```
+
+## Fix safety
+Always unsafe: the pause may give another thread, process or device the time that it needs. There is advice
+alone where the statement cannot be taken out without losing a comment.
+
+## References
+- https://docs.python.org/3/library/time.html#time.sleep
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import (
+    FUNCTIONS,
+    Applicability,
+    Driver,
+    Finding,
+    Fix,
+    Heat,
+    Rule,
+    SemanticModel,
+    numbers,
+    regex,
+    roles,
+)
+from rlint.rules.environments._shared.steps import held_back, is_training
+
+_OUTSIDE = frozenset(
+    """aiohttp boto3 carla dronekit gpiozero httpx mss naoqi pexpect playwright pyautogui pymavlink rclpy
+    requests roslibpy rospy rtde_control rtde_receive RPi selenium serial smbus socket traci urllib urllib3
+    websocket websockets zmq""".split()
+)
+_METHODS = frozenset("step reset render close _step _reset".split())
+_STEPS = (Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP)
+_WATCHED = regex(r"(^|[._])(play|demo|watch|show|record|visuali[sz]e|enjoy|render|test)")
+
+
+class SleepInTraining(Rule):
+    """Sleeps as often as it steps."""
+
+    code = "RL610"
+    name = "sleep-in-training"
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    callees = frozenset({"sleep"})
+    triggers = ("sleep",)
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Find the pause in a training loop that nothing holds back."""
+        statement = model.parent(node)
+        if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
+            return
+        seconds = pause_of(node, model)
+        if not seconds or keeps_pace(node, model):
+            return
+        when = how_often(statement, model)
+        if when is None:
+            return
+        text = model.source.text(node)
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` pauses the training for {seconds:g} s in each {when}, and waits for nothing",
+            fix=build_fix(statement, model),
+            advice="Leave it out, or put it behind the switch that shows the environment",
+        )
+
+
+def pause_of(call: ast.Call, model: SemanticModel) -> float | None:
+    """The seconds of a `time.sleep`; None for other calls and lengths that are not written down."""
+    if model.names.qualified(call.func) != "time.sleep" or len(call.args) != 1:
+        return None
+    number = numbers.number_of(call.args[0], model)
+    return number.value if number is not None and number.fixed else None
+
+
+def keeps_pace(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether the environment itself or the world outside of the program sets the pace."""
+    function = model.function(call)
+    if function is not None and function.name in _METHODS:
+        return True
+    imported = (*model.module.imports.values(), *model.module.star_imports)
+    return any(name.partition(".")[0] in _OUTSIDE for name in imported)
+
+
+def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:
+    """What the pause is made once for: a step or an episode of a training; None for other pauses."""
+    beat = model.frequency.cadence(statement)
+    if beat is None or held_back(beat.guards) or is_watched(statement, model):
+        return None
+    if Driver.GENERATION in beat.drivers | beat.nested or not is_training(statement, model):
+        return None
+    loops = model.frequency.loops(statement)
+    loop = loops[0] if loops else None
+    if is_conditional(statement, loop, model):
+        return None
+    if loop is not None and model.frequency.driving_loop(statement) is not loop:
+        return None  # a loop of its own, which may wait for something
+    for driver in _STEPS:
+        if driver in beat.drivers:
+            return str(driver)
+    return "episode" if Driver.ENVIRONMENT_STEP in beat.nested and beat.resets else None
+
+
+def is_watched(statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether the function or the file shows or evaluates what was learned."""
+    if model.frequency.is_evaluation(statement):
+        return True
+    function = model.function(statement)
+    called = [model.syntax.qualname(function)] if function is not None else []
+    called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
+    return any(_WATCHED.search(name.lower()) or roles.looks_on(name) for name in called)
+
+
+def is_conditional(statement: ast.stmt, loop: ast.AST | None, model: SemanticModel) -> bool:
+    """Whether anything but the loop decides, inside of it, if a statement runs."""
+    for around in model.ancestors(statement):
+        if around is loop or isinstance(around, FUNCTIONS):
+            return False
+        if isinstance(around, (ast.If, ast.ExceptHandler, ast.Match)):
+            return True
+    return False
+
+
+def build_fix(statement: ast.stmt, model: SemanticModel) -> Fix | None:
+    """Take the pause out."""
+    edits = model.edit.delete_statements([statement])
+    if not edits:
+        return None
+    reason = "another thread, process or device may need the pause"
+    return Fix("Leave the pause out", Applicability.UNSAFE, tuple(edits), reason)
