@@ -1,0 +1,235 @@
+"""Random numbers drawn one by one in a list comprehension.
+
+## What it does
+Flags `[np.random.uniform(low, high) for _ in range(n)]` and similar comprehensions in hot code: each item is
+one number drawn by `np.random`, by a `Generator`, by `random.randint` or `random.randrange`, or by
+`torch.rand(1).item()`, and no argument depends on the item. Comprehensions in comprehensions, which draw a
+matrix, are flagged as one.
+
+Not flagged are draws whose arguments differ from item to item, draws from items of a list, fewer than five
+items, `random.random` and similar functions, which are as fast as a loop can be, and code that runs once.
+
+## Why is it slow
+Each call of `np.random` checks its arguments, takes a lock and makes a Python number, which takes much longer
+than to draw it. With `size=`, all that is done once, and the numbers are drawn in a compiled loop.
+
+## Example
+```python
+import numpy as np
+
+
+class Replay:
+    def __init__(self) -> None:
+        self.storage = []
+
+    def sample(self, batch_size: int):
+        picked = [np.random.randint(0, len(self.storage)) for _ in range(batch_size)]
+        return [self.storage[index] for index in picked]
+```
+Use instead:
+```python
+import numpy as np
+
+
+class Replay:
+    def __init__(self) -> None:
+        self.storage = []
+
+    def sample(self, batch_size: int):
+        picked = np.random.randint(0, len(self.storage), size=batch_size).tolist()
+        return [self.storage[index] for index in picked]
+```
+
+## Fix safety
+Safe for functions of `np.random` where the number of items is a length, a size or a constant and the
+arguments are constants: the same numbers are drawn from the same stream, as the same Python numbers, and the
+generator is left in the same state. `np.array` around the list goes where that gives the same array.
+
+Unsafe where the number of items may be negative, which `range` takes for zero and `size=` does not; where an
+argument is not known to be a number; where the arguments are checked though no number is drawn; for whole
+numbers of a `Generator`, which are numpy scalars in the list and Python numbers after the fix; and for
+`random.randint` and `torch.rand`, where other numbers of the same distribution may be drawn.
+
+## References
+- https://numpy.org/doc/stable/reference/random/legacy.html
+- https://numpy.org/doc/stable/reference/random/generator.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Rule,
+    SemanticModel,
+    TypeTag,
+    descendants,
+    numbers,
+)
+from rlint.rules.computation.rl509_draw_per_element.draws import Draw, draw_of, is_plain
+
+_FEW = 5
+_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
+
+
+class DrawPerElement(Rule):
+    """RL509."""
+
+    code = "RL509"
+    name = "draw-per-element"
+    claims = ("time",)
+    visits = (ast.ListComp,)
+    triggers = ("rand",)
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Find a comprehension that draws one number for each item."""
+        assert isinstance(node, ast.ListComp)
+        counts, element = counted(node, model)
+        if not counts or is_inner(node, model):
+            return
+        draw = draw_of(element, model)
+        if draw is None or is_few(counts, model):
+            return
+        text = model.source.text(draw.call)
+        size = shape_text(draw, counts, model)
+        doubted = [argument for argument in draw.arguments if not is_number(argument, model)]
+        assumes = f"`{model.source.text(doubted[0])}` is a number" if doubted else None
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` is called once for each of the {'rows and columns' if len(counts) > 1 else 'items'}, "
+            "though one call draws all of them",
+            fix=build_fix(node, draw, counts, model),
+            advice=f"Draw all at once: `{draw.text.format(size)}`",
+            assumes=assumes,
+        )
+
+
+def counted(node: ast.expr, model: SemanticModel) -> tuple[list[ast.expr], ast.expr]:
+    """The numbers of items of a comprehension over `range(n)` and of those that are its items, and what the
+    innermost makes; no numbers for any other.
+    """
+    counts: list[ast.expr] = []
+    names: set[str] = set()
+    while isinstance(node, ast.ListComp):
+        match node.generators:
+            case [
+                ast.comprehension(
+                    target=ast.Name(id=name),
+                    iter=ast.Call(args=[count], keywords=[]) as call,
+                    ifs=[],
+                    is_async=0,
+                )
+            ] if model.names.qualified(call.func) == "builtins.range" and is_plain(count, model):
+                counts.append(count)
+                names.add(name)
+                node = node.elt
+            case _:
+                return [], node
+    if any(
+        isinstance(part, ast.Name) and part.id in names
+        for whole in (*counts, node)
+        for part in descendants(whole)
+    ):
+        return [], node
+    return counts, node
+
+
+def is_inner(node: ast.ListComp, model: SemanticModel) -> bool:
+    """Whether a comprehension is the item of another that is looked at as well."""
+    outer = model.parent(node)
+    return isinstance(outer, ast.ListComp) and outer.elt is node and bool(counted(outer, model)[0])
+
+
+def is_few(counts: list[ast.expr], model: SemanticModel) -> bool:
+    """Whether fewer items are drawn than a call is worth."""
+    product = 1.0
+    for count in counts:
+        number = numbers.number_of(count, model)
+        if number is None or not number.fixed:
+            return False
+        product *= number.value
+    return product < _FEW
+
+
+def is_number(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether an argument is surely one number."""
+    if numbers.number_of(expression, model) is not None:
+        return True
+    found = model.types.type_of(expression)
+    return found.tag in _NUMBERS and not found.optional
+
+
+def shape_text(draw: Draw, counts: list[ast.expr], model: SemanticModel) -> str:
+    """What is given as the size: a number or a tuple, or one argument for each dimension."""
+    texts = ", ".join(model.edit.as_argument(count) for count in counts)
+    return f"({texts})" if len(counts) > 1 and "={}" in draw.text else texts
+
+
+def build_fix(node: ast.ListComp, draw: Draw, counts: list[ast.expr], model: SemanticModel) -> Fix | None:
+    """Draw all numbers by one call."""
+    if draw.listed and len(counts) > 1:
+        return None
+    around = array_around(node, model)
+    place: ast.expr = around if around is not None and not draw.listed else node
+    if model.source.has_comment(*model.source.span(place)):
+        return None
+    text = draw.text.format(shape_text(draw, counts, model))
+    if place is node and not draw.listed:
+        text += ".tolist()"
+    reason = doubt_of(draw, counts, model, as_array=place is not node)
+    safety = Applicability.UNSAFE if reason else Applicability.SAFE
+    return Fix("Draw all numbers by one call", safety, (model.edit.replace(place, text),), reason)
+
+
+def array_around(node: ast.ListComp, model: SemanticModel) -> ast.Call | None:
+    """The `np.array` that takes the list and nothing else."""
+    match model.parent(node):
+        case ast.Call(args=[first], keywords=[]) as call if first is node:
+            converts = model.names.qualified(call.func) in ("numpy.array", "numpy.asarray")
+            return call if converts else None
+    return None
+
+
+def doubt_of(draw: Draw, counts: list[ast.expr], model: SemanticModel, *, as_array: bool) -> str | None:
+    """What a reader has to agree to; None where there is nothing."""
+    if draw.doubt:
+        return str(draw.doubt)
+    for argument in draw.arguments:
+        if not is_number(argument, model):
+            return f"`{model.source.text(argument)}` must be one number"
+    for count in counts:
+        if not is_size(count, model):
+            return f"`{model.source.text(count)}` must not be negative"
+    positive = all(is_positive(count, model) for count in counts)
+    fixed = all(isinstance(argument, ast.Constant) for argument in draw.arguments)
+    if not fixed and not positive:
+        return "The arguments are checked even if nothing is drawn"
+    if as_array and not positive and (draw.whole or len(counts) > 1):
+        return "An array without any numbers has another type or shape"
+    return None
+
+
+def is_positive(count: ast.expr, model: SemanticModel) -> bool:
+    """Whether a number of items is a constant above zero."""
+    number = numbers.number_of(count, model)
+    return number is not None and number.fixed and number.value > 0
+
+
+def is_size(count: ast.expr, model: SemanticModel) -> bool:
+    """Whether a number of items is a length or a constant, which is never negative."""
+    if is_positive(count, model):
+        return True
+    match count:
+        case ast.Call(func=called):
+            return model.names.qualified(called) == "builtins.len"
+        case (
+            ast.Subscript(value=ast.Attribute(value=array, attr="shape"))
+            | ast.Attribute(value=array, attr="size")
+        ):
+            return model.types.type_of(array).tag in (TypeTag.NDARRAY, TypeTag.TENSOR)
+    return False

@@ -1,0 +1,142 @@
+"""Calls that draw one random number, and the call that draws as many as are wanted."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import (
+    SemanticModel,
+    Trait,
+    TypeTag,
+    frozen,
+    models,
+    parameters,
+    same_code,
+)
+
+_NUMPY = "numpy.random."
+
+
+@frozen
+class Draw:
+    """A call that draws one number. `text` is the call that draws `{}` of them, and `arguments` go into it.
+    They are `whole` numbers or not, `listed` where that call gives a list. `doubt` is why other values may be
+    drawn.
+    """
+
+    call: ast.expr
+    text: str
+    arguments: tuple[ast.expr, ...] = ()
+    doubt: str | None = None
+    whole: bool = False
+    listed: bool = False
+
+
+def draw_of(element: ast.expr, model: SemanticModel) -> Draw | None:
+    """The draw of one number that an expression is."""
+    if not isinstance(element, ast.Call):
+        return None
+    match element:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as drawn, attr="item"), args=[], keywords=[]):
+            return draw_by_torch(element, drawn, model)
+    path = model.names.qualified(element.func) or ""
+    if path.startswith("random."):
+        return draw_by_python(element, path, model)
+    generator = False
+    if isinstance(element.func, ast.Attribute) and not path:
+        owner = model.types.type_of(element.func.value)
+        if owner.tag is not TypeTag.RANDOM_GENERATOR or not owner.of.startswith(_NUMPY):
+            return None
+        generator = owner.of != "numpy.random.RandomState"
+        path = f"{_NUMPY}{element.func.attr}"
+    if not path.startswith(_NUMPY) or path.count(".") != _NUMPY.count("."):
+        return None
+    return draw_by_numpy(element, path, model, generator=generator)
+
+
+def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator: bool) -> Draw | None:
+    """`np.random.uniform(low, high)`, `rng.normal()`."""
+    name = path.removeprefix(_NUMPY)
+    whole = path in models.having(Trait.WHOLE, "numpy.random") or name == "integers"
+    if generator and name == "integers":
+        path = f"{_NUMPY}Generator.integers"
+    taken = parameters.PARAMETERS.get(path)
+    by_shape = taken is None and not generator and path in models.having(Trait.DRAWS_SHAPE, "numpy.random")
+    if path in models.having(Trait.PICKS, "numpy.random") or (taken is None and not by_shape):
+        return None
+    given = {keyword.arg for keyword in call.keywords}
+    arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+    if any(isinstance(argument, ast.Starred) for argument in call.args) or None in given:
+        return None
+    if not all(is_plain(argument, model) for argument in arguments):
+        return None
+    if any(
+        model.types.type_of(argument).tag in (TypeTag.NDARRAY, TypeTag.LIST, TypeTag.TUPLE)
+        for argument in arguments
+    ):
+        return None
+    function = model.source.text(call.func)
+    if taken is None:
+        return None if arguments else Draw(call, f"{function}({{}})", whole=whole)
+    if given & {"size", "dtype", "endpoint"} or len(call.args) > taken.index("size"):
+        return None
+    inside = ", ".join([model.source.text(argument) for argument in call.args])
+    inside += "".join(f", {keyword.arg}={model.source.text(keyword.value)}" for keyword in call.keywords)
+    inside = inside.replace("{", "{{").replace("}", "}}").removeprefix(", ")
+    doubt = "The list held numpy scalars, and holds Python numbers" if generator and whole else None
+    return Draw(call, f"{function}({inside}, size={{}})".replace("(, ", "("), arguments, doubt, whole=whole)
+
+
+def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> Draw | None:
+    """`random.randint(0, n - 1)`, as a draw from a `range`."""
+    if path not in models.having(Trait.WHOLE, "random") or call.keywords or not call.args:
+        return None
+    if any(isinstance(argument, ast.Starred) or not is_plain(argument, model) for argument in call.args):
+        return None
+    texts = [model.edit.as_argument(argument) for argument in call.args]
+    if path == "random.randint":
+        if len(texts) != 2:
+            return None
+        texts = [
+            *([] if same_code(call.args[0], ast.Constant(value=0)) else texts[:1]),
+            next_of(call.args[1], model),
+        ]
+    inside = ", ".join(texts).replace("{", "{{").replace("}", "}}")
+    function = model.source.text(call.func)
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    function = function.removesuffix(call.func.attr) + "choices"
+    doubt = "Other numbers of the same distribution are drawn from the stream"
+    return Draw(
+        call, f"{function}(range({inside}), k={{}})", tuple(call.args), doubt, whole=True, listed=True
+    )
+
+
+def next_of(expression: ast.expr, model: SemanticModel) -> str:
+    """The text of an expression and one more: `n` for `n - 1`."""
+    match expression:
+        case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=1)):
+            return model.source.text(left)
+        case ast.Constant(value=int(value)):
+            return str(value + 1)
+    text = model.source.text(expression)
+    simple = isinstance(expression, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    return f"{text} + 1" if simple else f"({text}) + 1"
+
+
+def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> Draw | None:
+    """`torch.rand(1).item()`."""
+    path = model.names.qualified(drawn.func) or ""
+    if path not in models.having(Trait.DRAWS_SHAPE, "torch") or path in models.having(Trait.WHOLE, "torch"):
+        return None
+    match drawn:
+        case ast.Call(args=[ast.Constant(value=1)], keywords=[]):
+            function = model.source.text(drawn.func)
+            doubt = "`torch` may draw other numbers of the same distribution for more than one"
+            return Draw(element, f"{function}({{}})", doubt=doubt)
+    return None
+
+
+def is_plain(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether evaluating an expression once is the same as evaluating it for each item."""
+    return model.effects.is_repeatable(expression)
