@@ -66,6 +66,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL405", "racy-size-read", "processes/rl405_racy_size_read/__init__.py", False, (), "unsafe", "not measured"),
     ("RL406", "single-process-collection", "processes/rl406_single_process_collection.py", True, ("time",), "none", "gains"),
     ("RL407", "worker-oversubscription", "processes/rl407_worker_oversubscription.py", False, ("time", "cpu"), "none", "gains"),
+    ("RL408", "awaited-in-turn", "processes/rl408_awaited_in_turn/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL501", "duplicate-extract-call", "computation/rl501_duplicate_extract_call/__init__.py", False, ("time",), "safe, unsafe", "gains"),
     ("RL502", "regex-per-call", "computation/rl502_regex_per_call/__init__.py", False, ("time",), "safe", "gains"),
     ("RL503", "repeated-string-work", "computation/rl503_repeated_string_work/__init__.py", False, ("time",), "safe, unsafe", "gains"),
