@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
+from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
 from rlint.findings import Confidence, Finding, Heat, Problem
 from rlint.frozen import frozen, ordered
 from rlint.source.files import Source, read_source
@@ -27,6 +28,7 @@ class Target:
     codes: frozenset[str] | None
     """None for a file that is read for what it tells of the others."""
     measured: Measured = ()
+    declared: DeclaredKnowledge = NOTHING_DECLARED
 
 
 @frozen
@@ -51,6 +53,8 @@ class FileTask:
     """Of the content, as it was when the run began; "" where that is not known."""
     content: bytes | None = field(default=None, repr=False)
     """As it was when the run began, so that the file is not read again; None where it is too much to hold."""
+    declared: DeclaredKnowledge = NOTHING_DECLARED
+    """What the configuration declares: of a target its own; of the files around, that of the first target."""
 
 
 @frozen

@@ -52,6 +52,7 @@ def run(request: Request) -> int:
             targets = profiled.heated(targets)
         if targets and not any(target.codes for target in targets):
             console.note("warning: no rules are selected")
+        _warn_of_unknown_names(targets, console)
         scope = CheckScope(work, targets)
         if request.add_noqa:
             from rlint.cli.noqa import add_comments
@@ -63,6 +64,16 @@ def run(request: Request) -> int:
             status = _show(work, scope, _check(work, scope.targets, workers), console, profiled=profiled)
         console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
         return status
+
+
+def _warn_of_unknown_names(targets: Sequence[Target], console: Console) -> None:
+    """Say what is declared in a configuration and means nothing."""
+    if all(target.declared.says_nothing for target in targets):
+        return
+    from rlint.engine.declared_names import unknown_names
+
+    for warning in unknown_names(targets):
+        console.note(f"warning: {warning}")
 
 
 def _list(work: CheckWork, console: Console) -> int:

@@ -90,8 +90,15 @@ class CheckWork:
 
         root = self.resolver.root
         return [
-            Target(None, path, display_name(path, root), self.resolver.for_file(path).codes_for(path))
+            Target(
+                None,
+                path,
+                display_name(path, root),
+                settings.codes_for(path),
+                declared=settings.declared,
+            )
             for path in self.paths
+            for settings in [self.resolver.for_file(path)]
         ]
 
 
@@ -153,4 +160,5 @@ def read_stdin(work: CheckWork) -> StandardInput:
     excluded = named is not None and work.settings.force_exclude and settings.excludes_file(path)
     if excluded or isinstance(source, Problem):
         return StandardInput(raw, source, ())
-    return StandardInput(raw, source, (Target(source, path, name, settings.codes_for(path)),))
+    target = Target(source, path, name, settings.codes_for(path), declared=settings.declared)
+    return StandardInput(raw, source, (target,))

@@ -31,6 +31,8 @@ _SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
     "a table from patterns to lists of rules",
 )
 _FLAG, _TEXT, _COUNT = "true or false", "a string", "a whole number above 0"
+_FUNCTIONS, _ENTRIES = "a list of functions (`package.module.Class.method`)", "a list of files and functions"
+_ACCELERATOR = 'true, false or "auto"'
 CONFIDENCES = ("certain", "likely", "possible")
 IMPACTS = ("low", "medium", "high")
 
@@ -52,6 +54,10 @@ KEYS: Mapping[str, str] = {
     "plugins": _PLUGINS,
     "exclude": _PATTERNS,
     "extend-exclude": _PATTERNS,
+    "hot": _FUNCTIONS,
+    "cold": _FUNCTIONS,
+    "entry-points": _ENTRIES,
+    "accelerator": _ACCELERATOR,
     "notebooks": _FLAG,
     "respect-gitignore": _FLAG,
     "force-exclude": _FLAG,
@@ -208,12 +214,14 @@ def _check(values: Mapping[str, Any], shown: str, text: str) -> None:
 
 
 def _fits(value: Any, expected: str) -> bool:
-    if expected in (_SELECTORS, _PATTERNS, _PLUGINS):
+    if expected in (_SELECTORS, _PATTERNS, _PLUGINS, _FUNCTIONS, _ENTRIES):
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     if expected == _TABLE:
         return isinstance(value, dict) and all(_fits(each, _SELECTORS) for each in value.values())
     if expected == _FLAG:
         return isinstance(value, bool)
+    if expected == _ACCELERATOR:
+        return isinstance(value, bool) or value == "auto"
     if expected == _COUNT:
         return isinstance(value, int) and not isinstance(value, bool) and value > 0
     return isinstance(value, str) and (expected == _TEXT or value in _CHOICES.get(expected, ()))

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from rlint import __version__
+from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
 from rlint.config.options import KEYS, Layer, find_config, read_config
 from rlint.config.patterns import PathPatterns
 from rlint.config.required_version import satisfies
@@ -88,6 +89,8 @@ class Settings:
     """For each key that has a value: the value, and where it comes from."""
     problems: tuple[Problem, ...] = ()
     """What is wrong with the plugins that are named, whose rules are left out."""
+    declared: DeclaredKnowledge = NOTHING_DECLARED
+    """What is declared of the code itself."""
 
     def codes_for(self, path: Path) -> frozenset[str]:
         """Return the codes that the file `path` is checked for."""
@@ -206,7 +209,35 @@ class SettingsResolver:
             baseline=get.get("baseline"),
             origins=values,
             problems=_with_left_out(broken, rules),
+            declared=_declared(layers, values),
         )
+
+
+def _declared(layers: Sequence[Layer], values: Mapping[str, tuple[Any, str]]) -> DeclaredKnowledge:
+    """Return what the layers declare of the code; files among them lie below their layer's root."""
+    if not values.keys() & {"hot", "cold", "accelerator", "entry-points"}:
+        return NOTHING_DECLARED
+    hot, cold = values.get("hot", ([], "")), values.get("cold", ([], ""))
+    accelerator = values.get("accelerator", ("auto", ""))[0]
+    entries = None
+    for layer in layers:
+        if "entry-points" in layer.values:
+            root = layer.root.as_posix().rstrip("/")
+            entries = tuple(
+                f"{root}/{entry.removeprefix('./')}"
+                if entry.endswith((".py", ".ipynb")) and not entry.startswith("/")
+                else entry
+                for entry in layer.values["entry-points"]
+            )
+    return DeclaredKnowledge(
+        tuple(hot[0]),
+        tuple(cold[0]),
+        None if accelerator == "auto" else accelerator,
+        entries,
+        hot[1],
+        cold[1],
+        str(layers[0].root),
+    )
 
 
 def _rules(layers: Sequence[Layer], root: Path) -> tuple[Rules, tuple[Problem, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.config.declared_knowledge import NOTHING_DECLARED
 from rlint.run_data import FileTask, Target
 from rlint.semantics.imports.import_groups import grouped
 from rlint.semantics.imports.import_scan import ImportScan, glance_at_file, glance_at_text, read_file
@@ -48,6 +49,8 @@ class Plan:
         speaks: set[str] = set()
         files = [(t.path, t.name, t.codes) for t in targets]
         measured = {target.name: target.measured for target in targets}
+        declared = {target.name: target.declared for target in targets}
+        around = next((each for each in declared.values() if not each.says_nothing), NOTHING_DECLARED)
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
             module, package = modules[path]
             glance, hot = look(path), measured.get(name, ())
@@ -63,6 +66,7 @@ class Plan:
                 calls=glance.calls,
                 digest=glance.digest,
                 content=look.contents.get(path),
+                declared=declared.get(name, around),
             )
             imports[name] = glance.imported_paths(package)
             if glance.digest:

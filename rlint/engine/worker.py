@@ -10,6 +10,7 @@ from contextlib import suppress as passed_over  # `suppress` is a module of ours
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlint.engine.declarations import declare
 from rlint.engine.dispatch import NodeDispatch
 from rlint.findings import Finding, Problem
 from rlint.fixing.demote import doubted, restored_doubt, without_safe_fix
@@ -84,6 +85,7 @@ class Worker:
             try:
                 summaries[job.name] = summarise(analysis, job.name, alike)
                 summaries[job.name].measured = job.measured
+                declare(job, analysis.syntax.text, summaries[job.name])
             except RecursionError:
                 self._problems[job.name] = Problem(
                     job.name, "expressions are nested too deeply to be checked"
@@ -236,7 +238,9 @@ def _known(job: FileTask, text: str, index: ProjectIndex | None = None) -> FileA
     if isinstance(reading, Problem):
         return reading
     try:
-        return FileAnalysis(text, reading, job.module, job.package, index)
+        return FileAnalysis(
+            text, reading, job.module, job.package, index, accelerator=job.declared.accelerator
+        )
     except RecursionError:
         return Problem(job.name, "expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked

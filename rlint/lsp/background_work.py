@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
 from rlint.engine.api import MAX_PASSES
 from rlint.errors import RlintError
 from rlint.findings import Confidence, Finding, Problem
@@ -41,6 +42,7 @@ class Task:
     baseline: Path | None = None
     """A file of findings that the project lives with, and that are not shown."""
     confidence: Confidence = Confidence.POSSIBLE
+    declared: DeclaredKnowledge = NOTHING_DECLARED
     """The least sure findings that are shown."""
 
 
@@ -60,7 +62,7 @@ def check(live: Live, task: Task) -> LiveCheck | None:
     if task.stopped():
         return None
     source = Source(task.path, task.name, task.text, "utf-8", bom=False, raw=b"")
-    target = Target(source, task.path, task.name, task.codes)
+    target = Target(source, task.path, task.name, task.codes, declared=task.declared)
     found = live.check(target, task.texts, stopped=task.stopped)
     if found is not None:
         sure = tuple(each for each in found.findings if each.confidence >= task.confidence)

@@ -149,6 +149,7 @@ class EditorSession:
             stopped=lambda: not self.is_current(document),
             baseline=_baseline(applied.settings),
             confidence=applied.settings.confidence,
+            declared=applied.settings.declared,
         )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, do, self._live, task)

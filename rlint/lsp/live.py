@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.config.declared_knowledge import DeclaredKnowledge
 from rlint.engine import worker
 from rlint.engine.plan import Plan
 from rlint.findings import Finding, Problem
@@ -31,6 +32,9 @@ _MOST_LINKED = 3
 
 _Stamp = str | FileStamp
 """What a file's summary was made of: the text in the editor, or time, size and inode of the file."""
+
+_Key = tuple[Path, str, str, str, DeclaredKnowledge]
+"""What tells the summaries of files apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Live:
 
     def __init__(self) -> None:
         self._plans: dict[Path, _Planned] = {}
-        self._summaries: dict[tuple[Path, str, str, str], tuple[_Stamp | None, ModuleSummary | None]] = {}
+        self._summaries: dict[_Key, tuple[_Stamp | None, ModuleSummary | None]] = {}
         self._linked: OrderedDict[tuple[int, ...], tuple[Mapping[str, ModuleSummary], WholeProgram]]
         self._linked = OrderedDict()
         self._generation = 0
@@ -129,7 +133,7 @@ class Live:
     def _plan(self, target: Target, texts: Mapping[Path, str]) -> _Planned:
         """The files that can know of a target; found anew where imports or files have changed."""
         imports = tuple(sorted((str(path), _imports(text)) for path, text in texts.items()))
-        key = (target.name, self._generation, imports)
+        key = (target.name, self._generation, imports, target.declared)
         known = self._plans.get(target.path)
         if known is None or known.key != key or known.stamps != _stamps(known.group, texts):
             plan = Plan([target], texts)
@@ -193,8 +197,8 @@ def _imports(text: str) -> tuple[bytes, ...]:
     return tuple(match.group() for match in import_statements(text.encode("utf-8", "surrogatepass")))
 
 
-def _key(job: FileTask) -> tuple[Path, str, str, str]:
-    return job.path, job.name, job.module, job.package
+def _key(job: FileTask) -> _Key:
+    return job.path, job.name, job.module, job.package, job.declared
 
 
 def _stamps(group: Iterable[FileTask], texts: Mapping[Path, str]) -> dict[Path, _Stamp | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from rlint.models.value_type import TypeTag
+from rlint.models.value_type import Device, TypeTag
 from rlint.semantics.dataflow.def_use import DefUse
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
@@ -25,11 +25,19 @@ if TYPE_CHECKING:
 class FileAnalysis:
     """The layers over one file's tree; each asks those before it.
 
-    `index` is None while the project's index is still being built from the files' summaries.
+    `index` is None while the project's index is still being built from the files' summaries. `accelerator`
+    says whether devices that the code leaves open are accelerators; None where nobody declares it.
     """
 
     def __init__(
-        self, text: str, reading: Reading, name: str, package: str, index: ProjectIndex | None = None
+        self,
+        text: str,
+        reading: Reading,
+        name: str,
+        package: str,
+        index: ProjectIndex | None = None,
+        *,
+        accelerator: bool | None = None,
     ) -> None:
         self.name = name
         self.syntax = SyntaxIndex(text, reading, package)
@@ -38,6 +46,8 @@ class FileAnalysis:
         self.definitions = ReachingDefinitions(self.syntax)
         self.autograd = LocalAutograd(self.syntax, self.names, self.definitions)
         self.types = TypeInference(self.syntax, self.names, self.definitions, index)
+        if accelerator is not None:
+            self.types.open_device = Device.CUDA if accelerator else Device.HOST
         self.effects = EffectInference(self.syntax, self.names, self.types, index)
         self.loops = LoopIndex(self.syntax, self.types)
         self.locks = Locks(self)

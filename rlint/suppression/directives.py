@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlint.errors import did_you_mean
 from rlint.frozen import frozen, mutable
 from rlint.regex import regex
+from rlint.suppression.heat_comments import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -145,8 +146,11 @@ def _read_rlint(comment: Comment, match: re.Match[str], found: Directives) -> No
             found.skip_file = True
             return
         message = "`rlint: skip-file` counts only on an unindented line of its own"
+    elif verb in LEVELS:
+        return  # how often the code runs: see heat_comments.py
     elif verb != "ignore":
-        message = f"rlint knows no comment `rlint: {verb}`{did_you_mean(verb, ('ignore', 'skip-file'))}"
+        hint = did_you_mean(verb, ("ignore", "skip-file", *LEVELS))
+        message = f"rlint knows no comment `rlint: {verb}`{hint}"
     elif match["bracket"] and not match["closed"]:
         message = "`rlint: ignore[` lacks its closing bracket, and hides nothing"
     else:

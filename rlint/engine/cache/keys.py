@@ -28,6 +28,7 @@ def key_of(group: Iterable[tuple[FileTask, str]], *, ignore_suppressions: bool) 
         for text in (job.name, job.module, job.package, codes):
             digest.update(text.encode("utf-8", "surrogateescape") + b"\0")
         digest.update(repr(job.measured).encode("utf-8", "backslashreplace") if job.measured else b"")
+        digest.update(_declared(job))
         digest.update(content.encode("ascii"))
     return digest.hexdigest()
 
@@ -37,7 +38,13 @@ def key_of_summary(job: FileTask) -> str:
     digest = hashlib.sha256(own_digest())
     for text in (job.name, job.module, job.package, job.digest, repr(job.measured) if job.measured else ""):
         digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
+    digest.update(_declared(job))
     return digest.hexdigest()
+
+
+def _declared(job: FileTask) -> bytes:
+    """What is declared of a file, entry points included: those of other files change what this one heats."""
+    return b"" if job.declared.says_nothing else repr(job.declared).encode("utf-8", "backslashreplace")
 
 
 @functools.lru_cache(maxsize=64)  # most files of a run are checked for the same

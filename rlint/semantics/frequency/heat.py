@@ -10,6 +10,7 @@ from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
+from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
@@ -42,10 +43,11 @@ class HeatMap:
         self._heat: dict[str, Frequency] = {}
         self._bounds = FrequencyBounds(graph, self._in_tests)
         self._environments = EnvironmentClasses(index)
+        self._declared = DeclaredHeat(index)
         self._find_drivers()
         self._bounds.note_updates(self._once, self._many)
         for function in self._functions:
-            self._loop_heat[function.path] = self._classify(function)
+            self._loop_heat[function.path] = self._declared.loops(function, self._classify(function))
         self._spread()
 
     def of_function(self, path: str) -> Frequency:
@@ -70,9 +72,14 @@ class HeatMap:
         return frozenset(
             module.module
             for module in self.index.modules.values()
-            if looks_on(module.module.rpartition(".")[2])
-            and module.module not in imported
-            and not any(map(self.learns, module.functions.values()))
+            if module.module not in imported
+            and (
+                self._declared.is_other_script(module)
+                or (
+                    looks_on(module.module.rpartition(".")[2])
+                    and not any(map(self.learns, module.functions.values()))
+                )
+            )
         )
 
     @cached_property
@@ -98,7 +105,7 @@ class HeatMap:
         the innermost of them, behind `guards`. It is at most `cap`.
         """
         path = function.path
-        if path in self._in_tests:
+        if path in self._in_tests or self._declared.is_cold(function, loops):
             return COLD
         now = self._heat.get(path, COLD)
         if not loops and not guards and now.level <= cap:
@@ -169,7 +176,8 @@ class HeatMap:
 
     def _link(self, function: FunctionSummary, loop: LoopSummary) -> str:
         module = self.index.modules[function.module]
-        return f"{module.path}:{shown_line(loop.line, module.cells)} {loop.header}"
+        header = self._declared.header(function, loop)
+        return f"{module.path}:{shown_line(loop.line, module.cells)} {header}"
 
     def each_pass(
         self,
@@ -193,7 +201,7 @@ class HeatMap:
             own = function.loops[index].each_pass
         if own is not None:
             return own
-        if Driver.GRADIENT_STEP in self._once[function.path]:
+        if Driver.GRADIENT_STEP in self._once[function.path] or self._declared.is_warm(function):
             return True
         if Driver.GRADIENT_STEP in self._many[function.path]:
             return False  # once for many gradient steps: after the epochs over a rollout
@@ -407,6 +415,7 @@ class HeatMap:
     def _spread(self) -> None:
         """From the loops through the calls; the shortest chain wins. Roles speak where no caller does."""
         queue: deque[tuple[FunctionSummary, Frequency]] = deque()
+        self._heat.update(self._declared.heats())
         for wanted in (Heat.HOT, Heat.WARM):
             for function in self._functions:
                 if self.may_be_warm(function):
@@ -415,7 +424,7 @@ class HeatMap:
                 self._drain(queue, wanted)
         self._drain(queue, Heat.WARM)
         for function in self._functions:
-            role = self._role(function)
+            role = COLD if self._declared.decides(function) else self._role(function)
             if role.level > self.of_function(function.path).level and not self._is_paced(function):
                 self._heat[function.path] = role
                 queue.extend(self._targets(function, Heat.HOT))
@@ -488,6 +497,8 @@ class HeatMap:
                 continue
             if heat.assumption and known.level is not Heat.COLD and not known.assumption:
                 continue  # what is known to run less often is not taken to run more often
+            if self._declared.decides(function):
+                continue
             self._heat[function.path] = heat
             queue.extend(self._targets(function, Heat.HOT))
             if lowest is Heat.WARM:

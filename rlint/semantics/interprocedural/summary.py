@@ -238,6 +238,11 @@ class ModuleSummary:
     made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see channels.py)
     carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
+    # what a comment or the configuration says: a function, the index of a loop in it (-1 for all of it), how
+    # often that runs, and who says so
+    declared: tuple[tuple[str, int, Heat, str], ...] = ()
+    has_entries: bool = False  # are the entry points of the program declared, and so scripts that are none?
+    entries: tuple[str, ...] = ()  # those in this file, by their names; "" for its code at module level
     mentions: tuple[Reference, ...] = ()  # of functions that are named as accessors (see mentions.py)
     restores: bool = False  # sets attributes of unknown objects by names that only the running program knows
     settings: dict[str, tuple[bool | int | None, ...]] = field(

@@ -71,7 +71,9 @@ class TypeInference(CallInference, LiteralInference):
 
     def linked(self, project: TypeResolver) -> TypeInference:
         """The kinds in the same file, with what the project tells of them."""
-        return TypeInference(self.syntax, self.names, self.definitions, project, self._by_use)
+        linked = TypeInference(self.syntax, self.names, self.definitions, project, self._by_use)
+        linked.open_device = self.open_device
+        return linked
 
     def type_of(self, expression: ast.expr) -> Type:
         """What is known of the value of an expression where it stands."""

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from rlint import models
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.syntax.syntax_index import SyntaxIndex
@@ -48,6 +48,8 @@ class TypeInferenceBase(ABC):
         self.names = names
         self.definitions = definitions
         self.project = project
+        self.open_device = Device.UNKNOWN
+        """What a device is that the code leaves open: declared in the configuration, or unknown."""
         self.doubted = False
         """Has anything that was looked at since this was last set to False a doubtful kind?"""
 

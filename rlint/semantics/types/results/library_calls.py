@@ -300,9 +300,9 @@ class ResultInference(DtypeInference):
                 return device_named(expression.value)
             return Device.UNKNOWN
         kind = self.type_of(expression)
-        if kind.tag in (TypeTag.DEVICE, TypeTag.STR):
+        if kind.tag in (TypeTag.DEVICE, TypeTag.STR) and kind.device is not Device.UNKNOWN:
             return kind.device
-        return Device.UNKNOWN
+        return self.open_device
 
 
 def _tuple(*parts: Type) -> Type:
