@@ -7,7 +7,8 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
-from rlint.findings import Confidence, Finding, Heat, Problem
+from rlint.enums import Enum
+from rlint.findings import Cell, Confidence, Finding, Heat, Problem
 from rlint.frozen import frozen, ordered
 from rlint.source.files import Source, read_source
 
@@ -180,3 +181,70 @@ class FixReport:
     """What was not found at first, of what was fixed and what is left: fixes brought it to light."""
     refused: frozenset[FixId] = frozenset()
     """The fixes that were left out because they would have broken a file."""
+
+
+_NEAR = 2
+"""Questions that a rule asks at most before it knows that a line is none of its business."""
+
+
+class Verdict(Enum):
+    """What a rule says of a line."""
+
+    REPORTED = "reported"
+    HIDDEN = "hidden"
+    """It is found, and something keeps it from being shown."""
+    UNSELECTED = "not selected"
+    """It would be reported, but the rule is not selected for the file."""
+    SILENT = "silent"
+
+
+@frozen
+class RuleExplanation:
+    """What one rule says of one place. `reasons` are what it learned last before it gave up, or what hides
+    its finding; `changes` what would make it report, each tried out.
+    """
+
+    code: str
+    name: str
+    verdict: Verdict
+    subject: str
+    """The code that it looked at, shortened to one line."""
+    column: int
+    message: str = ""
+    """Of its finding, be it only one that a change would bring."""
+    reasons: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    questions: int = 0
+    """How many different things the rule asked: how near it came."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is worth a look: it found something, nearly did, or asked more than what the code is."""
+        return self.verdict is not Verdict.SILENT or bool(self.message) or self.questions > _NEAR
+
+
+@frozen
+class LineExplanation:
+    """A line, how often it runs, what its values are, and what the rules say of it."""
+
+    path: str
+    line: int
+    """As the user counts it: in its cell, where the file is a notebook."""
+    code: str
+    cell: Cell | None = None
+    notes: tuple[str, ...] = ()
+    """What concerns the whole file: that it is not checked, and why."""
+    heat: str = ""
+    frequency: tuple[str, ...] = ()
+    """How often the line runs, and why."""
+    values: tuple[tuple[str, str], ...] = ()
+    """The names on the line, and what is known of each."""
+    rules: tuple[RuleExplanation, ...] = ()
+    """The nearest to a finding first."""
+    looked: int = 0
+    """How many rules were asked whether they look at the line."""
+
+    @property
+    def place(self) -> str:
+        """The line as people write it."""
+        return f"{self.path}:cell {self.cell.index}:{self.line}" if self.cell else f"{self.path}:{self.line}"

@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 
 _MADE_BEFORE_GARBAGE_IS_SOUGHT = 100_000
 """Objects. Starting makes half as many and no garbage, but would be looked through sixty times."""
-COMMANDS = ("check", "fix", "verify", "profile", "rule", "rules", "site", "config", "server", "completion")
+COMMANDS = (
+    "check",
+    "fix",
+    "explain",
+    "verify",
+    "profile",
+    "rule",
+    "rules",
+    "site",
+    "config",
+    "server",
+    "completion",
+)
 
 
 class CommandFailure(click.ClickException):

@@ -24,11 +24,12 @@ class NodeDispatch:
         self._warm_calls: dict[str, list[ast.AST]] = {}
         self._libcst: LibcstModel | None = None
 
-    def of(self, rule: Rule) -> Iterable[Any]:
-        """All nodes that a rule is to be asked about."""
+    def of(self, rule: Rule, *, cold: bool = False) -> Iterable[Any]:
+        """All nodes that a rule is to be asked about; with `cold`, also those that are too cold for it."""
+        cold = cold or rule.heat is Heat.COLD
         if any(map(is_libcst, rule.visits)):
-            return self._of_libcst(rule)
-        return self._candidates(rule, rule.visits)
+            return self._of_libcst(rule, cold=cold)
+        return self._candidates(rule, rule.visits, cold=cold)
 
     def model_for(self, rule: Rule) -> SemanticModel | LibcstModel:
         """The semantic model, as it is asked by the nodes that a rule gets."""
@@ -37,10 +38,10 @@ class NodeDispatch:
         self._libcst = self._libcst or LibcstModel(self._model)
         return self._libcst
 
-    def _of_libcst(self, rule: Rule) -> Iterator[Any]:
+    def _of_libcst(self, rule: Rule, *, cold: bool) -> Iterator[Any]:
         """Yield LibCST's nodes for the candidates, each of which is parsed with its statement."""
         wanted = dict.fromkeys(fast for kind in rule.visits for fast in fast_kinds(kind))
-        candidates = self._candidates(rule, tuple(wanted))
+        candidates = self._candidates(rule, tuple(wanted), cold=cold)
         for node in sorted(candidates, key=place_in_order) if len(wanted) > 1 else candidates:
             if any(may_be(node, kind) for kind in rule.visits):
                 try:
@@ -50,14 +51,14 @@ class NodeDispatch:
                 if isinstance(found, rule.visits):
                     yield found
 
-    def _candidates(self, rule: Rule, kinds: Collection[type[ast.AST]]) -> list[ast.AST]:
+    def _candidates(self, rule: Rule, kinds: Collection[type[ast.AST]], *, cold: bool) -> list[ast.AST]:
         found: list[ast.AST] = []
         for kind in kinds:
             if kind is ast.Call and rule.callees:
-                found += self._calls_of(rule.callees, is_cold=rule.heat is Heat.COLD)
+                found += self._calls_of(rule.callees, is_cold=cold)
             elif kind is ast.Attribute and rule.attributes:
-                found += self._attributes_of(rule.attributes, is_cold=rule.heat is Heat.COLD)
-            elif rule.heat is Heat.COLD:
+                found += self._attributes_of(rule.attributes, is_cold=cold)
+            elif cold:
                 found += self._syntax.of_type(kind)
             else:
                 found += self._model.frequency.warm_nodes(kind)

@@ -70,7 +70,7 @@ class Worker:
             if known is not None:
                 summaries[job.name] = known
                 continue
-            text = _text(job)
+            text = text_of(job)
             if isinstance(text, str) and not job.judged:
                 problem = problem_in(text, job.name)
                 if problem is not None:
@@ -78,7 +78,7 @@ class Worker:
                 else:
                     self._comments[job.name] = suppressions.parse(text, self._families, has_findings=False)
                 continue
-            analysis = _known(job, text) if isinstance(text, str) else text
+            analysis = analysed(job, text) if isinstance(text, str) else text
             if isinstance(analysis, Problem):
                 self._problems[job.name] = analysis
                 continue
@@ -155,7 +155,7 @@ class Worker:
     ) -> FileResult:
         assert job.codes is not None
         kept = self._knowledge.pop(job.name, None)
-        text = kept.syntax.text if kept is not None else _text(job)
+        text = kept.syntax.text if kept is not None else text_of(job)
         if isinstance(text, Problem):  # the file changed since it was summarised
             return FileResult(job.name, problems=(text,), checked=False)
         comments = suppressions.parse(text, self._families)
@@ -170,14 +170,14 @@ class Worker:
         hidden: tuple[Finding, ...] = ()
         if wanted:
             index = program.index
-            analysis = kept.linked(index) if kept is not None else _known(job, text, index)
+            analysis = kept.linked(index) if kept is not None else analysed(job, text, index)
             if isinstance(analysis, Problem):
                 return FileResult(job.name, problems=(analysis,), checked=False)
             model = SemanticModel(job.name, analysis, program)
             visits = NodeDispatch(model)
             edits = self._edits or job.path.suffix == NOTEBOOK  # the cells that they change must be known
             for rule in wanted:
-                seen = _run_rule(rule, model, visits, edits=edits)
+                seen = run_rule(rule, model, visits, edits=edits)
                 if isinstance(seen, Problem):
                     problems.append(seen)
                 else:
@@ -210,7 +210,8 @@ def _sorted_out(
     return [*shown, *comments.report(job.name, known, job.codes or ())], hidden
 
 
-def _text(job: FileTask) -> str | Problem:
+def text_of(job: FileTask) -> str | Problem:
+    """Return the text of a file, or why there is none."""
     if job.text is not None:
         return job.text
     if job.content is not None:
@@ -232,7 +233,7 @@ def _is_of(job: FileTask, text: str) -> bool:
     )
 
 
-def _known(job: FileTask, text: str, index: ProjectIndex | None = None) -> FileAnalysis | Problem:
+def analysed(job: FileTask, text: str, index: ProjectIndex | None = None) -> FileAnalysis | Problem:
     """Parse a file and walk it once."""
     reading = parse(text, job.name)
     if isinstance(reading, Problem):
@@ -282,7 +283,7 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
     return list(problems.values())
 
 
-def _run_rule(
+def run_rule(
     rule: Rule, model: SemanticModel, visits: NodeDispatch, *, edits: bool
 ) -> list[Finding] | Problem:
     """Return what a rule finds in a file; no bug of one rule silences the others."""

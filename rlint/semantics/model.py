@@ -134,6 +134,11 @@ class SemanticModel:
         start, end = self.span_of(statement)
         return start.line, end.line
 
+    def silent(self, why: str, *about: ast.AST | None) -> None:
+        """Say why a rule reports nothing, right before it gives up: each `{}` stands for the code of one of
+        the nodes. Only `rlint explain` listens; else it costs nothing.
+        """
+
     def once(self, find: Callable[[_Key, SemanticModel], _Found], about: _Key) -> _Found:
         """What a function finds out about a part of this file, looked for once. Rules keep nothing: what one
         of them asks of a whole loop, class or lock for each node in it, it asks by this. Where the answer

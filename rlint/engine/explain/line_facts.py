@@ -1,0 +1,170 @@
+"""What a line is, how often it runs and why, and what is known of its values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.engine.explain.sentences import described, shown
+from rlint.findings import Heat
+from rlint.notebook.layout import shown_line
+from rlint.semantics.frequency.guards import Guard
+from rlint.semantics.interprocedural.summary import FunctionSummary
+from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.model import SemanticModel
+
+_MOST_CALLERS = 3
+_MOST_VALUES = 8
+_KINDS: dict[type[ast.AST], str] = {
+    ast.Import: "an import",
+    ast.ImportFrom: "an import",
+    ast.Pass: "a `pass`",
+    ast.Break: "a `break`",
+    ast.Continue: "a `continue`",
+    ast.Return: "a `return`",
+    ast.Raise: "a `raise`",
+    ast.Global: "a `global`",
+    ast.Nonlocal: "a `nonlocal`",
+    ast.FunctionDef: "the header of a function",
+    ast.AsyncFunctionDef: "the header of a function",
+    ast.ClassDef: "the header of a class",
+    ast.If: "a condition",
+    ast.For: "the header of a loop",
+    ast.While: "the header of a loop",
+    ast.With: "the header of a `with`",
+    ast.Try: "the header of a `try`",
+    ast.Delete: "a `del`",
+    ast.Assert: "an assertion",
+}
+
+
+def statement_at(line: int, model: SemanticModel) -> ast.stmt | None:
+    """Return the innermost statement whose lines, or whose header's, hold a line; None where none does."""
+    best: tuple[int, ast.stmt] | None = None
+    for node in ast.walk(model.syntax.module):
+        if isinstance(node, ast.stmt) and node.lineno - _MOST_DECORATED <= line <= (
+            node.end_lineno or node.lineno
+        ):
+            first, last = model.logical_lines(node)
+            if first <= line <= last and (best is None or first >= best[0]):
+                best = first, node
+    return best[1] if best is not None else None
+
+
+_MOST_DECORATED = 20
+
+
+def kind_of(statement: ast.stmt) -> str:
+    """Return what sort of code a statement is: "an assignment without a call"."""
+    named = _KINDS.get(type(statement))
+    if named is not None:
+        return named
+    what = (
+        "an assignment"
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign))
+        else "a statement"
+    )
+    calls = any(isinstance(node, ast.Call) for node in ast.walk(statement))
+    return what if calls else f"{what} without a call"
+
+
+def frequency_of(statement: ast.stmt, model: SemanticModel, program: WholeProgram) -> tuple[str, ...]:
+    """Return how often a statement runs, and why: first the answer, then what it rests on."""
+    heat = model.frequency.heat_of(statement)
+    function = model.symbols.function_at(statement)
+    told = []
+    if heat.level is Heat.COLD:
+        told.append(f"cold: {_why_cold(statement, function, model, program)}")
+    else:
+        told.append(f"{heat.level}, {heat.tempo.value}: {' → '.join(heat.chain)}")
+        assumption = getattr(heat, "assumption", None)
+        if assumption:
+            told.append(f"if {assumption}")
+    told += [_guard(guard, model) for guard in model.frequency.guards(statement)]
+    return tuple(dict.fromkeys(told))
+
+
+def _guard(guard: Guard, model: SemanticModel) -> str:
+    cells = model.module.cells
+    return (
+        f"behind `{' '.join(guard.text.split())}` (line {shown_line(guard.line, cells)}: {guard.kind.value})"
+    )
+
+
+def _why_cold(
+    statement: ast.stmt, function: FunctionSummary | None, model: SemanticModel, program: WholeProgram
+) -> str:
+    if function is None:
+        return "nothing is known of the code around it"
+    if program.heat.is_test(function):
+        return "it is part of a test"
+    declared = [
+        why for name, loop, level, why in model.module.declared if name == function.qualname and loop < 0
+    ]
+    if declared:
+        return declared[0]
+    level = program.heat.of_function(function.path).level
+    if level is not Heat.COLD:
+        guards = model.frequency.conditions(statement)
+        behind = next((guard for guard in guards if guard.may_cool), None)
+        if behind is not None:
+            return f"`{function.shown}` is {level}, but {_guard(behind, model)}"
+        return f"`{function.shown}` is {level}, but not this part of it"
+    if not function.qualname:
+        loops = model.frequency.loops(statement)
+        if loops:
+            return f"`{model.analysis.loops.header(loops[0])}` is not known to be a training loop"
+        return "code at module level runs once"
+    callers = program.heat.callers(function)
+    if not callers:
+        return f"no caller of `{function.shown}` is known, and its name does not say that it runs often"
+    named = []
+    for _, edge in callers[:_MOST_CALLERS]:
+        module = program.index.modules[edge.caller.module]
+        caller = f"`{edge.caller.shown}`" if edge.caller.qualname else "code at module level"
+        named.append(f"{caller} ({module.path}:{shown_line(edge.site.line, module.cells)})")
+    more = f" and {len(callers) - _MOST_CALLERS} more" if len(callers) > _MOST_CALLERS else ""
+    return f"`{function.shown}` is called by {', '.join(named)}{more}, where nothing is known to run often"
+
+
+def values_of(statement: ast.stmt, model: SemanticModel) -> tuple[tuple[str, str], ...]:
+    """Return the variables and attributes of a statement, each with what is known of its value."""
+    found: dict[str, str] = {}
+    for node, value in _values(statement, model):
+        code = shown(node, model)
+        if code not in found and len(found) < _MOST_VALUES:
+            found[code] = described(model.types.type_of(value)) or "not known"
+    return tuple(found.items())
+
+
+def _values(statement: ast.stmt, model: SemanticModel) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
+        yield statement.targets[0], statement.value
+    for node in nodes_of(statement, model):
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            continue
+        parent = model.parent(node)
+        is_called = isinstance(parent, ast.Call) and parent.func is node
+        if model.names.qualified(node) or model.names.is_self(node):
+            continue
+        if isinstance(parent, ast.Attribute):
+            grand = model.parent(parent)
+            if not (isinstance(grand, ast.Call) and grand.func is parent):
+                continue  # the whole `self.config.lr` is told of
+        if not is_called or model.types.type_of(node):
+            yield node, node
+
+
+def nodes_of(statement: ast.stmt, model: SemanticModel) -> list[ast.AST]:
+    """Return the nodes of a statement, of a compound one those of its header, in source order."""
+    found: list[ast.AST] = []
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        below = [child for child in ast.iter_child_nodes(node) if child in model.syntax.parents]
+        pending += [each for each in reversed(below) if not isinstance(each, _OUTSIDE)]
+    return found
+
+
+_OUTSIDE = (ast.stmt, ast.ExceptHandler, ast.match_case)

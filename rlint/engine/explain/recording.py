@@ -1,0 +1,74 @@
+"""A semantic model that keeps a record of what a rule asks, and of what it was answered."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from rlint.frozen import frozen
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.model import SemanticModel
+
+PARTS = ("program", "names", "types", "dataflow", "effects", "frequency", "nn", "gradients", "threads")
+"""The parts of a model whose answers are recorded: what the code means, not how it is written."""
+
+
+@frozen
+class Question:
+    """What was asked of a part, of which nodes, and the answer; of the part "", what a rule said itself."""
+
+    part: str
+    method: str
+    nodes: tuple[ast.AST, ...]
+    answer: Any
+
+
+class RecordingModel(SemanticModel):
+    """The model of a file, with a record of the questions since it was last cleared."""
+
+    def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
+        super().__init__(path, analysis, program)
+        self.asked: list[Question] = []
+        self._looked_for: dict[tuple[object, object], object] = {}
+        parts = {name: getattr(self, name) for name in PARTS}
+        for name, part in parts.items():
+            vars(self)[name] = _RecordedPart(name, part, self.asked)
+
+    def clear(self) -> None:
+        """Forget what was asked, for the next rule or node."""
+        self.asked.clear()
+        self._looked_for.clear()
+
+    def silent(self, why: str, *about: ast.AST | None) -> None:
+        """Record why a rule gives up."""
+        self.asked.append(Question("", why, tuple(node for node in about if node is not None), None))
+
+    def once(self, find: Callable[[Any, SemanticModel], Any], about: Any) -> Any:
+        """Look for something anew for each rule and node: what it asks meanwhile is its own."""
+        key = find, about
+        if key not in self._looked_for:
+            self._looked_for[key] = find(about, self)
+        return self._looked_for[key]
+
+
+class _RecordedPart:
+    """Answers as a part of a model does, and records its methods' answers."""
+
+    def __init__(self, name: str, part: Any, asked: list[Question]) -> None:
+        self._name, self._part, self._asked = name, part, asked
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._part, name)
+        if not callable(value):
+            return value
+
+        def ask(*given: Any, **named: Any) -> Any:
+            answer = value(*given, **named)
+            nodes = tuple(each for each in (*given, *named.values()) if isinstance(each, ast.AST))
+            self._asked.append(Question(self._name, name, nodes, answer))
+            return answer
+
+        vars(self)[name] = ask
+        return ask

@@ -1,0 +1,314 @@
+"""Answers of the semantic model in sentences, and whether they say that something is not known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlint.engine.explain.recording import Question
+from rlint.enums import Enum
+from rlint.findings import Heat
+from rlint.frozen import frozen
+from rlint.models.value_type import Device, Type, TypeTag, alternatives
+from rlint.semantics.model import SemanticModel
+
+_LONGEST = 48
+_MOST_TOLD = 3
+
+
+@frozen
+class Sentence:
+    """One answer. `is_unknown` says that the model could not tell."""
+
+    text: str
+    is_unknown: bool = False
+
+
+def shown(node: ast.AST, model: SemanticModel) -> str:
+    """Return the code of a node in backticks, on one line and not too long."""
+    start, end = model.source.header_span(node)
+    code = " ".join(model.syntax.text[start:end].split())
+    return f"`{code if len(code) <= _LONGEST else code[: _LONGEST - 1] + '…'}`"
+
+
+def described(kind: Type) -> str:
+    """Return what is known of a value: "a tensor on the host (float32)"; "" for the unknown type."""
+    if not kind:
+        is_name = kind.of.replace("_", "").replace(".", "").isalnum()
+        return f"`{kind.of}`, which rlint does not know" if is_name else ""
+    named = "a network" if kind.tag is TypeTag.MODULE else _with_article(kind.tag.value)
+    if kind.tag in (TypeTag.INSTANCE, TypeTag.MODULE, TypeTag.ENVIRONMENT, TypeTag.CLASS) and kind.of:
+        classes = " or ".join(f"`{each}`" for each in alternatives(kind.of))
+        named += f" of {classes}" if kind.tag is TypeTag.INSTANCE else f" ({classes})"
+    if kind.tag is TypeTag.TENSOR:
+        named += {
+            Device.UNKNOWN: " on a device that is not known",
+            Device.HOST: " in host memory",
+            Device.CUDA: " on a CUDA device",
+            Device.OTHER: " on another accelerator",
+        }[kind.device]
+    if kind.tag is TypeTag.DEVICE and kind.device is not Device.UNKNOWN:
+        named += f" ({kind.device.value})"
+    more = [kind.dtype] if kind.dtype else []
+    more += [f"{kind.rank} dimensions"] if kind.rank is not None else []
+    more += ["or None"] if kind.optional else []
+    if kind.item is not None and kind.item:
+        more.append(f"each item {described(kind.item)}")
+    return named + (f" ({', '.join(more)})" if more else "")
+
+
+def _with_article(noun: str) -> str:
+    return noun if noun == "none" else f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+_Teller = Callable[[str, Any], Sentence]
+
+
+def _yes_no(yes: str, no: str, *, unknown_if_no: bool = False) -> _Teller:
+    """Tell a truth value; `{}` stands for the code."""
+    return lambda code, answer: (
+        Sentence(yes.format(code)) if answer else Sentence(no.format(code), is_unknown=unknown_if_no)
+    )
+
+
+def _some(some: str, none: str) -> _Teller:
+    """Tell what there may be nothing of; none means that it is not known."""
+    return lambda code, answer: (
+        Sentence(some.format(code, _told(answer))) if answer else Sentence(none.format(code), is_unknown=True)
+    )
+
+
+def _type(code: str, answer: Type) -> Sentence:
+    text = described(answer)
+    if not answer:
+        return Sentence(f"the type of {code} is not known" + (f" ({text})" if text else ""), is_unknown=True)
+    is_open = answer.tag is TypeTag.TENSOR and answer.device is Device.UNKNOWN
+    return Sentence(f"{code} is {text}", is_unknown=is_open)
+
+
+def _device(code: str, answer: Device) -> Sentence:
+    if answer is Device.UNKNOWN:
+        return Sentence(f"which device {code} names is not known", is_unknown=True)
+    return Sentence(f"{code} names the {answer.value} device")
+
+
+def _heat(code: str, answer: Any) -> Sentence:
+    return Sentence(f"{code} is {answer.level} ({' → '.join(answer.chain)})")
+
+
+def _autograd(code: str, answer: Any) -> Sentence:
+    if answer.value == "unknown":
+        return Sentence(f"whether autograd is on at {code} is not known", is_unknown=True)
+    return Sentence(f"autograd is {answer.value} at {code}")
+
+
+def _effect(code: str, answer: Any) -> Sentence:
+    if answer.pure:
+        return Sentence(f"{code} has no effect")
+    if not answer.acts and not answer.quiet:
+        return Sentence(f"what {code} does besides giving a value is not known", is_unknown=True)
+    return Sentence(f"{code} {answer.detail or 'reads state'}")
+
+
+def _use(code: str, answer: Any) -> Sentence:
+    said = {
+        "READ": "is only read",
+        "HANDED": "is handed to a call that may keep or change it",
+        "KEPT": "is stored or returned",
+        "CHANGED": "is changed in place",
+    }
+    return Sentence(f"{code} {said.get(answer.fate.name, answer.fate.name.lower())}")
+
+
+def _sinks(code: str, answer: Any) -> Sentence:
+    labels = list(dict.fromkeys(sink.label.value for sink in answer))
+    if not labels:
+        return Sentence(f"where the gradient of {code} goes is not known", is_unknown=True)
+    return Sentence(f"the result of {code} ends as: {', '.join(labels)}")
+
+
+def _cadence(code: str, answer: Any) -> Sentence:
+    if answer is None:
+        return Sentence(f"no training loop is known to run {code}", is_unknown=True)
+    keeps = ", ".join(sorted(driver.value for driver in answer.drivers)) or "neither steps nor batches"
+    return Sentence(f"the loop `{answer.header}` around {code} does in each pass: {keeps}")
+
+
+_TELLERS: dict[str, _Teller] = {
+    "types.type_of": _type,
+    "types.device_of": _device,
+    "types.is_device": _yes_no("{} names a device", "{} need not name a device", unknown_if_no=True),
+    "types.is_surely_device": _yes_no(
+        "{} is surely a device", "{} may be something else than a device", unknown_if_no=True
+    ),
+    "types.is_on_cpu": _yes_no(
+        "{} runs only where there is no accelerator", "{} may run with an accelerator"
+    ),
+    "types.constant": lambda code, answer: Sentence(
+        f"{code} is no constant" if answer is None else f"{code} is a constant"
+    ),
+    "types.call_targets": _some("{0} calls {1}", "which function {0} calls is not known"),
+    "types.class_of_value": _some("{0} is of {1}", "the class of {0} is not known"),
+    "types.is_setting": _yes_no(
+        "{} keeps the value that it gets in the constructor", "{} may get another value", unknown_if_no=True
+    ),
+    "types.is_immutable": _yes_no("{} cannot change", "{} may be changed", unknown_if_no=True),
+    "types.asks_for_device": _yes_no("{} asks for the device", "{} asks for more than the device"),
+    "types.may_override": _yes_no("the program may override methods of {}", "no method of {} is overridden"),
+    "types.maker_of": _some("{0} comes from {1}", "what makes {0} is not known"),
+    "names.qualified": lambda code, answer: (
+        Sentence(f"{code} is `{answer}`")
+        if answer
+        else Sentence(f"{code} is no name of a library or of a module")
+    ),
+    "names.is_self": _yes_no("{} is the object itself", "{} is not the object itself"),
+    "names.is_captured": _yes_no("other code may change {}", "no other code changes {}"),
+    "program.mentions": _yes_no("the program sets a default device or such", "the program sets no defaults"),
+    "frequency.heat_of": _heat,
+    "frequency.runs_each_pass": _yes_no(
+        "{} runs in each pass", "{} is not known to run in each pass", unknown_if_no=True
+    ),
+    "frequency.runs_by_role": _yes_no(
+        "{} runs in each call of a function that is known by its name",
+        "the function around {} has callers, or no name that says how often it is called",
+    ),
+    "frequency.may_be_warm": _yes_no(
+        "the function around {} may be warm", "the function around {} is cold", unknown_if_no=True
+    ),
+    "frequency.cadence": _cadence,
+    "frequency.driving_loop": lambda code, answer: (
+        Sentence(f"no loop around {code} is known to be the training loop", is_unknown=True)
+        if answer is None
+        else Sentence(f"a loop of its own function drives {code}")
+    ),
+    "frequency.drivers": _some("the function around {0} does {1}", "no steps are taken around {0}"),
+    "frequency.guards": _some("{0} stands behind {1}", "{0} stands behind no condition"),
+    "frequency.conditions": _some("{0} stands behind {1}", "{0} stands behind no condition"),
+    "frequency.loops": lambda code, answer: Sentence(
+        f"{code} stands in a loop" if answer else f"{code} stands in no loop of its function"
+    ),
+    "frequency.is_evaluation": _yes_no("{} belongs to an evaluation", "{} belongs to no evaluation"),
+    "frequency.is_called": _yes_no(
+        "code of the project calls the function around {}",
+        "no code of the project is seen to call the function around {}",
+        unknown_if_no=True,
+    ),
+    "frequency.takes_loop_items": _yes_no("{} is an item of a caller's loop", "{} is no item of a loop"),
+    "gradients.autograd_at": _autograd,
+    "gradients.gives_gradient": _yes_no(
+        "{} may give what carries a gradient",
+        "{} is not known to give what carries a gradient",
+        unknown_if_no=True,
+    ),
+    "gradients.sinks": _sinks,
+    "gradients.contained_sinks": _sinks,
+    "gradients.variable_sinks": _sinks,
+    "nn.network_run": _some("{0} runs a network", "{0} is not known to run a network"),
+    "nn.is_optimized": lambda code, answer: (
+        Sentence(f"whether an optimizer changes {code} is not known", is_unknown=True)
+        if answer is None
+        else Sentence(f"{'an' if answer else 'no'} optimizer changes {code}")
+    ),
+    "nn.runs_frozen": _yes_no(
+        "{} runs a network whose weights need no gradient", "{} runs no frozen network"
+    ),
+    "nn.is_frozen": _yes_no("the weights of {} need no gradient", "the weights of {} may need a gradient"),
+    "nn.takes_gradient_steps": _yes_no("{} takes gradient steps", "{} takes no gradient step"),
+    "effects.effect_of": _effect,
+    "effects.call_effect": _effect,
+    "effects.is_cheap": _yes_no("{} costs little", "{} may cost much"),
+    "effects.is_repeatable": _yes_no(
+        "{} gives the same each time", "{} may give something else each time", unknown_if_no=True
+    ),
+    "effects.may_exhaust": lambda code, answer: Sentence(
+        f"{code} may use up an iterator" if answer is not None else f"{code} uses up no iterator"
+    ),
+    "dataflow.use_of": _use,
+    "dataflow.repetition": lambda code, answer: Sentence(
+        f"{code} is not computed a second time with the same values"
+        if answer is None
+        else f"{code} is computed again"
+    ),
+    "dataflow.repeated": lambda code, answer: Sentence(
+        f"{code} is not computed a second time with the same values"
+        if answer is None
+        else f"{code} is computed again"
+    ),
+    "dataflow.definitions": lambda code, answer: Sentence(
+        f"{code} is bound in {len(answer)} places" if len(answer) != 1 else f"{code} is bound in one place",
+        is_unknown=not answer,
+    ),
+    "dataflow.unchanged_between": _yes_no(
+        "{} stays the same meanwhile", "{} may change meanwhile", unknown_if_no=True
+    ),
+    "dataflow.keeps": _yes_no("{} stays the same meanwhile", "{} may change meanwhile", unknown_if_no=True),
+    "dataflow.is_given_up": _yes_no("nothing uses {} afterwards", "{} is used afterwards"),
+}
+
+
+def sentence(question: Question, model: SemanticModel, cold: str) -> Sentence | None:
+    """Return an answer in words; None for what tells a person nothing. `cold` is why the line is cold."""
+    codes = [shown(node, model) for node in question.nodes]
+    if question.method == "heat_of" and question.answer.level is Heat.COLD:
+        return Sentence(cold, is_unknown=True)
+    if question.method == "qualified" and question.answer and codes == [f"`{question.answer}`"]:
+        return None
+    if not question.part:
+        return Sentence(question.method.format(*codes))
+    code = codes[0] if codes else "it"
+    teller = _TELLERS.get(f"{question.part}.{question.method}")
+    if teller is not None:
+        return teller(code, question.answer)
+    if not codes or not (question.answer is None or isinstance(question.answer, (bool, Enum))):
+        return None
+    asked = question.method.replace("_", " ")
+    is_unknown = question.answer is None
+    return Sentence(f"{asked} of {code}: {'not known' if is_unknown else _told(question.answer)}", is_unknown)
+
+
+def _told(answer: Any) -> str:
+    """An answer in a few words."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if isinstance(answer, str):
+        return f"`{answer}`"
+    if isinstance(answer, Enum):
+        return str(answer.value)
+    if isinstance(answer, ast.AST):
+        return f"line {getattr(answer, 'lineno', '?')}"
+    if isinstance(answer, (frozenset, set, tuple, list)):
+        told = [
+            _told(each)
+            for each in (sorted(answer, key=str) if isinstance(answer, (frozenset, set)) else answer)
+        ]
+        more = [f"{len(told) - _MOST_TOLD} more"] if len(told) > _MOST_TOLD else []
+        return ", ".join([*told[:_MOST_TOLD], *more])
+    for name in ("text", "path"):
+        value = getattr(answer, name, None)
+        if isinstance(value, str):
+            return f"`{value}`"
+    return "something"
+
+
+def reasons(asked: Sequence[Question], model: SemanticModel, cold: str) -> tuple[str, ...]:
+    """Return why a rule gave up: what it said itself, or else the last answers that it got, those first that
+    something is not known. `cold` is why the line is cold.
+    """
+    own = [question for question in asked if not question.part]
+    if own:
+        found = sentence(own[-1], model, cold)
+        return (found.text,) if found is not None else ()
+    last: dict[str, Sentence] = {}
+    for question in reversed(asked):
+        told = sentence(question, model, cold)
+        if told is not None and told.text not in last:
+            last[told.text] = told
+            if len(last) == _MOST_TOLD:
+                break
+    return tuple(each.text for each in sorted(last.values(), key=lambda each: not each.is_unknown))
+
+
+def distinct(asked: Sequence[Question]) -> int:
+    """Return how many different things were asked."""
+    return len({(question.part, question.method, question.nodes[:1]) for question in asked})

@@ -1,0 +1,104 @@
+"""What is known of a line, and why rules are silent there, for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rlint.output.terminal import Paint, TextStyle, printable
+from rlint.run_data import LineExplanation, RuleExplanation, Verdict
+
+_MOST_SHOWN = 6
+_WIDTH = 110
+_COLD = "the line is cold (see `runs` above)"
+_NONE = "No rule looks at this line."
+
+
+def render(explanations: Sequence[LineExplanation], *, color: bool, every: bool, width: int | None) -> str:
+    """Return the explanations of lines for a terminal. `every` shows all rules that look at a line, else only
+    those that came near.
+    """
+    paint = Paint(color=color)
+    blocks = [_block(each, paint, every=every, width=width or _WIDTH) for each in explanations]
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def to_json(explanations: Sequence[LineExplanation]) -> str:
+    """Return all that is known of the lines as JSON: a list with an object for each."""
+    return json.dumps([_data(each) for each in explanations], indent=2, ensure_ascii=False) + "\n"
+
+
+def _block(told: LineExplanation, paint: Paint, *, every: bool, width: int) -> list[str]:
+    lines = [f"{paint(TextStyle.PATH, printable(told.place))}  {printable(told.code)}".rstrip()]
+    for note in told.notes:
+        lines += _wrapped(f"{paint(TextStyle.ALERT, 'note')}: ", note, width)
+    for number, said in enumerate(told.frequency):
+        lines += _wrapped(f"{paint(TextStyle.WHY, 'runs')}: " if number == 0 else "      ", said, width)
+    if told.values:
+        values = "; ".join(f"{name}: {kind}" for name, kind in told.values)
+        lines += _wrapped(f"{paint(TextStyle.LABEL, 'types')}: ", values, width)
+    near = [each for each in told.rules if each.is_near]
+    shown = list(told.rules) if every else near[:_MOST_SHOWN]
+    for each in shown:
+        lines += ["", *_rule(each, told, paint, width)]
+    folded = [each for each in told.rules if each not in shown]
+    if folded:
+        codes = ", ".join(dict.fromkeys(each.code for each in folded))
+        what = "rule looks" if len(folded) == 1 else "rules look"
+        lines += [
+            "",
+            *_wrapped("", f"{len(folded)} more {what} at this line (`--all` shows them): {codes}", width),
+        ]
+    elif not told.rules and not told.notes:
+        lines += ["", _NONE]
+    return lines
+
+
+def _rule(told: RuleExplanation, line: LineExplanation, paint: Paint, width: int) -> Iterator[str]:
+    style = TextStyle.MARK if told.verdict is Verdict.SILENT else TextStyle.ALERT
+    yield f"{paint(style, told.code)} {told.name}: {told.verdict.value} at {printable(told.subject)}"
+    if told.message and told.verdict is not Verdict.SILENT:
+        yield from _wrapped("  ", told.message, width)
+    for number, reason in enumerate(told.reasons):
+        said = _COLD if line.heat == "cold" and reason in line.frequency else reason
+        yield from _wrapped("  because " if number == 0 else "          ", said, width)
+    for number, change in enumerate(told.changes):
+        yield from _wrapped("  with " if number == 0 else "  or with ", change, width)
+    if told.message and told.verdict is Verdict.SILENT:
+        label = "  it would say: " if told.changes else "  found: "
+        yield from _wrapped(label, told.message, width)
+
+
+def _wrapped(label: str, text: str, width: int) -> list[str]:
+    """A text after a label, the lines below it indented."""
+    room = max(width - 10, 40)
+    parts = textwrap.wrap(printable(text), room, break_long_words=False, break_on_hyphens=False) or [""]
+    return [label + parts[0], *(f"      {part}" for part in parts[1:])]
+
+
+def _data(told: LineExplanation) -> dict[str, object]:
+    return {
+        "path": told.path,
+        "cell": told.cell.index if told.cell else None,
+        "line": told.line,
+        "code": told.code,
+        "notes": list(told.notes),
+        "heat": told.heat or None,
+        "frequency": list(told.frequency),
+        "types": dict(told.values),
+        "rules": [
+            {
+                "code": each.code,
+                "name": each.name,
+                "verdict": each.verdict.value,
+                "subject": each.subject,
+                "column": each.column,
+                "message": each.message or None,
+                "reasons": list(each.reasons),
+                "changes": list(each.changes),
+                "near": each.is_near,
+            }
+            for each in told.rules
+        ],
+    }

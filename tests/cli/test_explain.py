@@ -1,0 +1,250 @@
+"""`rlint explain`: what each rule knows of a line, and why it is silent there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from notebook_files import notebook
+
+Run = Callable[..., Result]
+
+AGENT = """\
+import torch
+from torch import nn
+
+
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+
+    def forward(self, states):
+        return self.layer(states)
+
+
+class Rater:
+    def __init__(self, device):
+        self.critic = Critic()
+        self.device = device
+
+    def rate(self, row):
+        value = self.critic(row)
+        return value.item()
+
+
+def train(env, rater: Rater):
+    while True:
+        state = env.step(0)
+        value = rater.critic(state)
+        print(value.item())
+        if len(state) > 1_000_000:
+            break
+"""
+RATE = AGENT[: AGENT.index("value = self.critic")].count("\n") + 1
+HOT = AGENT[: AGENT.index("value = rater.critic")].count("\n") + 1
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Writes a program, with settings, and goes into its folder."""
+
+    def build(text: str = AGENT, settings: str = "", name: str = "agent.py") -> Path:
+        (tmp_path / "rlint.toml").write_text(settings)
+        (tmp_path / name).write_text(text)
+        monkeypatch.chdir(tmp_path)
+        return tmp_path
+
+    return build
+
+
+def explained(run: Run, *arguments: str) -> dict[str, Any]:
+    """What `rlint explain` says of one place, as data."""
+    result = run("explain", *arguments, "--output-format", "json")
+    assert result.exit_code == 0, result.output
+    [told] = json.loads(result.output)
+    assert isinstance(told, dict)
+    return told
+
+
+def rule(told: dict[str, Any], code: str) -> dict[str, Any]:
+    """What is said of one rule."""
+    [found] = [each for each in told["rules"] if each["code"] == code]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_cold_line(run: Run, program: Callable[..., Path]) -> None:
+    """A rule that is silent says why, and what would make it speak; that is tried out, not guessed."""
+    program()
+    told = explained(run, f"agent.py:{RATE}")
+    assert told["heat"] == "cold"
+    assert told["frequency"][0].startswith("cold: no caller of `Rater.rate` is known")
+    assert told["types"]["self.critic".join("``")] == "a network (`agent.Critic`)"
+    found = rule(told, "RL301")
+    assert (found["verdict"], found["subject"], found["near"]) == ("silent", "`self.critic(row)`", True)
+    assert any("is a network" in reason for reason in found["reasons"])
+    assert found["reasons"][0].startswith("cold: ")
+    assert found["changes"] == [
+        '`hot = ["agent.Rater.rate"]` in the configuration, or `# rlint: hot` at its `def`'
+    ]
+    assert "records a graph" in found["message"]
+    assert told["rules"][0] == found
+    program(settings='hot = ["agent.Rater.rate"]')
+    assert run("check", "--select", "RL301").exit_code == 1
+
+
+def test_the_report_for_people(run: Run, program: Callable[..., Path]) -> None:
+    """The near misses come first, and the rest is a count."""
+    program()
+    shown = run("explain", f"agent.py:{RATE}").output
+    assert shown.startswith(
+        f"agent.py:{RATE}  value = self.critic(row)\nruns: cold: no caller of `Rater.rate`"
+    )
+    assert "RL301 inference-with-grad: silent at `self.critic(row)`\n  because the line is cold" in shown
+    assert "more rules look at this line (`--all` shows them): " in shown
+    assert len(shown.splitlines()) < 50
+    everything = run("explain", f"agent.py:{RATE}", "--all").output
+    assert "--all" not in everything
+    assert len(everything) > len(shown)
+    one = run("explain", f"agent.py:{RATE}", "--select", "RL301").output
+    assert one.count("RL") == 1
+
+
+def test_what_is_reported(run: Run, program: Callable[..., Path]) -> None:
+    """A finding is told as it is, with the chain that makes the line hot."""
+    program()
+    told = explained(run, f"agent.py:{HOT}")
+    assert told["frequency"][0] == f"hot, each step: agent.py:{HOT - 2} while True"
+    assert rule(told, "RL301")["verdict"] == "reported"
+    assert rule(told, "RL301")["changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "comment", "verdict", "why"),
+    [
+        ("", "  # noqa: RL301", "hidden", f"`# noqa: RL301` hides it (line {HOT})"),
+        ('ignore = ["RL301"]', "", "not selected", "the settings leave it out"),
+        ('per-file-ignores = {"agent.py" = ["RL301"]}', "", "not selected", "`per-file-ignores`"),
+        ('select = ["RL1"]', "", "not selected", "the settings leave it out"),
+    ],
+)
+def test_what_is_hidden(
+    run: Run, program: Callable[..., Path], settings: str, comment: str, verdict: str, why: str
+) -> None:
+    """A finding that is not shown says what hides it."""
+    line = "        value = rater.critic(state)"
+    program(AGENT.replace(line, line + comment), settings)
+    found = rule(explained(run, f"agent.py:{HOT}"), "RL301")
+    assert found["verdict"] == verdict
+    assert why in found["reasons"][0]
+
+
+def test_baselines(run: Run, program: Callable[..., Path]) -> None:
+    """What a baseline knows is found, and not shown."""
+    program()
+    run("check", "--write-baseline")
+    program(settings='baseline = "rlint-baseline.json"')
+    found = rule(explained(run, f"agent.py:{HOT}"), "RL301")
+    assert (found["verdict"], found["reasons"]) == ("hidden", ["the baseline knows it (rlint-baseline.json)"])
+
+
+def test_files_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> None:
+    """A test says that it is one, and a program without learning that it has none."""
+    program(
+        "import torch\n\n\ndef test_it():\n    for _ in range(9):\n        x = torch.zeros(3).item()\n",
+        name="test_it.py",
+    )
+    assert "test" in explained(run, "test_it.py:6")["notes"][0]
+    program("import os\n\nprint(os.getcwd())\n", name="plain.py")
+
+
+def test_lines_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> None:
+    """Such a line says what it is."""
+    program()
+    assert explained(run, "agent.py:1")["notes"] == ["no rule looks at an import like this"]
+    assert explained(run, "agent.py:3")["notes"][0].startswith("no statement stands on this line")
+
+
+def test_conditions(run: Run, program: Callable[..., Path]) -> None:
+    """What a line stands behind is told, with its place."""
+    guarded = AGENT.replace(
+        "        print(value.item())", "        if env.steps % 500 == 0:\n            print(value.item())"
+    )
+    program(guarded)
+    told = explained(run, f"agent.py:{HOT + 2}")
+    assert any(
+        f"`env.steps % 500 == 0` (line {HOT + 1}: every so many passes)" in said for said in told["frequency"]
+    )
+
+
+def test_accelerators(run: Run, program: Callable[..., Path]) -> None:
+    """Where an accelerator would change the answer, that is said, unless one is declared."""
+    text = """\
+import torch
+
+
+class Agent:
+    def act(self, state, target):
+        x = torch.zeros(3)
+        return x.to(target.device)
+"""
+    program(text)
+    told = run("explain", "agent.py:7", "--select", "RL2", "--all").output
+    program(text, "accelerator = true")
+    assert "accelerator = true" not in run("explain", "agent.py:7", "--select", "RL2", "--all").output
+    assert "RL205" in told
+
+
+def test_columns_and_several_places(run: Run, program: Callable[..., Path]) -> None:
+    """A column narrows the answer to what stands there; several places are explained one after the other."""
+    program()
+    there = explained(run, f"agent.py:{RATE}:18")
+    assert rule(there, "RL301")["subject"] == "`self.critic(row)`"
+    before = explained(run, f"agent.py:{RATE}:5")
+    assert not any(each["code"] == "RL301" for each in before["rules"])
+    shown = run("explain", f"agent.py:{RATE}", f"agent.py:{HOT}").output
+    assert shown.index(f"agent.py:{RATE}") < shown.index(f"agent.py:{HOT}")
+
+
+def test_notebooks(run: Run, program: Callable[..., Path]) -> None:
+    """A line of a notebook is named by its cell."""
+    folder = program()
+    (folder / "book.ipynb").write_bytes(notebook(AGENT, "x = 1\n").content)
+    told = explained(run, f"book.ipynb:cell 1:{RATE}")
+    assert (told["cell"], told["line"], told["code"]) == (1, RATE, "value = self.critic(row)")
+    assert rule(told, "RL301")["changes"] != []
+    assert "write `book.ipynb:cell CELL:3`" in run("explain", "book.ipynb:3").output
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("agent.py", "is no place"),
+        ("agent.py:0", "is no place"),
+        ("agent.py:999", "there is no line 999"),
+        ("nowhere.py:3", "no such file"),
+        ("broken.py:1", "SyntaxError"),
+    ],
+)
+def test_places_that_are_none(run: Run, program: Callable[..., Path], place: str, said: str) -> None:
+    """A place that cannot be explained is a mistake of the caller."""
+    folder = program()
+    (folder / "broken.py").write_text("x = (\n")
+    result = run("explain", place, "-n")
+    assert said in result.output + str(result.exception)
+
+
+def test_no_rule_breaks(run: Run, tmp_path: Path) -> None:
+    """Every rule can be asked by the model that keeps a record, on its own fixture."""
+    root = Path(__file__).parents[2] / "fixtures"
+    for name in ("create-then-move", "log-every-step", "duplicate-extract-call", "recomputed-constant"):
+        (tmp_path / "before.py").write_text((root / name / "before.py").read_text())
+        lines = range(1, (tmp_path / "before.py").read_text().count("\n"), 3)
+        shown = run("explain", *(f"before.py:{line}" for line in lines), "-n", "--isolated", "--all").output
+        assert "rlint failed" not in shown
