@@ -30,6 +30,10 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Found = TypeVar("_Found")
 
 
+def _nobody_listens(why: str, *about: ast.AST | None) -> None:
+    """Do nothing."""
+
+
 class SemanticModel:
     """One file of a project, as rules see it.
 
@@ -52,6 +56,10 @@ class SemanticModel:
         self.dataflow = DataflowQueries(analysis)
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
+        self.silent: Callable[..., None] = _nobody_listens
+        """Says why a rule reports nothing, right before it gives up: `model.silent("{} is short", node)`, where
+        each `{}` stands for the code of a node. Only `rlint explain` listens.
+        """
         self._whole_program = program
         self._found: dict[tuple[Callable[..., object], object], tuple[object, bool]] = {}
 
@@ -133,11 +141,6 @@ class SemanticModel:
             statement = self.syntax.parents[statement]
         start, end = self.span_of(statement)
         return start.line, end.line
-
-    def silent(self, why: str, *about: ast.AST | None) -> None:
-        """Say why a rule reports nothing, right before it gives up: each `{}` stands for the code of one of
-        the nodes. Only `rlint explain` listens; else it costs nothing.
-        """
 
     def once(self, find: Callable[[_Key, SemanticModel], _Found], about: _Key) -> _Found:
         """What a function finds out about a part of this file, looked for once. Rules keep nothing: what one

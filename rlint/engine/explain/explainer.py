@@ -14,7 +14,7 @@ from rlint.base_rule import Rule
 from rlint.engine.dispatch import NodeDispatch
 from rlint.engine.explain.hiding import Hiding
 from rlint.engine.explain.line_facts import frequency_of, kind_of, nodes_of, statement_at, values_of
-from rlint.engine.explain.recording import RecordingModel
+from rlint.engine.explain.question_record import RecordingModel
 from rlint.engine.explain.sentences import distinct, reasons, shown
 from rlint.engine.plan import Plan
 from rlint.engine.worker import Worker, analysed, run_rule, text_of

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlint.engine.explain.recording import Question
+from rlint.engine.explain.question_record import Question
 from rlint.enums import Enum
 from rlint.findings import Heat
 from rlint.frozen import frozen

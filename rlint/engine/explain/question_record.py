@@ -31,6 +31,7 @@ class RecordingModel(SemanticModel):
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
         super().__init__(path, analysis, program)
         self.asked: list[Question] = []
+        self.silent = self._record_reason
         self._looked_for: dict[tuple[object, object], object] = {}
         parts = {name: getattr(self, name) for name in PARTS}
         for name, part in parts.items():
@@ -41,7 +42,7 @@ class RecordingModel(SemanticModel):
         self.asked.clear()
         self._looked_for.clear()
 
-    def silent(self, why: str, *about: ast.AST | None) -> None:
+    def _record_reason(self, why: str, *about: ast.AST | None) -> None:
         """Record why a rule gives up."""
         self.asked.append(Question("", why, tuple(node for node in about if node is not None), None))
 
