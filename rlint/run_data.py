@@ -187,7 +187,7 @@ _NEAR = 2
 """Questions that a rule asks at most before it knows that a line is none of its business."""
 
 
-class Verdict(Enum):
+class Explained(Enum):
     """What a rule says of a line."""
 
     REPORTED = "reported"
@@ -206,7 +206,7 @@ class RuleExplanation:
 
     code: str
     name: str
-    verdict: Verdict
+    verdict: Explained
     subject: str
     """The code that it looked at, shortened to one line."""
     column: int
@@ -220,7 +220,7 @@ class RuleExplanation:
     @property
     def is_near(self) -> bool:
         """Whether it is worth a look: it found something, nearly did, or asked more than what the code is."""
-        return self.verdict is not Verdict.SILENT or bool(self.message) or self.questions > _NEAR
+        return self.verdict is not Explained.SILENT or bool(self.message) or self.questions > _NEAR
 
 
 @frozen

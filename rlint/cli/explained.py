@@ -97,7 +97,7 @@ def _explainer(place: _Place, work: CheckWork) -> tuple[Explainer, Source]:
 
 
 def _explained(place: _Place, explainer: Explainer, source: Source) -> LineExplanation:
-    from rlint.engine.explain.explainer import Line
+    from rlint.engine.explain.explainer import ExplainedLine
     from rlint.findings import Cell
 
     before, cell = 0, None
@@ -113,5 +113,5 @@ def _explained(place: _Place, explainer: Explainer, source: Source) -> LineExpla
         cell = Cell(view.index, view.id, before, source.notebook.file_line(view.index, place.line))
     if place.line > last:
         raise RlintError(f"{place.path}: there is no line {place.line}: the last one is {last}")
-    told = explainer.explain(Line(before + place.line, place.column))
+    told = explainer.explain(ExplainedLine(before + place.line, place.column))
     return replace(told, line=place.line, cell=cell)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from rlint.output.terminal import Paint, TextStyle, printable
-from rlint.run_data import LineExplanation, RuleExplanation, Verdict
+from rlint.run_data import Explained, LineExplanation, RuleExplanation
 
 _MOST_SHOWN = 6
 _WIDTH = 110
@@ -56,16 +56,16 @@ def _block(told: LineExplanation, paint: Paint, *, every: bool, width: int) -> l
 
 
 def _rule(told: RuleExplanation, line: LineExplanation, paint: Paint, width: int) -> Iterator[str]:
-    style = TextStyle.MARK if told.verdict is Verdict.SILENT else TextStyle.ALERT
+    style = TextStyle.MARK if told.verdict is Explained.SILENT else TextStyle.ALERT
     yield f"{paint(style, told.code)} {told.name}: {told.verdict.value} at {printable(told.subject)}"
-    if told.message and told.verdict is not Verdict.SILENT:
+    if told.message and told.verdict is not Explained.SILENT:
         yield from _wrapped("  ", told.message, width)
     for number, reason in enumerate(told.reasons):
         said = _COLD if line.heat == "cold" and reason in line.frequency else reason
         yield from _wrapped("  because " if number == 0 else "          ", said, width)
     for number, change in enumerate(told.changes):
         yield from _wrapped("  with " if number == 0 else "  or with ", change, width)
-    if told.message and told.verdict is Verdict.SILENT:
+    if told.message and told.verdict is Explained.SILENT:
         label = "  it would say: " if told.changes else "  found: "
         yield from _wrapped(label, told.message, width)
 

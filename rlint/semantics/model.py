@@ -57,8 +57,8 @@ class SemanticModel:
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
         self.silent: Callable[..., None] = _nobody_listens
-        """Says why a rule reports nothing, right before it gives up: `model.silent("{} is short", node)`, where
-        each `{}` stands for the code of a node. Only `rlint explain` listens.
+        """Says why a rule reports nothing, right before it gives up: `model.silent("{} is short", node)`.
+        Each `{}` stands for the code of a node. Only `rlint explain` listens.
         """
         self._whole_program = program
         self._found: dict[tuple[Callable[..., object], object], tuple[object, bool]] = {}

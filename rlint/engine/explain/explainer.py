@@ -21,7 +21,7 @@ from rlint.engine.worker import Worker, analysed, run_rule, text_of
 from rlint.findings import Finding, Heat, Problem
 from rlint.frozen import frozen
 from rlint.registry import catalogue
-from rlint.run_data import FileTask, LineExplanation, RuleExplanation, Target, Verdict
+from rlint.run_data import Explained, FileTask, LineExplanation, RuleExplanation, Target
 from rlint.semantics.imports.test_files import is_test_file
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -37,7 +37,7 @@ _TEST = "this is a test or documentation, which is read and not checked"
 
 
 @frozen
-class Line:
+class ExplainedLine:
     """A line of the text of a file, counted from 1, and perhaps a column."""
 
     number: int
@@ -89,7 +89,7 @@ class Explainer:
         self._rules, _ = catalogue.load_usable(wanted)
         self._found: list[Finding] | None = None
 
-    def explain(self, line: Line) -> LineExplanation:
+    def explain(self, line: ExplainedLine) -> LineExplanation:
         """Explain one line. Lines and columns are those of the text that is checked."""
         code = self._model.syntax.positions.line_text(line.number).strip()
         statement = statement_at(line.number, self._model)
@@ -101,7 +101,7 @@ class Explainer:
             self_notes = (*self.notes, note)
         else:
             self_notes = tuple(self.notes)
-        order = list(Verdict)
+        order = list(Explained)
         told.sort(key=lambda each: (order.index(each.verdict), not each.changes, -each.questions, each.code))
         return LineExplanation(
             self._own.name,
@@ -117,7 +117,7 @@ class Explainer:
 
     # -- what is found -------------------------------------------------------------------------
 
-    def _findings(self, line: Line, statement: ast.stmt) -> Iterator[RuleExplanation]:
+    def _findings(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
         """What the rules report on the line, shown or not."""
         if self._found is None:
             visits = NodeDispatch(self._model)
@@ -129,9 +129,11 @@ class Explainer:
                 continue
             unselected = self._hiding.why_unselected(finding.code) if self._only is None else None
             hidden = self._hiding.why_hidden(finding)
-            verdict = Verdict.UNSELECTED if unselected else Verdict.HIDDEN if hidden else Verdict.REPORTED
-            if self.notes and verdict is Verdict.REPORTED:
-                verdict, hidden = Verdict.HIDDEN, self.notes[-1]
+            verdict = (
+                Explained.UNSELECTED if unselected else Explained.HIDDEN if hidden else Explained.REPORTED
+            )
+            if self.notes and verdict is Explained.REPORTED:
+                verdict, hidden = Explained.HIDDEN, self.notes[-1]
             starts = self._model.syntax.positions.line_start
             start = starts(finding.start.line) + finding.start.column - 1
             end = starts(finding.end.line) + finding.end.column - 1
@@ -148,7 +150,7 @@ class Explainer:
 
     # -- what is not -----------------------------------------------------------------------------
 
-    def _silences(self, line: Line, statement: ast.stmt) -> Iterator[RuleExplanation]:
+    def _silences(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
         """Why the other rules that look at the line say nothing of it."""
         first, last = self._model.logical_lines(statement)
         reported = {each.code for each in self._found or () if first <= each.start.line <= last}
@@ -189,7 +191,7 @@ class Explainer:
             return RuleExplanation(
                 rule.code,
                 rule.name,
-                Verdict.SILENT,
+                Explained.SILENT,
                 shown(node, model),
                 _column(node, model),
                 reasons=(what,),
@@ -216,7 +218,7 @@ class Explainer:
             here = RuleExplanation(
                 rule.code,
                 rule.name,
-                Verdict.SILENT,
+                Explained.SILENT,
                 shown(node, model),
                 _column(node, model),
                 message,
@@ -279,7 +281,7 @@ def _declaring(summary: ModuleSummary, entry: tuple[str, int, Heat, str]) -> Mod
     return declared
 
 
-def _candidates(rule: Rule, model: SemanticModel, line: Line) -> list[ast.AST]:
+def _candidates(rule: Rule, model: SemanticModel, line: ExplainedLine) -> list[ast.AST]:
     """The nodes of a line, or of the statement that stands there, that a rule looks at."""
     statement = statement_at(line.number, model)
     if statement is None:
@@ -291,7 +293,7 @@ def _candidates(rule: Rule, model: SemanticModel, line: Line) -> list[ast.AST]:
     return sorted(found, key=lambda node: here[node])
 
 
-def _first_finding(rule: Rule, model: SemanticModel, line: Line) -> Finding | None:
+def _first_finding(rule: Rule, model: SemanticModel, line: ExplainedLine) -> Finding | None:
     """What a rule would report on a line."""
     for node in _candidates(rule, model, line)[:_MOST_NODES]:
         with suppress(RecursionError):
@@ -305,14 +307,14 @@ def _is_triggered(rule: Rule, text: str) -> bool:
     return not rule.triggers or any(word in text for word in rule.triggers)
 
 
-def _is_at(node: ast.AST, line: Line, model: SemanticModel) -> bool:
+def _is_at(node: ast.AST, line: ExplainedLine, model: SemanticModel) -> bool:
     """Whether a node holds the column of a line."""
     start, end = model.span_of(node)
     place = (line.number, line.column or 1)
     return (start.line, start.column) <= place <= (end.line, end.column)
 
 
-def _holds(finding: Finding, line: Line) -> bool:
+def _holds(finding: Finding, line: ExplainedLine) -> bool:
     if line.column is None:
         return True
     place = (line.number, line.column)

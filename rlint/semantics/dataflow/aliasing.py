@@ -24,10 +24,10 @@ def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
             if binding.value is None:
                 continue
             if not binding.path and binding.kind in _BINDS_WHOLE:
-                for part in _given(binding.value):
-                    if part.id not in (name.id, *found):
-                        found.add(part.id)
-                        waiting.append(part)
+                for given in _given(binding.value):
+                    if given.id not in (name.id, *found):
+                        found.add(given.id)
+                        waiting.append(given)
             kind = analysis.types.binding_kind(binding)
             if kind.fresh or is_immutable(kind):
                 continue

@@ -13,7 +13,7 @@ from rlint.semantics.types.infer_base import Handlers
 from rlint.semantics.types.results import networks
 from rlint.semantics.types.results.library_calls import ResultInference
 from rlint.semantics.types.results.random_draws import drawn
-from rlint.syntax.queries import argument_count
+from rlint.syntax.queries import argument_count, is_constant
 
 _OF_CLASSES = frozenset(
     TypeTag[name]

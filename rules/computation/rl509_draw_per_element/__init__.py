@@ -70,7 +70,7 @@ from rlint.rule import (
     descendants,
     numbers,
 )
-from rlint.rules.computation.rl509_draw_per_element.draws import Draw, draw_of, is_plain
+from rlint.rules.computation.rl509_draw_per_element.draws import ScalarDraw, draw_of, is_plain
 
 _FEW = 5
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
@@ -104,7 +104,7 @@ class DrawPerElement(Rule):
             f"`{text}` is called once for each of the {'rows and columns' if len(counts) > 1 else 'items'}, "
             "though one call draws all of them",
             fix=build_fix(node, draw, counts, model),
-            advice=f"Draw all at once: `{draw.text.format(size)}`",
+            advice=f"ScalarDraw all at once: `{draw.text.format(size)}`",
             assumes=assumes,
         )
 
@@ -164,13 +164,15 @@ def is_number(expression: ast.expr, model: SemanticModel) -> bool:
     return found.tag in _NUMBERS and not found.optional
 
 
-def shape_text(draw: Draw, counts: list[ast.expr], model: SemanticModel) -> str:
+def shape_text(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel) -> str:
     """What is given as the size: a number or a tuple, or one argument for each dimension."""
     texts = ", ".join(model.edit.as_argument(count) for count in counts)
     return f"({texts})" if len(counts) > 1 and "={}" in draw.text else texts
 
 
-def build_fix(node: ast.ListComp, draw: Draw, counts: list[ast.expr], model: SemanticModel) -> Fix | None:
+def build_fix(
+    node: ast.ListComp, draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel
+) -> Fix | None:
     """Draw all numbers by one call."""
     if draw.listed and len(counts) > 1:
         return None
@@ -183,7 +185,7 @@ def build_fix(node: ast.ListComp, draw: Draw, counts: list[ast.expr], model: Sem
         text += ".tolist()"
     reason = doubt_of(draw, counts, model, as_array=place is not node)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix("Draw all numbers by one call", safety, (model.edit.replace(place, text),), reason)
+    return Fix("ScalarDraw all numbers by one call", safety, (model.edit.replace(place, text),), reason)
 
 
 def array_around(node: ast.ListComp, model: SemanticModel) -> ast.Call | None:
@@ -195,7 +197,7 @@ def array_around(node: ast.ListComp, model: SemanticModel) -> ast.Call | None:
     return None
 
 
-def doubt_of(draw: Draw, counts: list[ast.expr], model: SemanticModel, *, as_array: bool) -> str | None:
+def doubt_of(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel, *, as_array: bool) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
     if draw.doubt:
         return str(draw.doubt)

@@ -18,7 +18,7 @@ _NUMPY = "numpy.random."
 
 
 @frozen
-class Draw:
+class ScalarDraw:
     """A call that draws one number. `text` is the call that draws `{}` of them, and `arguments` go into it.
     They are `whole` numbers or not, `listed` where that call gives a list. `doubt` is why other values may be
     drawn.
@@ -32,7 +32,7 @@ class Draw:
     listed: bool = False
 
 
-def draw_of(element: ast.expr, model: SemanticModel) -> Draw | None:
+def draw_of(element: ast.expr, model: SemanticModel) -> ScalarDraw | None:
     """The draw of one number that an expression is."""
     if not isinstance(element, ast.Call):
         return None
@@ -54,7 +54,7 @@ def draw_of(element: ast.expr, model: SemanticModel) -> Draw | None:
     return draw_by_numpy(element, path, model, generator=generator)
 
 
-def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator: bool) -> Draw | None:
+def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator: bool) -> ScalarDraw | None:
     """`np.random.uniform(low, high)`, `rng.normal()`."""
     name = path.removeprefix(_NUMPY)
     whole = path in models.having(Trait.WHOLE, "numpy.random") or name == "integers"
@@ -77,17 +77,19 @@ def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator:
         return None
     function = model.source.text(call.func)
     if taken is None:
-        return None if arguments else Draw(call, f"{function}({{}})", whole=whole)
+        return None if arguments else ScalarDraw(call, f"{function}({{}})", whole=whole)
     if given & {"size", "dtype", "endpoint"} or len(call.args) > taken.index("size"):
         return None
     inside = ", ".join([model.source.text(argument) for argument in call.args])
     inside += "".join(f", {keyword.arg}={model.source.text(keyword.value)}" for keyword in call.keywords)
     inside = inside.replace("{", "{{").replace("}", "}}").removeprefix(", ")
     doubt = "The list held numpy scalars, and holds Python numbers" if generator and whole else None
-    return Draw(call, f"{function}({inside}, size={{}})".replace("(, ", "("), arguments, doubt, whole=whole)
+    return ScalarDraw(
+        call, f"{function}({inside}, size={{}})".replace("(, ", "("), arguments, doubt, whole=whole
+    )
 
 
-def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> Draw | None:
+def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> ScalarDraw | None:
     """`random.randint(0, n - 1)`, as a draw from a `range`."""
     if path not in models.having(Trait.WHOLE, "random") or call.keywords or not call.args:
         return None
@@ -107,7 +109,7 @@ def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> Draw | No
         return None
     function = function.removesuffix(call.func.attr) + "choices"
     doubt = "Other numbers of the same distribution are drawn from the stream"
-    return Draw(
+    return ScalarDraw(
         call, f"{function}(range({inside}), k={{}})", tuple(call.args), doubt, whole=True, listed=True
     )
 
@@ -124,7 +126,7 @@ def next_of(expression: ast.expr, model: SemanticModel) -> str:
     return f"{text} + 1" if simple else f"({text}) + 1"
 
 
-def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> Draw | None:
+def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> ScalarDraw | None:
     """`torch.rand(1).item()`."""
     path = model.names.qualified(drawn.func) or ""
     if path not in models.having(Trait.DRAWS_SHAPE, "torch") or path in models.having(Trait.WHOLE, "torch"):
@@ -133,7 +135,7 @@ def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> D
         case ast.Call(args=[ast.Constant(value=1)], keywords=[]):
             function = model.source.text(drawn.func)
             doubt = "`torch` may draw other numbers of the same distribution for more than one"
-            return Draw(element, f"{function}({{}})", doubt=doubt)
+            return ScalarDraw(element, f"{function}({{}})", doubt=doubt)
     return None
 
 
