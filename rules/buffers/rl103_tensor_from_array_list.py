@@ -144,7 +144,7 @@ def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
         if item.tag is not TypeTag.NDARRAY or item.optional or item.rank == 0:
             return None
         return item if is_worth_it(data, item) else None
-    if not kind and observations.are_observations(data, model):
+    if not item and observations.are_observations(data, model):
         return Type()
     held = containers.contents(data, model)
     if not held or any(isinstance(element, ast.Starred) for element in held):
