@@ -183,10 +183,14 @@ class FrequencyQueries:
         summary = self._symbols.function_at(name)
         return self._heat.passed_names(summary, name.id) if summary is not None else []
 
-    def is_called(self, node: ast.AST) -> bool:
-        """Does code of the project, tests left out, call the function around a node?"""
+    def is_called(self, node: ast.AST, *, elsewhere: bool = False) -> bool:
+        """Does code of the project, tests left out, call the function around a node; code of another file
+        `elsewhere`?
+        """
         summary = self._symbols.function_at(node)
-        return summary is not None and bool(self._heat.callers(summary))
+        return summary is not None and any(
+            not elsewhere or edge.caller.module != summary.module for _, edge in self._heat.callers(summary)
+        )
 
     def takes_loop_items(self, name: ast.Name) -> bool:
         """Is the parameter `name` handed the variable of a loop, another thing in each pass, by a call in

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection
 from functools import partial
 
+from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
@@ -19,6 +20,8 @@ from rlint.semantics.nn.gradient_flow import GradientFlow
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.syntax.syntax_index import Function
+
+_OF_PARAMETERS = ("parameters", "register_parameter")
 
 
 class GradientQueries:
@@ -69,8 +72,19 @@ class GradientQueries:
     def _may_give_gradient(self, call: ast.Call) -> bool:
         if self._forwards.runs_network(self._types.type_of(call.func)):
             anatomy = self._nn.architecture(call.func)
-            return anatomy.weights or not anatomy.complete  # without weights, it records nothing by itself
+            # without weights, it records nothing by itself
+            return anatomy.weights or not anatomy.complete or self._makes_parameters(anatomy.classes)
         return self._forwards.gives_gradient(self._gradients.path_of(call), self._symbols.module.module)
+
+    def _makes_parameters(self, classes: Collection[str]) -> bool:
+        """Does a constructor of one of these classes of networks register parameters, or hand them on?"""
+        index = self._gradients.project
+        for path in classes:
+            cls = index.class_of(Type(TypeTag.MODULE, of=path)) if index is not None else None
+            made = index.method(cls, "__init__") if index is not None and cls is not None else None
+            if made is not None and any(call.method in _OF_PARAMETERS for call in made.calls):
+                return True
+        return False
 
     def sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
         """What becomes of the gradient that an expression's value carries: where it is cut off, learned

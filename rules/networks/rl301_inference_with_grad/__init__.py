@@ -90,6 +90,7 @@ from rlint.rules.networks._shared.no_grad import (
     under_no_grad,
     value_of,
 )
+from rlint.rules.networks.rl301_inference_with_grad.at_callers import sinks_beyond
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
 
 ADVICE = "Run the forward under `torch.no_grad()`"
@@ -118,7 +119,10 @@ class InferenceWithGrad(Rule):
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or not is_idle(node, model):
+        if not (node.args or node.keywords):
+            return
+        if not is_idle(node, model):
+            yield from self._cut_off_later(node, model)
             return
         statement = model.syntax.statement(node)
         if value_of(statement) is None:
@@ -138,6 +142,26 @@ class InferenceWithGrad(Rule):
         records = "records a graph" if len(names) == 1 else "record graphs"
         message = f"{joined(names)} {records} that nothing uses: {what}"
         yield self.finding(model, node, message, fix=build_fix(statements, model), advice=ADVICE)
+
+    def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """Look at a forward whose result leaves the function, if its callers cut it off."""
+        if not isinstance(model.parent(call), ast.Assign) or not records(call, model):
+            return
+        if model.frequency.heat_of(call).level is not Heat.HOT or leaves_something(call, model):
+            return
+        beyond = sinks_beyond(call, model)
+        if beyond is not None:
+            outlets, assumption = beyond
+            what = LEAVES[next(iter(outlets))] if len(outlets) == 1 else "no gradient of the result is taken"
+            message = f"`{model.source.text(call.func)}` records a graph that nothing uses: {what}"
+            yield self.finding(model, call, message, advice=ADVICE, assumes=assumption)
+
+
+def records(call: ast.Call, model: SemanticModel) -> bool:
+    """Does a call surely run a network with autograd on?"""
+    if isinstance(call.func, ast.Call) or not model.gradients.gives_gradient(call):
+        return False
+    return model.gradients.autograd_at(call) is Autograd.ON and not model.nn.runs_frozen(call)
 
 
 def is_idle(call: ast.Call, model: SemanticModel) -> bool:
