@@ -74,6 +74,7 @@ from collections.abc import Iterator
 
 from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
 from rlint.rules.networks._shared.deletion import deletion
+from rlint.rules.networks._shared.no_grad import HOOKS
 from rlint.rules.networks._shared.same_input import is_forward
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
     Waste,
@@ -102,6 +103,7 @@ class DiscardedForward(Rule):
         if not (node.args or node.keywords) or model.nn.network_run(node) is None:
             return
         if isinstance(model.parent(node), ast.Expr):
+            yield from self.dropped(node, model)
             return
         unit = unit_of(node, model)
         names = bound_names(unit)
@@ -131,6 +133,22 @@ class DiscardedForward(Rule):
                 fix=fix,
                 advice="Run the network in the branch that uses its result",
             )
+
+    def dropped(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """A statement that is nothing but a forward, of a network that keeps nothing of it."""
+        if model.frequency.heat_of(call).level is not Heat.HOT or not is_forward(call, model):
+            return
+        anatomy = model.nn.architecture(call.func)
+        if not anatomy.repeatable or not anatomy.weights or is_measured(call, model):
+            return
+        if any(model.program.is_attribute_read(hook) for hook in HOOKS):
+            return
+        yield self.finding(
+            model,
+            call,
+            f"`{called(call, model)}` runs here, and its result is dropped",
+            advice="Remove the forward pass, or use its result",
+        )
 
     def unread(
         self, call: ast.Call, unit: ast.stmt, names: list[ast.Name], model: SemanticModel
