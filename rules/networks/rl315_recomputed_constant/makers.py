@@ -60,8 +60,13 @@ def is_computed_maker(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_moved(call: ast.Call, model: SemanticModel) -> bool:
-    method = model.parent(call)
-    return isinstance(method, ast.Attribute) and method.attr in ("to", "cuda")
+    """Is the result moved to a device, at once or wrapped: `Variable(torch.tensor(1.0)).cuda()`?"""
+    for around in model.ancestors(call):
+        if not isinstance(around, (ast.Call, ast.Attribute)):
+            return False
+        if isinstance(around, ast.Attribute) and around.attr in ("to", "cuda"):
+            return True
+    return False
 
 
 def takes_time(call: ast.Call, model: SemanticModel) -> bool:

@@ -139,7 +139,7 @@ class BlockingTransfer(Rule):
             message(node, kind, model),
             fix=build_fix(node, source, target, model),
             advice=advice(kind),
-            assumes=None if is_sure else f"`{shortened(source, model)}` is a tensor in host memory",
+            assumes=assumption(node, source, model, is_sure=is_sure),
         )
 
 
@@ -181,6 +181,18 @@ def is_behind_device_test(call: ast.Call, model: SemanticModel) -> bool:
             return model.types.asks_for_device(around.test)
         child = around
     return False
+
+
+def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sure: bool) -> str | None:
+    """What must be true for the call to copy from the host to a device."""
+    if not is_sure:
+        return f"`{shortened(source, model)}` is a tensor in host memory"
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
+    match named:
+        case [ast.Attribute(value=ast.Name() as other, attr="device")] if not model.names.is_self(other):
+            if model.types.type_of(other).tag is TypeTag.TENSOR:
+                return f"`{other.id}` lies on an accelerator"
+    return None
 
 
 def shortened(source: ast.expr, model: SemanticModel) -> str:
