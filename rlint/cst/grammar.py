@@ -39,6 +39,8 @@ class Reading:
     """The text as the running Python reads it, of as many characters and lines."""
     grammar: Grammar
     """The grammar that read it."""
+    cells: tuple[tuple[int, int], ...] = ()
+    """In a notebook of marimo, the spans of its cells, which stand at module level in the tree."""
 
 
 class Grammar:

@@ -57,6 +57,9 @@ def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] 
     ordered = sorted(given, key=lambda edit: (edit.start, edit.end))
     if any(first.end > second.start for first, second in pairwise(ordered)):
         return "its edits are in each other's way"
+    cells = syntax.marimo_cells
+    if cells and not all(any(a <= edit.start <= edit.end <= b for a, b in cells) for edit in ordered):
+        return "marimo keeps only what stands in cells"
     changed = pieces(separated(given, syntax.text, syntax.mask), syntax)
     if changed is None:
         return UNPARSABLE

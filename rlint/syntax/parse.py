@@ -8,6 +8,7 @@ import warnings
 
 from rlint.cst.grammar import NEWEST, Reading
 from rlint.findings import Problem
+from rlint.syntax.marimo_cells import with_cells_opened
 from rlint.syntax.python_2 import is_python_2
 
 
@@ -21,7 +22,7 @@ def parse(text: str, name: str) -> Reading | Problem:
         warnings.simplefilter("ignore")
         try:
             # without the name: Python would count columns in the file of that name, not in the text
-            return NEWEST.read(text)
+            return with_cells_opened(NEWEST.read(text), text)
         except SyntaxError as error:
             return _problem(error, text, name)
         except (RecursionError, MemoryError):

@@ -45,7 +45,7 @@ class SyntaxIndex:
     `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
     the nodes that open a scope to it; `declares` tells if there may be a `global` or `nonlocal` at all.
     `mask` is the text as the running Python reads it, of as many characters; `grammar` reads parts of the
-    text, and what edits make of them.
+    text, and what edits make of them. `marimo_cells` are the spans of the cells of a notebook of marimo.
     """
 
     def __init__(self, text: str, reading: Reading, package: str = "") -> None:
@@ -53,6 +53,7 @@ class SyntaxIndex:
         self.module = reading.module
         self.mask = reading.mask
         self.grammar = reading.grammar
+        self.marimo_cells = reading.cells
         self.package = package
         self.positions = Positions(text)
         self.parents: dict[ast.AST, ast.AST] = {}
