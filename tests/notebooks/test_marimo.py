@@ -95,7 +95,7 @@ def test_a_fix_that_needs_a_line_outside_of_cells_is_left_out(folder: Path) -> N
     """marimo would drop an import at the top of the file."""
     text = NOTEBOOK.replace(
         "            if done:\n",
-        "            recent.append(obs)\n            if len(recent) > 100_000:\n                recent.pop(0)\n"
+        "            recent.append(obs)\n            if len(recent) > 1000:\n                recent.pop(0)\n"
         "            if done:\n",
     ).replace("        obs, _ = env.reset()\n", "        obs, _ = env.reset()\n        recent = []\n")
     (folder / "dqn.py").write_text(text)
@@ -113,8 +113,8 @@ def test_a_fix_that_needs_a_line_outside_of_cells_is_left_out(folder: Path) -> N
         NOTEBOOK.replace("\n", "\r\n"),
         NOTEBOOK.replace("return (play,)", "return (\n        play,\n    )"),
         NOTEBOOK.replace("def _(play):", "def _(play) -> None:  # the last: one"),
-        NOTEBOOK.replace("@app.cell\ndef _(play)", "@app.cell(\n    disabled=True\n)\ndef _(play)"),
-        NOTEBOOK.replace("    play(10_000)\n", "    if play is None:\n        return\n    play(10_000)\n"),
+        NOTEBOOK.replace("@app.cell\ndef _(play)", "@app.cell(\n    disabled=1\n)\ndef _(play)"),
+        NOTEBOOK.replace("    play(10_000)\n", "    if 0:\n        return\n    play(10_000)\n"),
         NOTEBOOK.replace("env = gym", "größe = 1  # ¼\n    env = gym"),
     ],
 )
