@@ -110,7 +110,10 @@ class TensorFromArrayList(Rule):
         if maker not in FUNCTIONS and maker not in legacy_tensors.CLASSES:
             return
         items = arrays_in(data, model)
-        if items is None or model.frequency.heat_of(node).level < self.heat:
+        if items is None:
+            model.silent("{} is not known to be a list of arrays, or there is too little in it to gain", data)
+            return
+        if model.frequency.heat_of(node).level < self.heat:
             return
         shown = shown_name(data, model)
         yield self.finding(

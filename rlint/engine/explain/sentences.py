@@ -128,6 +128,10 @@ def _sinks(code: str, answer: Any) -> Sentence:
     return Sentence(f"the result of {code} ends as: {', '.join(labels)}")
 
 
+def _contained(code: str, answer: Any) -> Sentence:
+    return _sinks(code, answer) if answer else Sentence(f"a gradient may get out of the result of {code}")
+
+
 def _cadence(code: str, answer: Any) -> Sentence:
     if answer is None:
         return Sentence(f"no training loop is known to run {code}", is_unknown=True)
@@ -202,7 +206,7 @@ _TELLERS: dict[str, _Teller] = {
         unknown_if_no=True,
     ),
     "gradients.sinks": _sinks,
-    "gradients.contained_sinks": _sinks,
+    "gradients.contained_sinks": _contained,
     "gradients.variable_sinks": _sinks,
     "nn.network_run": _some("{0} runs a network", "{0} is not known to run a network"),
     "nn.is_optimized": lambda code, answer: (
@@ -295,18 +299,17 @@ def reasons(asked: Sequence[Question], model: SemanticModel, cold: str) -> tuple
     """Return why a rule gave up: what it said itself, or else the last answers that it got, those first that
     something is not known. `cold` is why the line is cold.
     """
-    own = [question for question in asked if not question.part]
-    if own:
-        found = sentence(own[-1], model, cold)
-        return (found.text,) if found is not None else ()
+    own = [question for question in asked if not question.part][-1:]
     last: dict[str, Sentence] = {}
-    for question in reversed(asked):
-        told = sentence(question, model, cold)
-        if told is not None and told.text not in last:
-            last[told.text] = told
+    for question in (*own, *(each for each in reversed(asked) if each.part)):
+        said = sentence(question, model, cold)
+        if said is not None and said.text not in last:
+            last[said.text] = said
             if len(last) == _MOST_TOLD:
                 break
-    return tuple(each.text for each in sorted(last.values(), key=lambda each: not each.is_unknown))
+    found = [*last.values()]
+    rest = sorted(found[len(own) :], key=lambda each: not each.is_unknown)
+    return tuple(each.text for each in (*found[: len(own)], *rest))
 
 
 def distinct(asked: Sequence[Question]) -> int:

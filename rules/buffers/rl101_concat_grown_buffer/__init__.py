@@ -133,7 +133,11 @@ class ConcatGrownBuffer(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an assignment that makes an array grow."""
         growth = array_growth.growth_of(node, model)
-        if growth is None or growth_cost.is_short_window(growth, model):
+        if growth is None:
+            model.silent("{} joins no array to what it assigns to", node)
+            return
+        if growth_cost.is_short_window(growth, model):
+            model.silent("{} keeps a short window, whose copies cost little", node)
             return
         carried = loop_carried.carried_by_loops(growth, model)
         if carried.loops and growth_cost.grows_long(growth, carried, model):
@@ -143,6 +147,8 @@ class ConcatGrownBuffer(Rule):
             fix, advice = row_store.build(growth, model), RING
             where = f"in each call of `{getattr(model.function(node), 'name', '')}`"
         else:
+            why = "the loop around it is short" if carried.loops else "nothing runs it often without a loop"
+            model.silent(f"{{}} grows an array, but {why}, as far as is known", node)
             return
         name = growth.join.function.replace("numpy.", "np.")
         grown = f"`{model.source.text(growth.target)}` grows by `{name}` {where}"

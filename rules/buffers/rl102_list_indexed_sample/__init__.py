@@ -126,6 +126,7 @@ class ListIndexedSample(Rule):
             return None
         call = drawn_by(picked.indices, model)
         if call is not None and are_few(number_drawn(call, model), model):
+            model.silent("only a few items of {} are drawn", picked.held)
             return None
         kind = model.types.type_of(picked.held)
         held, indices = shown(picked.held, model), shown(picked.indices, model)
@@ -135,8 +136,10 @@ class ListIndexedSample(Rule):
             advice = f"Index with all of them at once: `{held}[{indices}]`"
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
         if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, model)):
+            model.silent("{} is not known to hold transitions, or to be sampled here", picked.held)
             return None
         if kind.tag is not TypeTag.DEQUE and not holds_transitions(picked.held, model):
+            model.silent("nothing shows that {} holds transitions", picked.held)
             return None
         if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
             return None
@@ -198,11 +201,14 @@ class ListIndexedSample(Rule):
             return None
         kind = model.types.type_of(held)
         if not may_hold_transitions(kind) or is_length_of(size, held, model):
+            model.silent("{} is not known to hold transitions, or all of it is drawn", held)
             return None
         if kind.tag is TypeTag.DEQUE:
             if is_short(held, model):
+                model.silent("{} is short", held)
                 return None
         elif not holds_transitions(held, model):
+            model.silent("nothing shows that {} holds transitions", held)
             return None
         message = (
             f"`{model.source.text(call.func)}` picks the batch from `{shown(held, model)}` "

@@ -134,7 +134,10 @@ class InferenceWithGrad(Rule):
                 return  # told of with the one before
             statements = run_from(statement, model)
             run = [call for one in statements for call in outermost_calls(one, is_idle, model)]
-        if not run or not is_worth_it(node, model):
+        if not run:
+            return
+        if not is_worth_it(node, model):
+            model.silent("{} runs less than once a step, and for one row at a time by its names", node)
             return
         names = list(dict.fromkeys(model.source.text(call.func) for call in run))
         outlets = {left.label for call in run for left in model.gradients.sinks(call)}
@@ -174,9 +177,11 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
         if model.names.qualified(call.func) or model.types.call_targets(call):
             return False
     if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
+        model.silent("{} runs a network, but autograd is off there, or is not known to be on", call)
         return False
     outlets = {left.label for left in model.gradients.contained_sinks(call)}
     if not outlets or outlets == {SinkKind.SHOWN}:
+        model.silent("a gradient may get out of the result of {}", call)
         return False
     return not leaves_something(call, model)
 

@@ -134,7 +134,9 @@ class HostRoundTrip(Rule):
                 )
                 return
         for read in reads_at(node, model):
-            if is_hot(read, model) and not is_others(read, model):
+            if not is_hot(read, model):
+                model.silent("{} reads the device, but is not known to run in each step", read.node)
+            elif not is_others(read, model):
                 yield from self.check_read(read, model)
 
     def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
@@ -151,7 +153,11 @@ class HostRoundTrip(Rule):
         group = [other for other in group if element_loop(other, model) is None]
         if len(group) == 1:
             yield from self._of_parts(read, model)
-        if len(group) < fewest(group) or group[0].node is not read.node:
+        if len(group) < fewest(group):
+            model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
+            return
+        if group[0].node is not read.node:
+            model.silent("{} is told of with the first read of its step", read.node)
             return
         yield self.finding(
             model,
