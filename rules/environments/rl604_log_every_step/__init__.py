@@ -106,7 +106,11 @@ class LogEveryStep(Rule):
         if not run or trains_large_models(model):
             return
         step = unguarded_step(whole_choice(statement, model), model)
-        if step is None or is_short(statement, model):
+        if step is None:
+            model.silent("{} is not known to write in each step of a training", call)
+            return
+        if is_short(statement, model):
+            model.silent("the loop around {} makes few passes", call)
             return
         written = f"`{model.source.text(call.func)}` writes in each {step.value}"
         others = len(run) - 1

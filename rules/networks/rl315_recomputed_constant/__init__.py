@@ -116,6 +116,7 @@ class RecomputedConstant(Rule):
             return
         found = constant_at(node, model)
         if found is None:
+            model.silent("{} is not made of constants and settings alone, as far as is known", node)
             return
         home = home_of(found, model)
         if home is None and found.names:  # a part of it may depend on nothing
@@ -127,6 +128,7 @@ class RecomputedConstant(Rule):
             return
         only_read = is_only_read(found, model)
         if not only_read and not is_worth_a_word(found, home, model):
+            model.silent("{} is kept, changed or handed on", found.node)
             return
         yield self.finding(
             model,

@@ -122,6 +122,7 @@ class BlockingTransfer(Rule):
             return
         is_sure = lies_on_host(source, model)
         if not is_sure and not may_lie_on_host(node, source, model):
+            model.silent("{} is not known to lie in host memory", source)
             return
         if model.frequency.heat_of(node).level < self.heat:
             return
@@ -131,6 +132,7 @@ class BlockingTransfer(Rule):
         if move is not None and creation_of(move, model) is not None:
             return
         if not is_sure and not is_from_elsewhere(source, model):
+            model.silent("where {} comes from is not known", source)
             return
         kind = model.types.type_of(source)
         yield self.finding(

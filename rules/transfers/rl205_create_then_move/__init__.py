@@ -95,10 +95,12 @@ class CreateThenMove(Rule):
             return
         creation = creation_of(move, model)
         if creation is None or is_made_elsewhere(creation, model):
+            model.silent("{} is not created in host memory by a call that takes `device=`", node)
             return
         data = data_of(creation, model)
         if data and move.goes_on:
-            return  # `device=` would wait for the copy
+            model.silent("{} does not wait for the copy, and `device=` would", node)
+            return
         like = move.like
         yield self.finding(
             model,
