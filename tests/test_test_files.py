@@ -74,6 +74,8 @@ def train(env, agent):
         ("agents/dqn_test.py", TRAINS, False),
         ("test_dqn.py", f"import pytest\n{TRAINS}", True),
         ("test_dqn.py", f"{TRAINS}\n\ndef test_train():\n    train(None, None)\n", True),
+        ("test.py", f"{TRAINS}\n\ndef test(args):\n    train(args, None)\n\ntest(load())\n", False),
+        ("test.py", f"{TRAINS}\n\ndef test(args):\n    assert train(args)\n\ntest(load())\n", True),
         ("test_dqn.py", f"{TRAINS}\n\nclass TestTrain:\n    pass\n", True),
         ("test_dqn.py", "import dqn\n", True),
         ("tests/helpers.py", TRAINS, True),

@@ -122,6 +122,13 @@ def test_what_libraries_call(made: str) -> None:
     assert heat.assumption.endswith(" of a training")
 
 
+def test_other_hooks_are_no_hooks_of_networks() -> None:
+    """A registry of the program's own may call what it holds once."""
+    text = PROGRAM.replace("DEFINED", PLAIN).replace("MADE", "args.register_mutation_hook(f)")
+    model = model_of(text.replace("CALLED", "pass"))
+    assert model.frequency.heat_of(expression(model, "line(given)")).level is Heat.COLD
+
+
 def test_one_of_several_classes_of_which_one_lacks_the_method() -> None:
     """The others keep theirs."""
     models = build(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.findings import Heat
+from rlint.engine import api
+from rlint.findings import Applicability, Confidence, Heat
+from rlint.run_data import Target
 
 
 def heat_of_line(text: str) -> tuple[Heat, str]:
@@ -154,3 +157,23 @@ def test_a_call_that_fits_is_a_caller() -> None:
         models = build({"agent.py": agent, "train.py": f"import agent\nthing = agent.make()\n{call}\n"})
         model = models["agent.py"]
         assert model.frequency.heat_of(expression(model, "line()")).level is level
+
+
+def test_a_finding_in_code_that_likely_runs_often(tmp_path: Path) -> None:
+    """Names what it rests on, is not certain, and has no fix that is applied unasked."""
+    text = """
+    import torch
+
+    def adapt(net, batch, optimizer):
+        mask = torch.zeros(32, 4).to("cuda")
+        net(batch * mask).mean().backward()
+        optimizer.step()
+    """
+    path = tmp_path / "train.py"
+    path.write_text(textwrap.dedent(text))
+    report = api.check([Target(None, path, "train.py", frozenset({"RL205"}))])
+    [finding] = report.findings
+    assert finding.confidence is Confidence.LIKELY
+    assert finding.assumption == "`adapt` is called for each gradient step"
+    assert finding.fix is not None
+    assert finding.fix.safety is Applicability.UNSAFE

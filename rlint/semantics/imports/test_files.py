@@ -8,9 +8,10 @@ _IN_TESTS = regex(r"(^|/)(tests?|testing|unit_tests?|docs?)/|(^|/)conftest\.py$"
 _NAMED_LIKE_TESTS = regex(r"(^|/)(tests?|testing|unit_tests?|docs?|test_[^/]*|[^/]*_test)(/|\.py$)")
 _OF_A_RUNNER = regex(r"(^|/)(tests?|unit_tests?)/|(^|/)conftest\.py$")
 _FOUND_BY_A_RUNNER = regex(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
-_HOLDS_TESTS = regex(
-    r"(?m)^\s*(async\s+)?def test(_|\w*\()|^\s*class Test\w*\b|^\s*(import|from) (pytest|unittest|nose)\b"
-)
+_HOLDS_TESTS = regex(r"(?m)^\s*class Test\w*\b|^\s*(import|from) (pytest|unittest|nose)\b")
+_A_TEST = regex(r"(?m)^[ \t]*(?:async\s+)?def (test(?:_\w*|\w*(?=\()))")
+_CALLS_A_TEST = regex(r"(?<!def )\b(test\w*)\(")
+_ASSERTS = regex(r"(?m)^\s*assert\b")
 _TRAINS_OR_ACTS = regex(r"\.(backward|step)\(")
 
 
@@ -46,7 +47,13 @@ def is_for_a_runner(path: str, module: str, text: str) -> bool:
 
 
 def _is_script(text: str) -> bool:
-    return _TRAINS_OR_ACTS.search(text) is not None and _HOLDS_TESTS.search(text) is None
+    if _TRAINS_OR_ACTS.search(text) is None or _HOLDS_TESTS.search(text) is not None:
+        return False
+    called_like_tests = set(_A_TEST.findall(text))
+    if not called_like_tests:
+        return True
+    # a runner calls tests; `def test(args)` that the file itself calls, and that asserts nothing, plays
+    return _ASSERTS.search(text) is None and called_like_tests <= set(_CALLS_A_TEST.findall(text))
 
 
 def _inside_project(path: str, module: str) -> str:

@@ -17,7 +17,7 @@ from rlint.syntax.syntax_index import FUNCTIONS
 
 _DEPTH = 3
 _MOST = 6
-_HOOK = regex(r"^register_\w*hook$")
+_HOOK = regex(r"^register_(\w*(forward|backward|accumulate_grad)\w*_)?hook$")
 _BACKWARD = regex(r"backward|^register_hook$|post_accumulate")
 _FUNCTIONS = frozenset({TypeTag.FUNCTION, TypeTag.CLASS})
 _WRAPPED = (ast.BoolOp, ast.IfExp, ast.Dict, ast.List, ast.Tuple, ast.Call)
