@@ -155,6 +155,9 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
         for statement in neighbours:
             if warm and isinstance(statement, ast.Delete):
                 return True
+            now_and_then = isinstance(statement, ast.If) and not model.types.asks_for_device(statement.test)
+            if not warm and now_and_then:
+                break  # what is saved at an interval does not explain each step
             if changes_hands(statement, model):
                 return True
             if not _accompanies(statement, model):
