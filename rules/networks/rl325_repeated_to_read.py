@@ -1,0 +1,241 @@
+"""A tensor that is copied along a new dimension only to be read.
+
+## What it does
+Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each dimension that is repeated has one
+element (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
+arithmetic, comparisons, `gather`, `where`, `cat`, reductions.
+
+Not flagged are repeats of dimensions with several elements; copies that are written to, stored, returned or
+given to functions that rlint does not know; and copies that are flattened by `view` or `reshape` at once,
+which needs the memory.
+
+## Why is it slow
+`repeat` allocates memory for all copies and fills it, and whatever reads them fetches it again. `expand`
+returns a view that reads the same elements several times, in no time and with no memory; arithmetic does the
+same by itself (broadcasting).
+
+## Example
+```python
+import torch
+
+
+class Critic:
+    def learn(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
+        ahead = states.unsqueeze(1).repeat(1, goals.shape[0], 1) - goals
+        return ahead.pow(2).sum(-1).min(1).values
+```
+Use instead:
+```python
+import torch
+
+
+class Critic:
+    def learn(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
+        ahead = states.unsqueeze(1).expand(-1, goals.shape[0], -1) - goals
+        return ahead.pow(2).sum(-1).min(1).values
+```
+
+## Fix safety
+Always unsafe: the values are the same, but the view shares its memory with the original, so that neither may
+be written to while the other is used; gradients are added up in another order; and a result may be laid out
+in memory in another way, which `view` refuses and `reshape` does not.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.repeat.html
+- https://docs.pytorch.org/docs/stable/notes/broadcasting.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import (
+    Applicability,
+    Finding,
+    Fix,
+    Rule,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    Use,
+    UseKind,
+    models,
+)
+
+_DEPTH = 3
+_READS = Trait.ELEMENTWISE | Trait.REDUCES | Trait.PAIRWISE | Trait.COMPARES | Trait.SAME_KIND | Trait.CASTS
+_MEASURES = Trait.MEASURES
+_TAKES = Trait.PAIRWISE | Trait.SAME_KIND
+
+
+class RepeatedToRead(Rule):
+    """RL325."""
+
+    code = "RL325"
+    name = "repeated-to-read"
+    claims = ("time", "mem")
+    visits = (ast.Call,)
+    callees = frozenset({"repeat", "tile"})
+    triggers = (".repeat(", ".tile(")
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Find copies along dimensions of one element that are only read."""
+        assert isinstance(node, ast.Call)
+        counts = counts_of(node)
+        if counts is None or not isinstance(node.func, ast.Attribute):
+            return
+        tensor = node.func.value
+        if model.types.type_of(tensor).tag is not TypeTag.TENSOR:
+            return
+        sizes = expanded(counts, tensor, model)
+        if sizes is None or not is_only_read(node, model):
+            return
+        text = " ".join(model.source.text(node.func).split())
+        yield self.finding(
+            model,
+            node,
+            f"`{shortened(text)}` copies the tensor for each of the repetitions, though it is only read",
+            fix=build_fix(node, sizes, model),
+            advice=f"Use a view: `expand({', '.join(sizes)})`",
+        )
+
+
+def shortened(text: str) -> str:
+    """A text that fits into a message."""
+    return text if len(text) <= 50 else f"...{text[-47:]}"
+
+
+def counts_of(call: ast.Call) -> list[ast.expr] | None:
+    """How often each dimension is repeated; None where that is not written down, or is once for each."""
+    if call.keywords:
+        return None
+    counts = list(call.args)
+    match counts:
+        case [ast.Tuple(elts=items) | ast.List(elts=items)]:
+            counts = list(items)
+    if not counts or any(isinstance(count, ast.Starred) for count in counts):
+        return None
+    return None if all(is_one(count) for count in counts) else counts
+
+
+def is_one(expression: ast.expr) -> bool:
+    """Whether an expression is the number 1."""
+    return isinstance(expression, ast.Constant) and expression.value == 1
+
+
+def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> list[str] | None:
+    """The arguments of `expand` that give the same; None where a dimension may have several elements."""
+    rank = model.types.type_of(tensor).rank
+    offset = len(counts) - rank if rank is not None else 0
+    if offset < 0:
+        return None
+    single = single_dimensions(tensor, len(counts) - offset, model)
+    sizes = []
+    for index, count in enumerate(counts):
+        if is_one(count):
+            sizes.append("1" if index < offset else "-1")
+        elif index < offset or index - offset in single:
+            sizes.append(model.edit.as_argument(count))
+        else:
+            return None
+    return sizes
+
+
+def single_dimensions(tensor: ast.expr, rank: int, model: SemanticModel, depth: int = _DEPTH) -> set[int]:
+    """The dimensions of a tensor that surely have one element."""
+    match tensor:
+        case ast.Name() if depth:
+            definitions = model.dataflow.definitions(tensor)
+            value = definitions[0].value if len(definitions) == 1 else None
+            targets = model.names.targets(value) if value is not None else []
+            if value is not None and any(
+                isinstance(target, ast.Name) and target.id == tensor.id for target in targets
+            ):
+                return single_dimensions(value, rank, model, depth - 1)
+        case ast.Call(func=ast.Attribute(attr="unsqueeze"), args=[*_, place]):
+            return {dimension for dimension in [constant(place, rank)] if dimension is not None}
+        case ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=sizes) if len(sizes) == rank:
+            return {index for index, size in enumerate(sizes) if is_one(size)}
+        case ast.Call(func=ast.Attribute(), keywords=keywords, args=args):
+            given = {keyword.arg: keyword.value for keyword in keywords}
+            kept = given.get("keepdim")
+            along = given.get("dim") or (args[0] if len(args) == 1 else None)
+            if isinstance(kept, ast.Constant) and kept.value is True and along is not None:
+                return {dimension for dimension in [constant(along, rank)] if dimension is not None}
+        case ast.Subscript(slice=index):
+            return new_dimensions(index, rank)
+    return set()
+
+
+def new_dimensions(index: ast.expr, rank: int) -> set[int]:
+    """The dimensions that an index adds: those of `None` in `x[:, None]`."""
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    found: set[int] = set()
+    place = 0
+    for number, item in enumerate(items):
+        match item:
+            case ast.Constant(value=None):
+                found.add(place)
+            case ast.Slice():
+                pass
+            case ast.Constant(value=value) if value is ...:
+                place = rank - (len(items) - number)
+            case _:
+                return set()
+        place += 1
+    return found
+
+
+def constant(expression: ast.expr, rank: int) -> int | None:
+    """A dimension that is written down, counted from the first."""
+    match expression:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            return rank - value
+    return None
+
+
+def is_only_read(copies: ast.Call, model: SemanticModel) -> bool:
+    """Whether all that is done with the copies is to compute with them."""
+    uses = model.dataflow.uses(copies)
+    return any(use.kind is not UseKind.ATTRIBUTE for use in uses) and all(is_read(use, model) for use in uses)
+
+
+def is_read(use: Use, model: SemanticModel) -> bool:
+    """Whether a use reads the elements where they are."""
+    if use.cause is not None:
+        return False
+    match use.kind, use.at:
+        case (UseKind.OPERAND, ast.BinOp(op=ast.MatMult())):
+            return False
+        case (UseKind.OPERAND | UseKind.COMPARED, _):
+            return True
+        case (UseKind.ATTRIBUTE, ast.Attribute(attr=attribute, ctx=ast.Load())):
+            return attribute in ("shape", "device", "dtype", "ndim")
+        case (UseKind.METHOD, ast.Call(func=ast.Attribute(attr=method))):
+            return method in models.having(_READS | _MEASURES, TypeTag.TENSOR)
+        case (UseKind.ELEMENT, (ast.List() | ast.Tuple()) as display):
+            join = model.parent(display)
+            joins = models.having(Trait.JOINS, "torch")
+            return isinstance(join, ast.Call) and model.names.qualified(join.func) in joins
+        case (UseKind.ARGUMENT, ast.Call(func=called)):
+            path = model.names.qualified(called) or ""
+            if path:
+                return path in models.having(_READS, "torch")
+            if not isinstance(called, ast.Attribute):
+                return False
+            is_method = model.types.type_of(called.value).tag is TypeTag.TENSOR
+            return is_method and called.attr in models.having(_TAKES, TypeTag.TENSOR)
+    return False
+
+
+def build_fix(call: ast.Call, sizes: list[str], model: SemanticModel) -> Fix | None:
+    """Read the same elements several times."""
+    if model.source.has_comment(*model.source.span(call)) or not isinstance(call.func, ast.Attribute):
+        return None
+    text = f"{model.source.text(call.func.value)}.expand({', '.join(sizes)})"
+    reason = "the view shares its memory with the tensor, which must not be written to in place"
+    return Fix("Expand without a copy", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)
