@@ -3,11 +3,11 @@
 ## What it does
 Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each dimension that is repeated has one
 element (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
-arithmetic, comparisons, `gather`, `where`, `cat`, reductions.
+arithmetic, comparisons, `gather`, `where`, reductions.
 
 Not flagged are repeats of dimensions with several elements; copies that are written to, stored, returned or
-given to functions that rlint does not know; and copies that are flattened by `view` or `reshape` at once,
-which needs the memory.
+given to functions that rlint does not know; copies that are flattened by `view` or `reshape` at once,
+which needs the memory; and copies that only go into `cat` or `stack`, which copy most of it anyway.
 
 ## Why is it slow
 `repeat` allocates memory for all copies and fills it, and whatever reads them fetches it again. `expand`
@@ -201,7 +201,8 @@ def constant(expression: ast.expr, rank: int) -> int | None:
 def is_only_read(copies: ast.Call, model: SemanticModel) -> bool:
     """Whether all that is done with the copies is to compute with them."""
     uses = model.dataflow.uses(copies)
-    return any(use.kind is not UseKind.ATTRIBUTE for use in uses) and all(is_read(use, model) for use in uses)
+    computes = any(use.kind not in (UseKind.ATTRIBUTE, UseKind.ELEMENT) for use in uses)
+    return computes and all(is_read(use, model) for use in uses)
 
 
 def is_read(use: Use, model: SemanticModel) -> bool:
