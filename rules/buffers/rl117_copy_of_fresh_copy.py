@@ -1,0 +1,125 @@
+"""An array or tensor that is copied although it was made by the same expression.
+
+## What it does
+Flags a copy of what was just allocated and what nothing else can hold, in hot or warm code:
+`np.stack(rows).copy()`, `np.array(np.concatenate(parts))`, `torch.stack(rows).clone()`, `(a + b).clone()`,
+`rows[indices].copy()` with an array of indices.
+
+Not flagged are copies of views (`x[1:]`, `x.T`, `x.numpy()`), of what a function of the program returns, of
+what may be the same object as before (`np.asarray`, `x.to(device)`, `x.float()`), and code that runs once.
+
+## Why is it slow
+Memory is allocated and filled once more, and the first array is thrown away at once.
+
+## Example
+```python
+import numpy as np
+
+
+class Replay:
+    def __init__(self) -> None:
+        self.frames = []
+
+    def sample(self, first: int, count: int) -> np.ndarray:
+        return np.stack(self.frames[first : first + count]).copy()
+```
+Use instead:
+```python
+import numpy as np
+
+
+class Replay:
+    def __init__(self) -> None:
+        self.frames = []
+
+    def sample(self, first: int, count: int) -> np.ndarray:
+        return np.stack(self.frames[first : first + count])
+```
+
+## Fix safety
+Always unsafe: the values are the same, but `copy()` of numpy lays them out in rows, which the array may not
+be, and a subclass may define what it does otherwise. No fix where a comment would be lost.
+
+## References
+- https://numpy.org/doc/stable/reference/generated/numpy.ndarray.copy.html
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.clone.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, Trait, TypeTag, models
+
+_COPYING = {"copy": TypeTag.NDARRAY, "clone": TypeTag.TENSOR}
+_CONVERTS = frozenset({"numpy.array", "numpy.copy"})
+_MAKES = Trait.JOINS | Trait.FILLS | Trait.FILLS_LIKE | Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.COPIES
+
+
+class CopyOfFreshCopy(Rule):
+    """RL117."""
+
+    code = "RL117"
+    name = "copy-of-fresh-copy"
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    callees = frozenset({"copy", "clone", "array"})
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Find a copy of what the same expression has made."""
+        assert isinstance(node, ast.Call)
+        made = copied(node, model)
+        if made is None or not is_new(made, model):
+            return
+        text = " ".join(model.source.text(made).split())
+        text = text if len(text) <= 50 else f"{text[:47]}..."
+        yield self.finding(
+            model,
+            node,
+            f"`{text}` is new memory already, and is copied once more",
+            fix=build_fix(node, made, model),
+            advice="Leave the copy out",
+        )
+
+
+def copied(call: ast.Call, model: SemanticModel) -> ast.expr | None:
+    """What a call copies as it is; None for other calls."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=made, attr="copy" | "clone" as name), args=[], keywords=[]):
+            known = model.types.type_of(made)
+            return made if known.tag is _COPYING[name] and not known.optional else None
+        case ast.Call(args=[made], keywords=[]) if model.names.qualified(call.func) in _CONVERTS:
+            return made if model.types.type_of(made).tag is TypeTag.NDARRAY else None
+    return None
+
+
+def is_new(made: ast.expr, model: SemanticModel) -> bool:
+    """Whether an expression allocates its value, and nothing else can hold that."""
+    if not model.types.type_of(made).fresh:
+        return False
+    match made:
+        case ast.BinOp():
+            return True
+        case ast.Subscript(slice=ast.Name() as index):
+            return model.types.type_of(index).tag in (TypeTag.NDARRAY, TypeTag.TENSOR)
+        case ast.Call(func=called, keywords=keywords):
+            if any(keyword.arg in ("out", "inplace", None) for keyword in keywords):
+                return False
+            path = model.names.qualified(called)
+            if path:
+                return path == "numpy.array" or path in models.having(_MAKES, "numpy", "torch")
+            if isinstance(called, ast.Attribute):
+                tag = model.types.type_of(called.value).tag
+                return tag in (TypeTag.NDARRAY, TypeTag.TENSOR) and called.attr in models.having(_MAKES, tag)
+    return False
+
+
+def build_fix(call: ast.Call, made: ast.expr, model: SemanticModel) -> Fix | None:
+    """Take what was made."""
+    if model.source.has_comment(*model.source.span(call)):
+        return None
+    reason = "the copy may be laid out in memory in another way"
+    edit = model.edit.replace(call, model.edit.parenthesized(made))
+    return Fix("Leave the copy out", Applicability.UNSAFE, (edit,), reason)
