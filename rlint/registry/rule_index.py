@@ -24,7 +24,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL114", "deepcopy-of-array", "buffers/rl114_deepcopy_of_array.py", False, ("time",), "safe, unsafe", "gains"),
     ("RL115", "choice-for-indices", "buffers/rl115_choice_for_indices/__init__.py", False, ("time",), "safe, unsafe", "gains"),
     ("RL116", "python-sum-tree", "buffers/rl116_python_sum_tree.py", False, ("time",), "none", "gains"),
-    ("RL117", "copy-of-fresh-copy", "buffers/rl117_copy_of_fresh_copy.py", False, ("time",), "unsafe", "gains"),
+    ("RL117", "copy-of-fresh-copy", "buffers/rl117_copy_of_fresh_copy.py", True, ("time",), "unsafe", "gains"),
     ("RL201", "blocking-transfer", "transfers/rl201_blocking_transfer/__init__.py", False, ("sync:cuda", "time:cuda"), "safe, unsafe", "not measured"),
     ("RL202", "host-round-trip", "transfers/rl202_host_round_trip/__init__.py", False, ("time:cuda", "sync:cuda"), "unsafe", "not measured"),
     ("RL203", "blocking-publish", "transfers/rl203_blocking_publish/__init__.py", False, ("time:cuda",), "safe, unsafe", "not measured"),

@@ -64,6 +64,7 @@ class CopyOfFreshCopy(Rule):
     name = "copy-of-fresh-copy"
     claims = ("time",)
     heat = Heat.WARM
+    opt_in = True
     visits = (ast.Call,)
     callees = frozenset({"copy", "clone", "array"})
 
