@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rlint.engine.declarations import declare
 from rlint.engine.dispatch import NodeDispatch
+from rlint.engine.likely_findings import likely_findings
 from rlint.findings import Finding, Problem
 from rlint.fixing.demote import doubted, restored_doubt, without_safe_fix
 from rlint.fixing.fix_validation import held
@@ -23,7 +24,9 @@ from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.likely_models import LikelyModels
 from rlint.semantics.model import SemanticModel
+from rlint.semantics.types.likely.notes import NOTHING
 from rlint.source.files import NOTEBOOK, Source, read_source, source_from_text
 from rlint.suppression import suppressions
 from rlint.syntax.parse import parse, problem_in
@@ -174,15 +177,17 @@ class Worker:
             if isinstance(analysis, Problem):
                 return FileResult(job.name, problems=(analysis,), checked=False)
             model = SemanticModel(job.name, analysis, program)
+            likely = LikelyModels(model, program)
             visits = NodeDispatch(model)
             edits = self._edits or job.path.suffix == NOTEBOOK  # the cells that they change must be known
             for rule in wanted:
-                seen = run_rule(rule, model, visits, edits=edits)
+                seen = run_rule(rule, model, visits, likely=likely, edits=edits)
                 if isinstance(seen, Problem):
                     problems.append(seen)
                 else:
                     found += seen
             del visits
+            likely.release()
             model.release()
         if kept is not None:
             kept.release()
@@ -284,22 +289,30 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
 
 
 def run_rule(
-    rule: Rule, model: SemanticModel, visits: NodeDispatch, *, edits: bool
+    rule: Rule, model: SemanticModel, visits: NodeDispatch, *, likely: LikelyModels | None = None, edits: bool
 ) -> list[Finding] | Problem:
     """Return what a rule finds in a file; no bug of one rule silences the others."""
     found: dict[tuple[object, ...], Finding] = {}
-    kinds = model.analysis.types
+    notes = model.analysis.notes
+    short: list[ast.AST] = []
     try:
         asked = visits.model_for(rule)
         for node in visits.of(rule) if rule.concerns(asked) else ():
-            kinds.doubted = False
+            notes.state = NOTHING
+            silent = True
             # a place that lies too deep does not count; what stands elsewhere in the file does
             with passed_over(RecursionError):
                 for finding in rule.check(node, asked):
+                    silent = False
                     if finding.heat >= rule.heat:
                         judged = without_safe_fix(finding)
-                        judged = restored_doubt(judged) if kinds.doubted else judged
+                        judged = restored_doubt(judged) if notes.state.doubted else judged
                         found.setdefault((finding.start, finding.end, finding.message), judged)
+                if silent and notes.state.short and asked is model:
+                    short.append(node)
+        if short and likely is not None:
+            for finding in likely_findings(rule, short, likely, list(found.values())):
+                found.setdefault((finding.start, finding.end, finding.message), finding)
         return held(doubted(list(found.values()), model), model, with_edits=edits) if found else []
     except RecursionError:
         return Problem(model.path, f"{rule.code}: expressions are nested too deeply to be checked")

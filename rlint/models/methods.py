@@ -227,10 +227,13 @@ _TENSOR: Table = table(
         PURE,
         NEW_TENSOR,
         """addbmm addcdiv addcmul addmm addmv addr baddbmm bmm cholesky clamp_max clamp_min corrcoef cov
-        cross cumprod cumsum det diag_embed diff dot ger histc index_add index_copy index_fill index_put
-        inner inverse kron lerp log_softmax logcumsumexp logdet masked_scatter masked_select matmul
-        matrix_exp matrix_power mm mv nanquantile outer pinverse prelu quantile renorm scatter scatter_add
-        scatter_reduce softmax take take_along_dim trace vdot where""",
+        cross cumprod cumsum det diag_embed diff dot ger histc index_copy index_fill index_put
+        inner inverse kron lerp logcumsumexp logdet masked_scatter masked_select matmul
+        matrix_exp matrix_power mm mv nanquantile outer pinverse prelu quantile renorm
+        softmax take take_along_dim trace vdot where""",
+    ),
+    methods(
+        PURE, NEW_TENSOR, "index_add log_softmax scatter scatter_add scatter_reduce", Trait.ONLY_ONE_KIND
     ),
     methods(PURE, NEW_TENSOR, "clamp clip", Trait.LIMITS),
     methods(PURE, NEW_TENSOR, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS),
@@ -244,7 +247,8 @@ _TENSOR: Table = table(
     methods(PURE, NEW_TENSOR, "eq ne not_equal", Trait.COMPARES | Trait.DIFFERS | Trait.PAIRWISE),
     methods(PURE, NEW_TENSOR, "isclose", Trait.COMPARES | Trait.DIFFERS),
     methods(PURE, NEW_TENSOR, "flip fliplr flipud roll rot90", Trait.MIRRORS),
-    methods(PURE, NEW_TENSOR, "gather index_select masked_fill tril triu", Trait.SAME_KIND),
+    methods(PURE, NEW_TENSOR, "gather index_select masked_fill", Trait.SAME_KIND | Trait.ONLY_ONE_KIND),
+    methods(PURE, NEW_TENSOR, "tril triu", Trait.SAME_KIND),
     methods(
         PURE,
         NEW_TENSOR,
@@ -262,21 +266,25 @@ _TENSOR: Table = table(
     methods(PURE, TENSOR, "bfloat16", Trait.CASTS),
     methods(PURE, TENSOR, "bool byte char short", Trait.CASTS | Trait.GIVES_NUMBER),
     methods(PURE, TENSOR, "broadcast_to expand expand_as", Trait.REPEATS | Trait.CHEAP),
-    methods(PURE, TENSOR, "contiguous", Trait.SAME_VALUES | Trait.CHEAP),
-    methods(PURE, TENSOR, "detach", Trait.SAME_VALUES | Trait.DETACHES | Trait.CHEAP),
+    methods(PURE, TENSOR, "contiguous", Trait.SAME_VALUES | Trait.CHEAP | Trait.ONLY_ONE_KIND),
+    methods(PURE, TENSOR, "detach", Trait.SAME_VALUES | Trait.DETACHES | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, TENSOR, "double float half", Trait.CASTS | Trait.CHEAP),
     methods(
         PURE,
         TENSOR,
-        "flatten reshape squeeze unflatten unsqueeze view view_as",
+        "flatten reshape squeeze view",
         Trait.KEEPS_ORDER | Trait.CHEAP,
     ),
+    methods(
+        PURE, TENSOR, "unflatten unsqueeze view_as", Trait.KEEPS_ORDER | Trait.CHEAP | Trait.ONLY_ONE_KIND
+    ),
     methods(PURE, TENSOR, "int long", Trait.CASTS | Trait.GIVES_NUMBER | Trait.CHEAP),
-    methods(PURE, TENSOR, "movedim permute swapaxes t transpose", Trait.PERMUTES | Trait.CHEAP),
+    methods(PURE, TENSOR, "movedim swapaxes t transpose", Trait.PERMUTES | Trait.CHEAP),
+    methods(PURE, TENSOR, "permute", Trait.PERMUTES | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, TENSOR, "moveaxis swapdims", Trait.PERMUTES),
     methods(PURE, TENSOR, "ravel reshape_as", Trait.KEEPS_ORDER),
     methods(PURE, TENSOR, "to", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP),
-    methods(PURE, TENSOR, "type_as", Trait.CASTS_TO | Trait.CHEAP),
+    methods(PURE, TENSOR, "type_as", Trait.CASTS_TO | Trait.CHEAP | Trait.ONLY_ONE_KIND),
     methods(PURE, _HOST_TENSOR, "cpu", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
     methods(PURE, _HOST_TENSOR, "pin_memory", Trait.RELOCATES | Trait.SAME_KIND),
     methods(PURE, _CUDA_TENSOR, "cuda", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
@@ -291,7 +299,7 @@ _TENSOR: Table = table(
     methods(PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND),
     methods(PURE, NEW, "nonzero", Trait.GIVES_INDEX),
     methods(PURE, NEW, "unique unique_consecutive"),
-    methods(PURE, ARRAY, "numpy", Trait.TO_HOST | Trait.NEEDS_NO_GRADIENT),
+    methods(PURE, ARRAY, "numpy", Trait.TO_HOST | Trait.NEEDS_NO_GRADIENT | Trait.ONLY_ONE_KIND),
     methods(PURE, LIST, "tolist", Trait.TO_HOST | Trait.GIVES_NUMBER),
     methods(PURE, ANYTHING, "item", Trait.TO_HOST | Trait.GIVES_NUMBER),
     methods(PURE, ANYTHING, "size stride", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
@@ -321,8 +329,13 @@ _TENSOR: Table = table(
         "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
         Trait.OVERWRITES,
     ),
-    methods(Effect(EffectKind.ACCUMULATES_GRADIENTS, "accumulates gradients"), NOTHING, "backward"),
-    methods(Effect(EffectKind.OTHER, "keeps a gradient"), NOTHING, "retain_grad"),
+    methods(
+        Effect(EffectKind.ACCUMULATES_GRADIENTS, "accumulates gradients"),
+        NOTHING,
+        "backward",
+        Trait.ONLY_ONE_KIND,
+    ),
+    methods(Effect(EffectKind.OTHER, "keeps a gradient"), NOTHING, "retain_grad", Trait.ONLY_ONE_KIND),
     methods(
         Effect(EffectKind.OTHER, "registers a hook"),
         ANYTHING,
@@ -337,7 +350,7 @@ _MODULE: Table = table(
         READS,
         Type(TypeTag.PARAMETERS, item=TENSOR, fresh=True),
         "parameters",
-        Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER | Trait.CHEAP,
+        Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER | Trait.CHEAP | Trait.ONLY_ONE_KIND,
     ),
     methods(
         READS, Type(TypeTag.ITERATOR, item=TENSOR, fresh=True), "buffers", Trait.RUNS_NO_LAYER | Trait.CHEAP

@@ -192,6 +192,8 @@ class Trait(IntFlag):
     """Reads a file into memory: `imread`."""
     SUMMARISES = 1 << 80
     """Computes one number from all elements, of a floating-point tensor another such: `mean`."""
+    ONLY_ONE_KIND = 1 << 81
+    """A method that only values of one type have, of all that such programs work with: `backward`."""
 
     # Several of them at once.
     LIKE = FILLS_LIKE | DRAWS_LIKE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -78,6 +79,31 @@ class Device(Enum):
     OTHER = "other"  # known to be neither host nor cuda: mps, xpu, meta …
 
 
+class Choice(NamedTuple):
+    """One of the kinds that a value may be of, with the place where the code shows it ("" where that is not
+    kept): `agent.py:31`.
+    """
+
+    kind: Type
+    place: str = ""
+
+
+class Caveat(NamedTuple):
+    """What stands between a kind and certainty.
+
+    `doubtful` says that the value comes from an attribute of a class which restores attributes by name
+    (`__setstate__`, `self.__dict__.update(state)`): it may be something else once that has happened.
+    `short` says that a likelier answer exists: a join lost something on the way. `choices` are the parts of
+    that join, where it is the kind itself. `assumes` are, of a likely kind, the independent assumptions that
+    it rests on; of a chain of them, the first one is told.
+    """
+
+    doubtful: bool = False
+    short: bool = False
+    choices: tuple[Choice, ...] = ()
+    assumes: tuple[str, ...] = ()
+
+
 class Type(NamedTuple):
     """The kind of a value.
 
@@ -91,9 +117,8 @@ class Type(NamedTuple):
     with `keys`, what lies at each of these.
     `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …; "float"
     for the default floating-point type of torch, which is float32 unless the program sets another),
-    `rank` the number of its dimensions; "" and None where they are not known. `doubtful` says that the
-    value comes from an attribute of a class which restores attributes by name (`__setstate__`,
-    `self.__dict__.update(state)`): it may be something else once that has happened.
+    `rank` the number of its dimensions; "" and None where they are not known. `caveat` is there where
+    something stands between the kind and certainty, or where more is likely than is sure.
 
     A tuple, since no other object is made and compared so often.
     """
@@ -107,8 +132,23 @@ class Type(NamedTuple):
     dtype: str = ""
     rank: int | None = None
     parts: tuple[Type, ...] = ()
-    doubtful: bool = False
+    caveat: Caveat | None = None
     keys: tuple[str, ...] = ()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the value may become something else by code that names no attribute."""
+        return self.caveat is not None and self.caveat.doubtful
+
+    @property
+    def short(self) -> bool:
+        """Whether a likelier answer exists than this one."""
+        return self.caveat is not None and self.caveat.short
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """The assumptions that a likely kind rests on."""
+        return self.caveat.assumes if self.caveat is not None else ()
 
     def __bool__(self) -> bool:
         """False for the unknown kind."""
@@ -119,22 +159,30 @@ class Type(NamedTuple):
         return _aged(self) if self.fresh else self
 
     def joined(self, other: Type) -> Type:
-        """What is known of a value that is either of the two."""
+        """What is sure of a value that is either of the two. Where that is less than what one of them says,
+        the parts are kept as choices (see `likeliest`).
+        """
         if self == other:
             return self
         if self.tag is TypeTag.NONE and other.tag is not TypeTag.NONE:
-            return other._replace(optional=True) if other or other.of else UNKNOWN
+            return other._replace(optional=True) if other or other.of else other
         if other.tag is TypeTag.NONE:
-            return self._replace(optional=True) if self or self.of else UNKNOWN
+            return self._replace(optional=True) if self or self.of else self
         if self.tag is not other.tag:
             path = either(access_path(self), access_path(other))
             if not path:
-                return UNKNOWN
-            doubtful = self.doubtful or other.doubtful
-            return Type(of=path, optional=self.optional or other.optional, doubtful=doubtful)
+                return Type(caveat=_lost(self, other))
+            optional = self.optional or other.optional
+            return Type(of=path, optional=optional, caveat=_both(self, other))
+        of = self.of if self.of == other.of else either(self.of, other.of) if self.tag in _JOINED else ""
+        if self.tag is TypeTag.UNKNOWN:
+            caveat = (
+                _both(self, other) if of else _lost(self, other, doubtful=self.doubtful or other.doubtful)
+            )
+            return Type(of=of, optional=self.optional or other.optional, caveat=caveat)
         return Type(
             self.tag,
-            self.of if self.of == other.of else either(self.of, other.of) if self.tag in _JOINED else "",
+            of,
             self.item.joined(other.item) if self.item is not None and other.item is not None else None,
             self.device if self.device is other.device else Device.UNKNOWN,
             self.fresh and other.fresh,
@@ -142,27 +190,100 @@ class Type(NamedTuple):
             self.dtype if self.dtype == other.dtype else "",
             self.rank if self.rank == other.rank else None,
             tuple(map(Type.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
-            self.doubtful or other.doubtful,
+            _lost(self, other, doubtful=self.doubtful or other.doubtful)
+            if _says_less(self, other)
+            else _both(self, other),
             self.keys if self.keys == other.keys else (),
         )
 
 
-_INSTANCES = frozenset(
+INSTANCES = frozenset(
     TypeTag[name]
     for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
 )
 """Values that may be instances of classes of the project."""
-_JOINED = _INSTANCES | {TypeTag.UNKNOWN, TypeTag.CLASS, TypeTag.FUNCTION}
+_JOINED = INSTANCES | {TypeTag.UNKNOWN, TypeTag.CLASS, TypeTag.FUNCTION}
 """Values whose `of` leads to a definition, or to one of several."""
 _MOST_ALTERNATIVES = 6
 _LONGEST_PATH = 400
+MOST_ASSUMPTIONS = 4
+"""More of them are not kept: what rests on so many is a guess."""
+_MAY_BE_ANY = frozenset({TypeTag.UNKNOWN, TypeTag.NONE})
+_MOVED = frozenset({Device.HOST, Device.CUDA})
+_OF_TENSORS = frozenset({TypeTag.TENSOR, TypeTag.BATCH})
+_HELD = frozenset(TypeTag[name] for name in "LIST DICT SET DEQUE ITERATOR".split())
+
+
+def _says_less(first: Type, second: Type) -> bool:
+    """Whether two kinds with one tag lose in a join what only one of them knows; of two devices, the
+    accelerator is what matters.
+    """
+    if {first.device, second.device} == _MOVED and first.tag in _OF_TENSORS:
+        return True
+    if first.dtype != second.dtype and not (first.dtype and second.dtype):
+        return True
+    if first.tag in INSTANCES and bool(first.of) is not bool(second.of):
+        return True
+    return first.tag in _HELD and bool(first.item) is not bool(second.item)
+
+
+def _choices(kind: Type) -> tuple[Choice, ...]:
+    """The kinds that a value of a kind may be of; none where nothing is known of it."""
+    known = kind.caveat.choices if kind.caveat is not None else ()
+    if known:
+        return (*known, Choice(deferred(kind.of))) if kind.of and not kind else known
+    return (Choice(kind),) if kind or kind.of else ()
+
+
+def _lost(first: Type, second: Type, *, doubtful: bool = False) -> Caveat | None:
+    """The caveat of a join that says less than one of its parts."""
+    found: dict[Type, Choice] = {}
+    for choice in (*_choices(first), *_choices(second)):
+        found.setdefault(choice.kind, choice)
+    if not found or len(found) > _MOST_ALTERNATIVES:
+        return Caveat(doubtful=True) if doubtful else None
+    short = not _contradict(found)
+    return Caveat(doubtful, short, tuple(found.values()), _all(first.assumes, second.assumes))
+
+
+def with_choice(kind: Type, choice: Choice) -> Type:
+    """An unknown kind, with one more kind that its value may be of."""
+    caveat = kind.caveat or Caveat()
+    if any(known.kind == choice.kind for known in caveat.choices):
+        return kind
+    choices = (*caveat.choices, choice)
+    short = not _contradict([each.kind for each in choices])
+    return kind._replace(caveat=caveat._replace(choices=choices, short=short))
+
+
+def _contradict(kinds: Iterable[Type]) -> bool:
+    """Whether no value is of all these kinds, as far as they are known."""
+    tags = {kind.tag for kind in kinds} - _MAY_BE_ANY
+    return len(tags) > 1 and not tags <= _OF_TENSORS and not tags <= INSTANCES
+
+
+def _both(first: Type, second: Type) -> Caveat | None:
+    """The caveat of what was made of two kinds and keeps what they say."""
+    one, two = first.caveat, second.caveat
+    if one is None or two is None or one == two:
+        return one or two
+    choices = dict.fromkeys((*one.choices, *two.choices))
+    few = tuple(choices) if len(choices) <= _MOST_ALTERNATIVES else ()
+    return Caveat(one.doubtful or two.doubtful, one.short or two.short, few, _all(one.assumes, two.assumes))
+
+
+def _all(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """Both lists of assumptions, as one that names each once."""
+    if not first or not second or first == second:
+        return first or second
+    return tuple(dict.fromkeys((*first, *second)))[:MOST_ASSUMPTIONS]
 
 
 def access_path(kind: Type) -> str:
     """Return the access path of a value that is of a kind: `agents.DQN()` of an instance; "" for none."""
     if not kind.of or kind.tag not in _JOINED:
         return ""
-    if kind.tag not in _INSTANCES:
+    if kind.tag not in INSTANCES:
         return kind.of
     return either(*(f"{each}()" for each in alternatives(kind.of)))
 

@@ -14,6 +14,8 @@ from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.nn.autograd import LocalAutograd, leaves_autograd_alone
 from rlint.semantics.threads.locks import Locks
 from rlint.semantics.types.infer import TypeInference
+from rlint.semantics.types.likely.inference import LikelyInference
+from rlint.semantics.types.likely.notes import Notes
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
@@ -53,6 +55,11 @@ class FileAnalysis:
         self.locks = Locks(self)
         self._def_use: dict[tuple[str, Scope], DefUse] = {}
 
+    @property
+    def notes(self) -> Notes:
+        """What answers about this file rest on besides its code, noted while they are given."""
+        return self.types.notes
+
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
         """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
         function or class inside of the scope does, in source order; `x` of `x += y` is one of them.
@@ -66,6 +73,15 @@ class FileAnalysis:
 
     def linked(self, index: ProjectIndex) -> FileAnalysis:
         """The same tree with the project's knowledge behind it; the walk is not done again."""
+        return self._with(index, self.types.linked(index))
+
+    def likely(self, index: ProjectIndex, only: frozenset[str] | None = None) -> FileAnalysis:
+        """The same tree, with what is likely where nothing is sure; `only` where that rests on some
+        assumptions.
+        """
+        return self._with(index, LikelyInference(self.types, index, only))
+
+    def _with(self, index: ProjectIndex, types: TypeInference) -> FileAnalysis:
         linked = object.__new__(FileAnalysis)
         linked.name, linked.syntax, linked.index, linked.definitions = (
             self.name,
@@ -75,7 +91,7 @@ class FileAnalysis:
         )
         linked.names, linked._def_use = self.names, self._def_use
         linked.autograd = self.autograd.linked(lambda path: leaves_autograd_alone(path, self.name, index))
-        linked.types = self.types.linked(index)
+        linked.types = types
         linked.effects = EffectInference(self.syntax, self.names, linked.types, index)
         linked.loops = self.loops.linked(linked.types)
         linked.locks = Locks(linked)
@@ -99,6 +115,12 @@ class FileAnalysis:
         if not vars(self):
             return  # what is linked has the same tree
         self.syntax.release()
-        for layer in (self.names, self.definitions, self.types, self.effects, self.loops, self.locks):
+        vars(self.names).clear()
+        vars(self.definitions).clear()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Take the layers apart that follow from types; the tree is left to others."""
+        for layer in (self.types, self.effects, self.loops, self.locks):
             vars(layer).clear()
         vars(self).clear()

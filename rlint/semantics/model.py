@@ -24,6 +24,7 @@ from rlint.semantics.model_program import ProgramQueries
 from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_threads import ThreadQueries
 from rlint.semantics.model_types import TypeQueries
+from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -61,7 +62,7 @@ class SemanticModel:
         Each `{}` stands for the code of a node. Only `rlint explain` listens.
         """
         self._whole_program = program
-        self._found: dict[tuple[Callable[..., object], object], tuple[object, bool]] = {}
+        self._found: dict[tuple[Callable[..., object], object], tuple[object, Noted]] = {}
 
     @cached_property
     def nn(self) -> NetworkQueries:
@@ -145,17 +146,11 @@ class SemanticModel:
     def once(self, find: Callable[[_Key, SemanticModel], _Found], about: _Key) -> _Found:
         """What a function finds out about a part of this file, looked for once. Rules keep nothing: what one
         of them asks of a whole loop, class or lock for each node in it, it asks by this. Where the answer
-        rests on a type that is doubtful, that is noted each time.
+        rests on a type that is doubtful, or short of a likelier one, that is noted each time.
         """
-        key = find, about
-        types = self.analysis.types
-        known = self._found.get(key)
-        if known is None:
-            around, types.doubted = types.doubted, False
-            known = self._found[key] = find(about, self), types.doubted
-            types.doubted = around
-        types.doubted |= known[1]
-        return known[0]  # type: ignore[return-value]
+        known: dict[tuple[Callable[..., object], object], tuple[_Found, Noted]]
+        known = self._found  # type: ignore[assignment]
+        return self.analysis.notes.kept(known, (find, about), lambda: find(about, self))
 
     def release(self) -> None:
         """Let go of the file once all rules have looked at it."""

@@ -17,6 +17,7 @@ from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.types.algebra import is_immutable
 from rlint.semantics.types.constants import Constant, Constants
 from rlint.semantics.types.devices import asks_for_device, is_device, means_accelerator
+from rlint.semantics.types.likely.notes import Noted
 from rlint.semantics.types.sure_devices import SureDevices
 from rlint.syntax.syntax_index import FUNCTIONS
 
@@ -39,7 +40,7 @@ class TypeQueries:
         self._sure_devices = SureDevices(analysis)
         self._constants = Constants(analysis.syntax, analysis.names, analysis.definitions)
         self._settled = Immutability(program.index, program.heat)
-        self._call_targets: dict[ast.Call, list[FunctionSummary]] = {}
+        self._call_targets: dict[ast.Call, tuple[list[FunctionSummary], Noted]] = {}
 
     def device_of(self, expression: ast.expr) -> Device:
         """The device that an expression names where a device is expected (`"cuda"`, `self.device`, `0`)."""
@@ -103,10 +104,7 @@ class TypeQueries:
 
     def call_targets(self, call: ast.Call) -> list[FunctionSummary]:
         """The functions of the project that a call may run (several where a method is overridden)."""
-        known = self._call_targets.get(call)
-        if known is None:
-            known = self._call_targets[call] = self._find_callables(call)
-        return known
+        return self._analysis.notes.kept(self._call_targets, call, lambda: self._find_callables(call))
 
     def _find_callables(self, call: ast.Call) -> list[FunctionSummary]:
         qualified = self._names.qualified(call.func)
@@ -143,7 +141,8 @@ class TypeQueries:
             return False
         if not self._settled.is_settled(owner, attribute.attr):
             return False
-        self._analysis.types.doubted |= owner is not None and self._index.is_restored(owner)
+        if owner is not None and self._index.is_restored(owner):
+            self._analysis.notes.doubt()
         return True
 
     def is_likely_setting(self, attribute: ast.Attribute) -> bool:

@@ -16,6 +16,7 @@ from rlint.semantics.interprocedural.whole_program import WholeProgram
 
 PARTS = (
     "index",
+    "likely_index",
     "graph",
     "heat",
     "program_symbols",

@@ -16,6 +16,7 @@ from rlint.semantics.interprocedural.call_targets import arguments_of, called_ba
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.algebra import is_immutable
 from rlint.semantics.types.infer import TypeInference
+from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.queries import argument_count, is_constant
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
@@ -71,7 +72,7 @@ class EffectInference:
         self.types = types
         self.project = project
         self.hidden = ImplicitCalls(syntax, names, types, self._effect_of_body)
-        self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
+        self._calls: dict[tuple[ast.Call, bool], tuple[tuple[Effect, str | None], Noted]] = {}
         self._of_large: dict[ast.AST, Effect] = {}
         self._immutable: dict[tuple[Scope | None, str], bool] = {}
 
@@ -227,10 +228,9 @@ class EffectInference:
         """The effect of a call, or an access path that others have to judge, with what to think of it
         where they cannot; `by_caller`: as who calls the function sees it, whose own lists are its own affair.
         """
-        known = self._calls.get((call, by_caller))
-        if known is None:
-            known = self._calls[call, by_caller] = self._looked_at(call, by_caller=by_caller)
-        return known
+        return self.types.notes.kept(
+            self._calls, (call, by_caller), lambda: self._looked_at(call, by_caller=by_caller)
+        )
 
     def _looked_at(self, call: ast.Call, *, by_caller: bool) -> tuple[Effect, str | None]:
         for keyword in call.keywords:

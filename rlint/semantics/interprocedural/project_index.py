@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
 
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.value_type import UNKNOWN, Type, TypeTag, access_path, alternatives
+from rlint.models.value_type import UNKNOWN, Caveat, Type, TypeTag, access_path, alternatives
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import indexed, is_immutable, known_item, parsed_options, refines
+from rlint.semantics.types.likely.choices import marked
+from rlint.semantics.types.likely.notes import NOTHING, Notes
 from rlint.semantics.types.results import networks
 
 _STEP = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\w+|\.\w+")
@@ -51,7 +53,7 @@ class ProjectIndex(SymbolTable):
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
         self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
-        self._doubted = False  # has it led through an attribute whose kind is doubtful?
+        self._notes = Notes()  # what it has led through
 
     def attribute(self, cls: ClassSummary, name: str) -> Type:
         """The kind of an attribute, joined over the class and its bases, else over its subclasses."""
@@ -63,9 +65,9 @@ class ProjectIndex(SymbolTable):
                     found = kind if found is None else found.joined(kind)
             if found is not None:
                 if self.is_restored(cls) or self._is_set_from_outside(cls, name):
-                    self._doubted = True
-                    return found._replace(doubtful=True)
-                return found
+                    self._notes.doubt()
+                    found = found._replace(caveat=(found.caveat or Caveat())._replace(doubtful=True))
+                return self._judged(found, lambda: f"{cls.qualname}.{name}")
         return UNKNOWN
 
     def is_restored(self, cls: ClassSummary) -> bool:
@@ -135,17 +137,17 @@ class ProjectIndex(SymbolTable):
         key = (path, module)
         known = self._settled.get(key)
         if known is not None:
-            self._doubted |= known.doubtful
+            self._notes.add(known.caveat)
             return known
         known = self._paths.get(key)
         if known is not None or self._depth > DEPTH:
             self._unsettled = True
             known = known if known is not None else UNKNOWN
-            self._doubted |= known.doubtful
+            self._notes.add(known.caveat)
             return known
         self._paths[key] = UNKNOWN
         around, self._unsettled = self._unsettled, False
-        doubted, self._doubted = self._doubted, False
+        noted, self._notes.state = self._notes.state, NOTHING
         self._depth += 1
         try:
             value, _ = self._follow(path, module)
@@ -154,13 +156,18 @@ class ProjectIndex(SymbolTable):
             )
         finally:
             self._depth -= 1
-        if self._doubted and not kind.doubtful:
-            kind = kind._replace(doubtful=True)
+        if kind.caveat is not None or self._notes.state is not NOTHING:
+            kind = marked(kind, self._notes.state)
         self._paths[key] = kind
         if not self._unsettled:
             self._settled[key] = kind
         self._unsettled |= around
-        self._doubted = doubted or kind.doubtful
+        self._notes.state = noted
+        self._notes.add(kind.caveat)
+        return kind
+
+    def _judged(self, kind: Type, subject: Callable[[], str]) -> Type:  # noqa: ARG002 - for what is likely
+        """What is taken of what was found out about a value, which a message would call `subject`."""
         return kind
 
     def _resolve_each(self, paths: Sequence[str], module: str) -> Type:
@@ -168,10 +175,10 @@ class ProjectIndex(SymbolTable):
         found: Type | None = None
         for path in paths:
             kind = self.resolve(path, module)
-            if not kind and not kind.of:
-                return UNKNOWN
             found = kind if found is None else found.joined(kind)
-        return found or UNKNOWN
+        if found is None or not found:
+            return UNKNOWN if found is None or found.caveat is None else Type(caveat=found.caveat)
+        return self._judged(found, lambda: paths[0])
 
     def possible_callables(self, path: str, module: str) -> list[FunctionSummary]:
         """The functions that calling what stands at an access path may run, as far as they are known: for a
@@ -204,7 +211,7 @@ class ProjectIndex(SymbolTable):
             self._unsettled = True
             return []
         around, self._unsettled = self._unsettled, False
-        doubted = self._doubted
+        noted = self._notes.state
         self._depth += 1
         try:
             value, owner = self._follow(path, module)
@@ -215,7 +222,7 @@ class ProjectIndex(SymbolTable):
             )
         finally:
             self._depth -= 1
-            self._doubted = doubted
+            self._notes.state = noted
         if not self._unsettled:
             self._settled_callables[key] = found
         self._unsettled |= around
@@ -263,8 +270,11 @@ class ProjectIndex(SymbolTable):
         for position, step in enumerate(steps):
             if value is None:
                 return None, None
-            if isinstance(value, Type) and value.of and value.tag is TypeTag.UNKNOWN:
-                value = self.resolve(value.of, module)
+            if isinstance(value, Type):
+                if value.of and value.tag is TypeTag.UNKNOWN:
+                    value = self.resolve(value.of, module)
+                elif value.caveat is not None and value.caveat.short:
+                    self._notes.fall_short()
             if isinstance(value, Type) and "{" in value.of:
                 rest = "".join(steps[position:])
                 return _OneOf(tuple(f"{each}{rest}" for each in alternatives(access_path(value)))), None
@@ -278,7 +288,8 @@ class ProjectIndex(SymbolTable):
                 self._unsettled = True
                 promised = value.parameter_kinds.get(step[1:], UNKNOWN)
                 passed = self._arguments.get(f"{value.path}{step}", UNKNOWN)
-                value = passed if not promised or refines(passed, promised) else promised
+                taken = passed if not promised or refines(passed, promised) else promised
+                value = self._judged(taken, partial(_parameter, step[1:], value))
             else:
                 called = position + 1 < len(steps) and steps[position + 1] == "()"
                 value, owner = self._get(value, step[1:], called=called)
@@ -368,7 +379,8 @@ class ProjectIndex(SymbolTable):
         if isinstance(value, Type):
             if value.of and value.tag is TypeTag.UNKNOWN:
                 if self._depth < DEPTH:
-                    return self.resolve(value.of, "")
+                    found = self.resolve(value.of, "")
+                    return found if found or value.caveat is None else found._replace(caveat=value.caveat)
                 self._unsettled = True
             return value
         if isinstance(value, ClassSummary):
@@ -385,9 +397,12 @@ class ProjectIndex(SymbolTable):
         for value in function.returns:
             returned = self._known(value, function.module)
             kind = returned if kind is None else kind.joined(returned)
-        if kind is not None and function.remembers:
-            return kind.aged()  # the next call with the same arguments gets it, too
-        return kind or UNKNOWN
+        if kind is None:
+            return UNKNOWN
+        if not kind:
+            kind = UNKNOWN if kind.caveat is None else Type(caveat=kind.caveat)
+        kind = self._judged(kind, lambda: f"{function.shown}()")
+        return kind.aged() if function.remembers else kind  # the next call may get it, too
 
     def _known(self, kind: Type, module: str, depth: int = _DEEPEST) -> Type:
         """The kind itself, or what its access path leads to, and so for what it holds."""
@@ -492,6 +507,10 @@ class ProjectIndex(SymbolTable):
         key = f"{function.path}@{parameter}"
         known = self._arguments.get(key)
         self._arguments[key] = kind if known is None else batches.joined(known, kind)
+
+
+def _parameter(name: str, function: FunctionSummary) -> str:
+    return f"{name}` of `{function.shown}()"
 
 
 @lru_cache(maxsize=50_000)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from functools import reduce
 
 from rlint import models
 from rlint.findings import digest_of
 from rlint.models import effect
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, with_choice
 from rlint.notebook.layout import cell_lines
 from rlint.semantics.dataflow.external_writes import doubt_attributes
 from rlint.semantics.dataflow.immutability import sets
@@ -297,11 +298,14 @@ def _returned(node: Function, types: TypeInference) -> tuple[Type, ...]:
     if yields:
         return () if node.decorator_list else (_iterator(yields, types),)
     found: list[Type] = []
+    unknown = False
     for returned in reversed(types.syntax.written.returns.get(node, ())):
         kind = types.type_of(returned.value) if returned.value is not None else Type(TypeTag.NONE)
-        if not kind and not kind.of:
-            return ()
         found.append(kind)
+        unknown |= not kind and not kind.of
+    if unknown:
+        joined = reduce(Type.joined, found)
+        return (Type(caveat=joined.caveat),) if joined.caveat is not None and joined.caveat.choices else ()
     if found and may_fall_through(node.body):
         found.append(Type(TypeTag.NONE))
     return tuple(dict.fromkeys(found))
@@ -405,6 +409,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                 _join_attribute(attributes, name, stored)
         if found:
             attributes[name] = found
+    _add_evidence(summary, analysis)
     _add_items(summary, analysis, empty)
     if summary.classes:
         doubt_attributes(
@@ -413,6 +418,21 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             analysis.names.class_of_self,
             lambda attribute: _stored_kind(attribute, analysis),
         )
+
+
+def _add_evidence(summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """What attributes of unknown kinds likely are, by what the methods of their classes do with them."""
+    for node in analysis.syntax.of_type(ast.ClassDef):
+        attributes = summary.classes[analysis.syntax.qualname(node)].attributes
+        for name, kind in attributes.items():
+            shown = analysis.types.evidence.of_attribute(node, name) if not kind else None
+            if shown is not None:
+                attributes[name] = with_choice(kind, Choice(shown[0], _place(summary, shown[1])))
+
+
+def _place(summary: ModuleSummary, line: int) -> str:
+    """A place as messages about other files name it; lines of notebooks are counted in cells."""
+    return f"`{summary.path}`" if summary.cells else f"`{summary.path}:{line}`"
 
 
 def _add_options(summary: ModuleSummary, analysis: FileAnalysis) -> None:

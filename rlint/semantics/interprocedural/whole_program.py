@@ -9,6 +9,7 @@ from rlint.semantics.dataflow.sum_tree import SumTreeDescents
 from rlint.semantics.effects.log_writes import LogWriters
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.likely_index import LikelyIndex
 from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ModuleSummary
@@ -30,6 +31,11 @@ class WholeProgram:
         self.sum_trees = SumTreeDescents(self.index)
 
     @cached_property
+    def likely_index(self) -> ProjectIndex:
+        """What is likely of what access paths lead to, where nothing is sure."""
+        return LikelyIndex(self.index)
+
+    @cached_property
     def guesses(self) -> AutogradGuesses:
         """What can be guessed of autograd where nobody knows who calls a function."""
         return AutogradGuesses(self.graph)
@@ -48,3 +54,37 @@ class WholeProgram:
     def channels(self) -> Channels:
         """The queues, events and shared values, and what goes through them."""
         return Channels(self.graph)
+
+
+class LikelyProgram(WholeProgram):
+    """The same program, with what is likely where nothing is sure. Parts that know no likely answers are
+    those of the sure program.
+    """
+
+    def __init__(self, sure: WholeProgram) -> None:
+        self._sure = sure
+        self.index = sure.likely_index
+        self.graph = sure.graph
+        self.heat = sure.heat
+        self.program_symbols = sure.program_symbols
+        self.sum_trees = sure.sum_trees
+
+    @property
+    def guesses(self) -> AutogradGuesses:
+        """What can be guessed of autograd."""
+        return self._sure.guesses
+
+    @property
+    def log_writers(self) -> LogWriters:
+        """Which functions write to a log in each call."""
+        return self._sure.log_writers
+
+    @property
+    def workers(self) -> WorkerGraph:
+        """Who starts threads and processes."""
+        return self._sure.workers
+
+    @property
+    def channels(self) -> Channels:
+        """The queues, events and shared values."""
+        return self._sure.channels

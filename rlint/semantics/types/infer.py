@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred, with_choice
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -19,6 +19,9 @@ from rlint.semantics.types.container_insertions import HOLD, with_items_added
 from rlint.semantics.types.infer_base import ITERATES, Handlers, TypeResolver
 from rlint.semantics.types.infer_calls import CallInference
 from rlint.semantics.types.infer_literals import LiteralInference
+from rlint.semantics.types.likely.choices import marked
+from rlint.semantics.types.likely.evidence import UseEvidence
+from rlint.semantics.types.likely.notes import NOTHING
 from rlint.semantics.types.usage_inference import BOUND_ONCE, UsageInference
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of, is_classmethod
@@ -60,6 +63,7 @@ class TypeInference(CallInference, LiteralInference):
         definitions: ReachingDefinitions,
         project: TypeResolver | None,
         by_use: UsageInference | None = None,
+        evidence: UseEvidence | None = None,
     ) -> None:
         super().__init__(syntax, names, definitions, project)
         self._cache: dict[ast.AST, Type] = {}
@@ -67,11 +71,12 @@ class TypeInference(CallInference, LiteralInference):
         self._depth = 0
         self._assuming: set[Binding] = set()
         self._reads_of_itself: dict[Binding, list[ast.expr]] = {}
-        self._by_use = by_use or UsageInference(syntax, names)
+        self.by_use = by_use or UsageInference(syntax, names)
+        self.evidence = evidence or UseEvidence(syntax, names, definitions)
 
     def linked(self, project: TypeResolver) -> TypeInference:
         """The kinds in the same file, with what the project tells of them."""
-        linked = TypeInference(self.syntax, self.names, self.definitions, project, self._by_use)
+        linked = TypeInference(self.syntax, self.names, self.definitions, project, self.by_use, self.evidence)
         linked.open_device = self.open_device
         return linked
 
@@ -79,48 +84,58 @@ class TypeInference(CallInference, LiteralInference):
         """What is known of the value of an expression where it stands."""
         known = self._cache.get(expression)
         if known is not None:
-            self.doubted |= known.doubtful
+            if known.caveat is not None:
+                self.notes.add(known.caveat)
             return known
         handler = self._HANDLERS.get(type(expression))
         if handler is None or self._depth > _DEPTH:
             return UNKNOWN
         self._cache[expression] = UNKNOWN  # a value that depends on itself is unknown
         self._depth += 1
-        around, self.doubted = self.doubted, False
+        notes = self.notes
+        around, notes.state = notes.state, NOTHING
         try:
             kind = handler(self, expression)
         finally:
             self._depth -= 1
         if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
-        kind = self._cache[expression] = self._marked(kind, around=around)
+        if kind.tag is TypeTag.UNKNOWN:
+            shown = self.evidence.of(expression)
+            if shown is not None:
+                kind = with_choice(kind, shown)
+        if kind.caveat is not None or notes.state is not NOTHING:
+            kind = marked(self.judged(kind, expression), notes.state)
+        notes.state = around
+        notes.add(kind.caveat)
+        self._cache[expression] = kind
         return kind
 
-    def _marked(self, kind: Type, *, around: bool) -> Type:
-        """Return a kind, marked as doubtful where it was inferred from one that is. `around` is what was
-        known of the expression that it is part of.
-        """
-        doubtful = self.doubted or kind.doubtful
-        self.doubted = around or doubtful
-        return kind._replace(doubtful=True) if doubtful and not kind.doubtful else kind
+    def judged(self, kind: Type, place: ast.expr | Binding) -> Type:  # noqa: ARG002 - for what is likely
+        """Return the kind to give for an expression, or for what a binding gives, of what was inferred."""
+        return kind
 
     def binding_kind(self, binding: Binding) -> Type:
         """The kind of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
         if known is None:
             return run(self._binding_kind(binding))
-        self.doubted |= known.doubtful
+        if known.caveat is not None:
+            self.notes.add(known.caveat)
         return known
 
     def _binding_kind(self, binding: Binding) -> Step[Type]:
         known = self._bindings.get(binding)
         if known is not None:
-            self.doubted |= known.doubtful
+            if known.caveat is not None:
+                self.notes.add(known.caveat)
             return known
         self._bindings[binding] = UNKNOWN
-        around, self.doubted = self.doubted, False
+        notes = self.notes
+        around, notes.state = notes.state, NOTHING
         if binding.kind is BindingKind.AUGMENT:  # one may follow the other thousands of times
-            kind = (yield self._augmented(binding)).aged()
+            augmented: Type = yield self._augmented(binding)
+            kind = augmented.aged()
         else:
             look = self._BOUND.get(binding.kind)
             kind = look(self, binding).aged() if look is not None else UNKNOWN
@@ -132,7 +147,11 @@ class TypeInference(CallInference, LiteralInference):
                 kind = self._kind_by_use(binding) or kind
         elif kind.tag in HOLD:
             kind = with_items_added(kind, binding, self.syntax, self.type_of)
-        kind = self._bindings[binding] = self._marked(kind, around=around)
+        if kind.caveat is not None or notes.state is not NOTHING:
+            kind = marked(self.judged(kind, binding), notes.state)
+        notes.state = around
+        notes.add(kind.caveat)
+        self._bindings[binding] = kind
         return kind
 
     def used_as(self, name: str, scope: Scope) -> Type:
@@ -141,7 +160,7 @@ class TypeInference(CallInference, LiteralInference):
         return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
 
     def _kind_by_use(self, binding: Binding) -> Type:
-        return self._by_use.type_of(binding, self._parameter_kind if self.project is not None else None)
+        return self.by_use.type_of(binding, self._parameter_kind if self.project is not None else None)
 
     def _parameter_kind(self, call: ast.Call, argument: str) -> Type:
         assert self.project is not None
@@ -224,8 +243,8 @@ class TypeInference(CallInference, LiteralInference):
             wider = kind
             for value, path, reads in steps:
                 wider = wider.joined(along(self._kind_if(value, dict.fromkeys(reads, kind)), path).aged())
-            if wider == kind:
-                return kind
+            if wider == kind or wider._replace(caveat=None) == kind._replace(caveat=None):
+                return wider
             kind = wider
         return UNKNOWN
 

@@ -12,6 +12,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.semantics.types.likely.notes import Notes
 from rlint.syntax.syntax_index import SyntaxIndex
 
 
@@ -50,8 +51,8 @@ class TypeInferenceBase(ABC):
         self.project = project
         self.open_device = Device.UNKNOWN
         """What a device is that the code leaves open: declared in the configuration, or unknown."""
-        self.doubted = False
-        """Has anything that was looked at since this was last set to False a doubtful kind?"""
+        self.notes = Notes()
+        """What the kinds rest on that are looked at."""
 
     @abstractmethod
     def type_of(self, expression: ast.expr) -> Type:
@@ -64,12 +65,15 @@ class TypeInferenceBase(ABC):
     def found_at(self, path: str) -> Type:
         """What the project knows of what an access path leads to."""
         found = self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN
-        self.doubted |= found.doubtful
+        if found.caveat is not None:
+            self.notes.add(found.caveat)
         return found
 
     def resolved(self, kind: Type) -> Type:
         """What the project knows of an unknown kind that carries an access path; else the kind itself."""
         if kind.tag is TypeTag.UNKNOWN and kind.of and self.project is not None:
             found = self.found_at(kind.of)
-            return found if found.tag is not TypeTag.UNKNOWN else kind
+            if found.tag is not TypeTag.UNKNOWN:
+                return found
+            return kind if found.caveat is None else kind._replace(caveat=found.caveat)
         return kind

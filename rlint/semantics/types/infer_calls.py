@@ -137,9 +137,9 @@ class CallInference(ResultInference):
 
     def _moved(self, node: ast.Call, method: str, owner: Type) -> Type:
         if method == "cpu":
-            return owner._replace(of="", device=Device.HOST, fresh=False)
+            return owner._replace(of="", device=Device.HOST, fresh=False, caveat=None)
         if method == "cuda":
-            return owner._replace(of="", device=Device.CUDA, fresh=False)
+            return owner._replace(of="", device=Device.CUDA, fresh=False, caveat=None)
         targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
         if not targets:
             return owner._replace(fresh=False)
@@ -147,8 +147,8 @@ class CallInference(ResultInference):
         if kind.tag is TypeTag.DTYPE:
             return owner._replace(fresh=False)
         if kind.tag is TypeTag.TENSOR:
-            return owner._replace(of="", device=kind.device, fresh=False)
-        return owner._replace(of="", device=self.device_of(targets[0]), fresh=False)
+            return owner._replace(of="", device=kind.device, fresh=False, caveat=None)
+        return owner._replace(of="", device=self.device_of(targets[0]), fresh=False, caveat=None)
 
     HANDLERS: ClassVar[Handlers] = {ast.Attribute: _of_attribute, ast.Call: _of_call}
 

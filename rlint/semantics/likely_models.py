@@ -1,0 +1,47 @@
+"""The models of one file in which types are likely where they are not sure."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.semantics.interprocedural.whole_program import LikelyProgram
+from rlint.semantics.model import SemanticModel
+
+if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.whole_program import WholeProgram
+
+
+class LikelyModels:
+    """What is likely of a file, beside its sure model. They share its tree, names and definitions, and are
+    made when the first question is asked: in most files nobody asks.
+    """
+
+    def __init__(self, sure: SemanticModel, program: WholeProgram) -> None:
+        self._sure = sure
+        self._program = program
+        self._by_assumption: dict[str, SemanticModel] = {}
+
+    @cached_property
+    def all(self) -> SemanticModel:
+        """The model in which all is so that is likely."""
+        return self._made(None)
+
+    def only(self, assumption: str) -> SemanticModel:
+        """The model in which one of the assumptions holds that `all` makes, and the rest is sure."""
+        known = self._by_assumption.get(assumption)
+        if known is None:
+            known = self._by_assumption[assumption] = self._made(frozenset({assumption}))
+        return known
+
+    def _made(self, only: frozenset[str] | None) -> SemanticModel:
+        program = LikelyProgram(self._program)
+        return SemanticModel(self._sure.path, self._sure.analysis.likely(program.index, only), program)
+
+    def release(self) -> None:
+        """Let go of the file; to be called before its sure model is released."""
+        every = [vars(self)["all"]] if "all" in vars(self) else []
+        for model in (*every, *self._by_assumption.values()):
+            model.analysis.let_go()
+            vars(model).clear()
+        vars(self).clear()

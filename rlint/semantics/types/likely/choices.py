@@ -1,0 +1,227 @@
+"""What is likely of a value whose kind is not sure: what its possible kinds agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rlint.models.value_type import (
+    INSTANCES,
+    Caveat,
+    Choice,
+    Device,
+    Type,
+    TypeTag,
+    access_path,
+    either,
+)
+from rlint.semantics.types import batches
+from rlint.semantics.types.likely.notes import Noted
+
+Resolve = Callable[[Type], Type | None]
+"""What the program knows of an unknown kind that carries an access path; None where that is not known yet."""
+
+_WITH_DEVICE = frozenset({TypeTag.TENSOR, TypeTag.BATCH, TypeTag.DEVICE})
+_WITH_DTYPE = frozenset({TypeTag.TENSOR, TypeTag.NDARRAY})
+_HOLD = frozenset(TypeTag[name] for name in "LIST TUPLE DICT SET DEQUE ITERATOR".split())
+
+_NO_CAVEAT = Caveat()
+_START_VALUES = frozenset({TypeTag.INT, TypeTag.BOOL})
+"""What variables begin as that hold something else later: `loss = 0`, `epsilon = 0 if evaluates else …`."""
+
+_WORDS = {
+    TypeTag.TENSOR: "a tensor",
+    TypeTag.NDARRAY: "an array",
+    TypeTag.NUMPY_SCALAR: "a NumPy scalar",
+    TypeTag.MODULE: "a network",
+    TypeTag.OPTIMIZER: "an optimizer",
+    TypeTag.ENVIRONMENT: "an environment",
+    TypeTag.DEVICE: "a device",
+    TypeTag.INT: "an integer",
+    TypeTag.FLOAT: "a float",
+    TypeTag.BOOL: "a bool",
+    TypeTag.STR: "a string",
+    TypeTag.BYTES: "bytes",
+    TypeTag.STATE_DICT: "a state dict",
+    TypeTag.PARAMETERS: "an iterator over parameters",
+    TypeTag.BATCH: "a batch of tensors",
+    TypeTag.EVENT: "an event",
+    TypeTag.ITERATOR: "an iterator",
+    TypeTag.DTYPE: "a dtype",
+}
+
+
+def lacks(kind: Type) -> bool:
+    """Whether more could be known of a value than its kind says: what it is, where it lies, what it holds."""
+    tag = kind.tag
+    if tag is TypeTag.UNKNOWN:
+        return True
+    if tag in _WITH_DEVICE and kind.device is Device.UNKNOWN:
+        return True
+    if tag in _WITH_DTYPE and not kind.dtype:
+        return True
+    return tag in _HOLD and kind.item is None
+
+
+def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
+    """Return what the choices of a kind agree on, with the first of them that says so, where that is more
+    than the kind itself says. None where they contradict one another, or say nothing.
+    """
+    caveat = kind.caveat
+    if caveat is None or not caveat.choices:
+        return None
+    found: Type | None = None
+    first: Choice | None = None
+    for choice in caveat.choices:
+        known = _known(choice.kind, resolve)
+        if known is None:
+            return None
+        if known.tag is TypeTag.NONE:
+            found = found._replace(optional=True) if found is not None else None
+        elif known:
+            both = known if found is None else _agreed(found, known)
+            if both is None:
+                return None
+            found, first = both, first or choice
+    if found is None or first is None or found.tag in _START_VALUES:
+        return None
+    if kind:
+        filled = _filled(kind, found)
+        return None if filled is None else (filled, first)
+    if found.device is Device.HOST:  # nobody knows where the other path leaves it
+        found = found._replace(device=Device.UNKNOWN)
+    return found, first
+
+
+def _known(kind: Type, resolve: Resolve) -> Type | None:
+    """What is likely of one choice."""
+    known = resolve(kind) if kind.of and not kind else kind
+    if known is not None and known.caveat is not None and known.caveat.choices:
+        inner = likeliest(known, resolve)
+        known = inner[0] if inner is not None else known
+    return known
+
+
+def _agreed(first: Type, second: Type) -> Type | None:
+    """What is likely of a value that is either of the two: what one of them knows; None where they contradict
+    one another.
+    """
+    if {first.tag, second.tag} == {TypeTag.BATCH, TypeTag.TENSOR}:
+        return batches.joined(first, second) or first
+    if first.tag is not second.tag:
+        path = either(access_path(first), access_path(second))
+        return Type(of=path) if path else None
+    joined = first.joined(second)
+    return _said_by_one(joined, first, second)
+
+
+def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
+    """A join, with what one of the two says and the other does not contradict."""
+    device = joined.device
+    if first.device is not second.device:
+        devices = {first.device, second.device} - {Device.UNKNOWN}
+        if len(devices) == 1:
+            device = devices.pop()
+        elif devices == {Device.HOST, Device.CUDA}:
+            device = Device.CUDA
+        if device is Device.HOST:  # what is moved on one path to where nobody knows
+            device = Device.UNKNOWN
+    item = joined.item
+    if item is None and first.tag in _HOLD:
+        one, two = first.item or second.item, second.item or first.item
+        item = _agreed(one, two) if one and two else None
+    dtype = joined.dtype or (first.dtype if not second.dtype else second.dtype if not first.dtype else "")
+    of = joined.of
+    if first.tag in INSTANCES and bool(first.of) is not bool(second.of):
+        of = first.of or second.of
+    return joined._replace(device=device, item=item, dtype=dtype, of=of, caveat=None)
+
+
+def _filled(kind: Type, likely: Type) -> Type | None:
+    """A kind with what is likely where it says nothing itself; None where that adds nothing."""
+    if kind.tag is not likely.tag:
+        return None
+    filled = kind._replace(
+        of=kind.of or (likely.of if kind.tag in INSTANCES else ""),
+        device=likely.device if kind.device is Device.UNKNOWN else kind.device,
+        item=likely.item if kind.item is None else kind.item,
+        dtype=kind.dtype or likely.dtype,
+        rank=likely.rank if kind.rank is None else kind.rank,
+    )
+    return filled if filled != kind else None
+
+
+def assumption(subject: str, sure: Type, likely: Type, place: str) -> str:
+    """Return in words what is assumed of a value: "`self.policy` is a network, as in `agent.py:31`"."""
+    said = _said(sure, likely)
+    return f"{subject} {said}, as in {place}" if place else f"{subject} {said}"
+
+
+def _said(sure: Type, likely: Type) -> str:
+    if not sure:
+        if likely.tag is TypeTag.DEVICE and likely.device is Device.CUDA:
+            return "is an accelerator"
+        if likely.tag in _WORDS:
+            return f"is {_WORDS[likely.tag]}"
+        if likely.tag is TypeTag.INSTANCE and likely.of:
+            return f"is {_named(likely.of)}"
+        return f"is {_with_article(str(likely.tag.value))}"
+    if sure.device is not likely.device:
+        if likely.tag in (TypeTag.DEVICE, TypeTag.STR):
+            return "is an accelerator" if likely.device is Device.CUDA else "is the CPU"
+        return "is on an accelerator" if likely.device is not Device.HOST else "is on the CPU"
+    if sure.item != likely.item and likely.item:
+        held = _WORDS.get(likely.item.tag, str(likely.item.tag.value))
+        return f"holds {held.partition(' ')[2] or held}s"
+    if sure.of != likely.of:
+        return f"is {_named(likely.of)}"
+    return f"has dtype {likely.dtype}"
+
+
+def _named(classes: str) -> str:
+    """The classes that a value may be of, as a person reads them."""
+    return " or ".join(_with_article(each.rpartition(".")[2]) for each in classes.strip("{}").split("|")[:2])
+
+
+def _with_article(name: str) -> str:
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+def with_place(kind: Type, place: Callable[[Type], str]) -> Type:
+    """A kind, with the places of those of its choices that have none."""
+    caveat = kind.caveat
+    if caveat is None or all(choice.place for choice in caveat.choices):
+        return kind
+    choices = tuple(
+        choice if choice.place else Choice(choice.kind, place(choice.kind)) for choice in caveat.choices
+    )
+    return kind._replace(caveat=caveat._replace(choices=choices))
+
+
+def promoted(kind: Type, likely: Type, assumed: Iterable[str]) -> Type:
+    """A likely kind, with the assumptions that it rests on instead of choices."""
+    return likely._replace(fresh=False, caveat=Caveat(kind.doubtful, assumes=tuple(assumed)))
+
+
+def marked(kind: Type, noted: Noted) -> Type:
+    """A kind, with all that was noted while it was inferred. What is known in full does not fall short,
+    whatever it was inferred from.
+    """
+    caveat = kind.caveat or _NO_CAVEAT
+    changed = Caveat(
+        caveat.doubtful or noted.doubted,
+        (caveat.short or noted.short) and (bool(caveat.choices) or lacks(kind)),
+        caveat.choices,
+        caveat.assumes or noted.assumed,
+    )
+    if changed == caveat:
+        return kind
+    return kind._replace(caveat=changed if changed != _NO_CAVEAT else None)
+
+
+def without_choices(kind: Type) -> Type:
+    """A kind that its choices add nothing to."""
+    caveat = kind.caveat
+    if caveat is None or not (caveat.choices or caveat.short):
+        return kind
+    kept = Caveat(caveat.doubtful, assumes=caveat.assumes if kind else ())
+    return kind._replace(caveat=kept if kept != _NO_CAVEAT else None)

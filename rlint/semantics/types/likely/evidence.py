@@ -1,0 +1,143 @@
+"""What a value likely is by what is done with it: tensors alone have `backward`, networks `parameters`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from rlint import models
+from rlint.models.trait import Trait
+from rlint.models.value_type import PLAIN, Choice, Type, TypeTag
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.syntax_index import SyntaxIndex
+
+_SHOWN_BY_METHOD = {
+    name: PLAIN[tag]
+    for tag in (TypeTag.TENSOR, TypeTag.MODULE)
+    for name in models.having(Trait.ONLY_ONE_KIND, tag)
+}
+_FUNCTIONAL = "torch.nn.functional."
+_OF_TENSORS = models.methods_of(TypeTag.TENSOR)
+_TESTS = frozenset({"isinstance", "hasattr", "is_tensor", "callable"})
+
+
+class UseEvidence:
+    """Kinds by use, in one file. A use says what a value is wherever the same binding may give it; of a
+    variable that is asked for its type, it says nothing.
+    """
+
+    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
+        self._syntax = syntax
+        self._names = names
+        self._definitions = definitions
+
+    def of(self, expression: ast.expr) -> Choice | None:
+        """What an expression likely is, with the line that says so, if it is another one."""
+        if not self._concerned:
+            return None
+        if isinstance(expression, ast.Name):
+            return self._of_name(expression)
+        shown = self._shown_by(expression)
+        return Choice(shown) if shown is not None else None
+
+    def of_attribute(self, cls: ast.ClassDef, name: str) -> tuple[Type, int] | None:
+        """What an attribute of a class likely is by what its methods do with it, and in which line."""
+        if not self._concerned:
+            return None
+        found: tuple[Type, int] | None = None
+        for use, kind in self._uses_of_attributes.get(name, ()):
+            owner = use.value
+            if isinstance(owner, ast.Name) and self._names.class_of_self(owner) is cls:
+                if found is not None and found[0] != kind:
+                    return None
+                found = found or (kind, use.lineno)
+        return found
+
+    @cached_property
+    def _concerned(self) -> bool:
+        return "torch" in self._syntax.text
+
+    def _of_name(self, name: ast.Name) -> Choice | None:
+        uses = self._uses.get(name.id)
+        if uses is None or name.id in self._tested:
+            return None
+        scope, _ = self._names.bindings(name)
+        if scope is None:
+            return None
+        reaching = self._definitions.reaching(name)
+        found: Choice | None = None
+        for use, kind in uses:
+            if use is not name and self._names.bindings(use)[0] is not scope:
+                continue
+            made = self._definitions.reaching(use)
+            if use is name or any(binding in made for binding in reaching):
+                if found is not None and found.kind != kind:
+                    return None
+                place = "" if use is name else f"line {use.lineno}"
+                found = found if found is not None and not found.place else Choice(kind, place)
+        return found
+
+    def _shown_by(self, expression: ast.expr) -> Type | None:
+        """What an expression is by the call that it stands in."""
+        parent = self._syntax.parents.get(expression)
+        if isinstance(parent, ast.Attribute):
+            shown = _SHOWN_BY_METHOD.get(parent.attr)
+            if shown is None:
+                return None
+            call = self._syntax.parents.get(parent)
+            return shown if isinstance(call, ast.Call) and call.func is parent else None
+        if isinstance(parent, ast.Call) and parent.args and parent.args[0] is expression:
+            return PLAIN[TypeTag.TENSOR] if self._takes_tensor(parent) else None
+        return None
+
+    def _takes_tensor(self, call: ast.Call) -> bool:
+        """Does a function of torch take a tensor first, as what is also a method of tensors does?"""
+        if type(call.func) is not ast.Attribute and type(call.func) is not ast.Name:
+            return False
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        qualified = self._names.qualified(call.func) or ""
+        return qualified.startswith(_FUNCTIONAL) or (qualified == f"torch.{name}" and name in _OF_TENSORS)
+
+    @cached_property
+    def _uses(self) -> dict[str, list[tuple[ast.Name, Type]]]:
+        """The uses of variables that say what these are, by name."""
+        found: dict[str, list[tuple[ast.Name, Type]]] = {}
+        for use, kind in self._telling():
+            if isinstance(use, ast.Name):
+                found.setdefault(use.id, []).append((use, kind))
+        return found
+
+    @cached_property
+    def _uses_of_attributes(self) -> dict[str, list[tuple[ast.Attribute, Type]]]:
+        found: dict[str, list[tuple[ast.Attribute, Type]]] = {}
+        for use, kind in self._telling():
+            if isinstance(use, ast.Attribute):
+                found.setdefault(use.attr, []).append((use, kind))
+        return found
+
+    def _telling(self) -> Iterator[tuple[ast.expr, Type]]:
+        written = self._syntax.written
+        for name in written.attributes.keys() & _SHOWN_BY_METHOD.keys():
+            for node in written.attributes[name]:
+                if isinstance(node.value, (ast.Name, ast.Attribute)):
+                    kind = self._shown_by(node.value)
+                    if kind is not None:
+                        yield node.value, kind
+        for name, calls in written.calls.items():
+            if name not in _OF_TENSORS and not models.callable_fact(f"{_FUNCTIONAL}{name}"):
+                continue
+            for call in calls:
+                known = call.args and isinstance(call.args[0], (ast.Name, ast.Attribute))
+                if known and self._takes_tensor(call):
+                    yield call.args[0], PLAIN[TypeTag.TENSOR]
+
+    @cached_property
+    def _tested(self) -> frozenset[str]:
+        """The names of variables that are asked for their type."""
+        return frozenset(
+            call.args[0].id
+            for call in self._syntax.written.calls_of(_TESTS)
+            if call.args and isinstance(call.args[0], ast.Name)
+        )

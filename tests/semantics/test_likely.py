@@ -1,0 +1,245 @@
+"""What is likely where nothing is sure, what it is said to rest on, and what rules make of it."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from project_builder import expression
+from rlint.cst.grammar import Reading
+from rlint.engine import api
+from rlint.findings import Applicability, Confidence, Finding
+from rlint.models.value_type import Device, Type, TypeTag
+from rlint.run_data import Target
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.summarise import summarise
+from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.likely_models import LikelyModels
+from rlint.semantics.model import SemanticModel
+from rlint.syntax.parse import parse
+
+
+def both(text: str, source: str, *, last: bool = True, **others: str) -> tuple[Type, Type]:
+    """Return the sure and the likely type of an expression in `train.py` that reads `source`."""
+    files = {"train.py": text, **{f"{name}.py": other for name, other in others.items()}}
+    known = {}
+    for name, each in files.items():
+        reading = parse(textwrap.dedent(each), name)
+        assert isinstance(reading, Reading)
+        known[name] = FileAnalysis(textwrap.dedent(each), reading, name[:-3], "")
+    program = WholeProgram([summarise(analysis, name) for name, analysis in known.items()])
+    sure = SemanticModel("train.py", known["train.py"].linked(program.index), program)
+    likely = LikelyModels(sure, program).all
+    node = expression(sure, source, last=last)
+    assert isinstance(node, ast.expr)
+    return sure.types.type_of(node), likely.types.type_of(node)
+
+
+BRANCH = """
+    import torch
+
+    def train(validate, x):
+        if validate:
+            y = torch.relu(x)
+        else:
+            y = helper(x)
+        use(y)
+"""
+
+
+def test_a_join_keeps_what_one_branch_knows() -> None:
+    """A variable that one branch leaves unknown is likely what the other gives it, and says where."""
+    sure, likely = both(BRANCH, "y")
+    assert not sure
+    assert likely.tag is TypeTag.TENSOR
+    assert likely.assumes == ("`y` is a tensor, as in line 6",)
+
+
+def test_what_contradicts_stays_unknown() -> None:
+    """Neither of two kinds that exclude one another is likely."""
+    sure, likely = both(BRANCH.replace("helper(x)", "'none'"), "y")
+    assert not sure
+    assert not likely
+
+
+@pytest.mark.parametrize("begin", ["0", "False"])
+def test_a_number_that_a_variable_begins_as_is_no_sign(begin: str) -> None:
+    """What begins as a plain number or flag may become anything."""
+    _, likely = both(BRANCH.replace("torch.relu(x)", begin), "y")
+    assert not likely
+
+
+def test_a_tensor_that_is_moved_on_one_path_is_likely_on_the_accelerator() -> None:
+    """`if use_cuda: y = y.cuda()` is what matters of the two."""
+    text = """
+        import torch
+
+        def train(use_cuda):
+            y = torch.zeros(3)
+            if use_cuda:
+                y = y.cuda()
+            use(y)
+    """
+    sure, likely = both(text, "y")
+    assert sure.device is Device.UNKNOWN
+    assert likely.device is Device.CUDA
+    assert likely.assumes == ("`y` is on an accelerator",) or "as in" in likely.assumes[0]
+
+
+def test_a_value_is_what_is_done_with_it() -> None:
+    """Only tensors have `backward`, and only networks `parameters`, wherever the same value is used."""
+    text = """
+        import torch
+
+        def step(loss, net, optimizer):
+            use(loss)
+            use(net)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    """
+    sure, likely = both(text, "loss", last=False)
+    assert not sure
+    assert (likely.tag, likely.assumes) == (TypeTag.TENSOR, ("`loss` is a tensor, as in line 7",))
+    sure, likely = both(text, "net", last=False)
+    assert not sure
+    assert likely.tag is TypeTag.MODULE
+
+
+def test_a_use_of_another_binding_says_nothing() -> None:
+    """What a variable is later is no sign of what it was before."""
+    text = """
+        import torch
+
+        def step(x):
+            use(x)
+            x = convert(x)
+            x.backward()
+    """
+    assert not both(text, "use(x)")[1]
+    model_text = text.replace("use(x)", "use(x.first)")
+    assert not both(model_text, "x.first")[1]
+
+
+def test_a_variable_that_is_asked_for_its_type_is_not_told_by_its_uses() -> None:
+    """Behind `isinstance` it may be this or that."""
+    text = """
+        import torch
+
+        def step(x):
+            if isinstance(x, torch.Tensor):
+                x = x.detach()
+            use(x)
+    """
+    assert not both(text, "x")[1]
+
+
+def test_attributes_tell_where_they_are_seen() -> None:
+    """An attribute is likely what the methods of its class do with it, in other files as well."""
+    agent = """
+        import torch
+
+        class Agent:
+            def __init__(self, policy):
+                self.policy = policy
+
+            def save(self):
+                return list(self.policy.parameters())
+    """
+    text = """
+        from agent import Agent
+
+        agent = Agent(load())
+        use(agent.policy)
+    """
+    sure, likely = both(text, "agent.policy", agent=agent)
+    assert not sure
+    assert likely.tag is TypeTag.MODULE
+    assert likely.assumes == ("`Agent.policy` is a network, as in `agent.py:9`",)
+
+
+def test_a_function_with_several_returns_likely_gives_what_one_of_them_says() -> None:
+    """One return that nobody understands does not hide the others."""
+    text = """
+        import torch
+
+        def make(kind):
+            if kind:
+                return torch.ones(3)
+            return load(kind)
+
+        use(make(1))
+    """
+    sure, likely = both(text, "make(1)")
+    assert not sure
+    assert likely.tag is TypeTag.TENSOR
+    assert likely.device is Device.UNKNOWN  # nobody knows where the other lies
+
+
+def test_an_assumption_is_handed_on() -> None:
+    """What follows from a likely kind rests on the same assumption, and on no second one."""
+    _, likely = both(BRANCH.replace("use(y)", "z = y.mean()\n        use(z)"), "z")
+    assert likely.tag is TypeTag.TENSOR
+    assert likely.assumes == ("`y` is a tensor, as in line 6",)
+
+
+TWICE = """\
+import torch
+
+
+def learn(batches, optimizer):
+    for batch in batches:
+        loss = compute(batch)
+        other = compare(batch)
+        optimizer.zero_grad()
+        (loss + other).backward()
+        loss.backward()
+        optimizer.step()
+        print(loss.detach().cpu().numpy().sum())
+        print(loss.detach().cpu().numpy().sum())
+"""
+
+
+def findings(folder: Path, text: str, *codes: str, jobs: int = 1) -> list[Finding]:
+    """Check one file."""
+    path = folder / "train.py"
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+    report = api.check([Target(None, path, "train.py", frozenset(codes))], jobs=jobs)
+    assert not report.problems
+    return list(report.findings)
+
+
+SPIN = """\
+import copy
+
+import torch
+
+
+def act(net, flag, env):
+    while True:
+        if flag:
+            x = torch.zeros(3)
+        else:
+            x = read(env)
+        kept = copy.deepcopy(x)
+        env.step(kept)
+"""
+
+
+def test_a_likely_finding_names_its_one_assumption_and_has_no_safe_fix(tmp_path: Path) -> None:
+    """What a rule finds on the likely model alone is likely, by all channels."""
+    (found,) = findings(tmp_path, SPIN, "RL114")
+    assert found.confidence is Confidence.LIKELY
+    assert found.assumption == "`x` is a tensor, as in line 9"
+    assert found.fix is None or found.fix.safety is Applicability.UNSAFE
+    certain = findings(tmp_path, SPIN.replace("read(env)", "torch.ones(3)"), "RL114")
+    assert [finding.confidence for finding in certain] == [Confidence.CERTAIN]
+
+
+def test_other_rules_do_not_change_what_one_finds(tmp_path: Path) -> None:
+    """Answers that are kept for other rules remember that likelier ones exist."""
+    alone = findings(tmp_path, SPIN, "RL114")
+    beside = findings(tmp_path, SPIN, "RL114", "RL205", "RL501", "RL313", "RL301", "RL202")
+    assert [each for each in beside if each.code == "RL114"] == alone
