@@ -137,13 +137,15 @@ class ProjectIndex(SymbolTable):
         key = (path, module)
         known = self._settled.get(key)
         if known is not None:
-            self._notes.add(known.caveat)
+            if known.caveat is not None:
+                self._notes.add(known.caveat)
             return known
         known = self._paths.get(key)
         if known is not None or self._depth > DEPTH:
             self._unsettled = True
             known = known if known is not None else UNKNOWN
-            self._notes.add(known.caveat)
+            if known.caveat is not None:
+                self._notes.add(known.caveat)
             return known
         self._paths[key] = UNKNOWN
         around, self._unsettled = self._unsettled, False
@@ -163,7 +165,8 @@ class ProjectIndex(SymbolTable):
             self._settled[key] = kind
         self._unsettled |= around
         self._notes.state = noted
-        self._notes.add(kind.caveat)
+        if kind.caveat is not None:
+            self._notes.add(kind.caveat)
         return kind
 
     def _judged(self, kind: Type, subject: Callable[[], str]) -> Type:  # noqa: ARG002 - for what is likely

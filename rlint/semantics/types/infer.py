@@ -107,7 +107,8 @@ class TypeInference(CallInference, LiteralInference):
         if kind.caveat is not None or notes.state is not NOTHING:
             kind = marked(self.judged(kind, expression), notes.state)
         notes.state = around
-        notes.add(kind.caveat)
+        if kind.caveat is not None:
+            notes.add(kind.caveat)
         self._cache[expression] = kind
         return kind
 
@@ -150,7 +151,8 @@ class TypeInference(CallInference, LiteralInference):
         if kind.caveat is not None or notes.state is not NOTHING:
             kind = marked(self.judged(kind, binding), notes.state)
         notes.state = around
-        notes.add(kind.caveat)
+        if kind.caveat is not None:
+            notes.add(kind.caveat)
         self._bindings[binding] = kind
         return kind
 
