@@ -250,7 +250,7 @@ def test_attributes_keep_their_elements_across_files() -> None:
         ("torch.bincount(torch.arange(3))", "", 1),
         ("torch.argmax(torch.zeros(3, 4), dim=1)", "int64", 1),
         ("torch.zeros(3, 4).argmin()", "int64", 0),
-        ("torch.argmax(given, dim=1)", "", None),
+        ("torch.argmax(given, dim=1)", "int64", None),
     ],
 )
 def test_what_selects_and_counts(made: str, dtype: str, rank: int | None) -> None:

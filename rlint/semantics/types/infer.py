@@ -22,7 +22,8 @@ from rlint.semantics.types.infer_literals import LiteralInference
 from rlint.semantics.types.likely.choices import marked
 from rlint.semantics.types.likely.evidence import UseEvidence
 from rlint.semantics.types.likely.notes import NOTHING
-from rlint.semantics.types.usage_inference import BOUND_ONCE, UsageInference
+from rlint.semantics.types.results import networks
+from rlint.semantics.types.usage_inference import TOLD_BY_USE, UsageInference
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import defaults_of, is_classmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
@@ -71,7 +72,7 @@ class TypeInference(CallInference, LiteralInference):
         self._depth = 0
         self._assuming: set[Binding] = set()
         self._reads_of_itself: dict[Binding, list[ast.expr]] = {}
-        self.by_use = by_use or UsageInference(syntax, names)
+        self.by_use = by_use or UsageInference(syntax, names, definitions)
         self.evidence = evidence or UseEvidence(syntax, names, definitions)
 
     def linked(self, project: TypeResolver) -> TypeInference:
@@ -144,7 +145,7 @@ class TypeInference(CallInference, LiteralInference):
             kind = self.resolved(kind)
         self._bindings[binding] = kind
         if kind.tag is TypeTag.UNKNOWN:
-            if binding.kind in BOUND_ONCE:
+            if binding.kind in TOLD_BY_USE:
                 kind = self._kind_by_use(binding) or kind
         elif kind.tag in HOLD:
             kind = with_items_added(kind, binding, self.syntax, self.type_of)
@@ -162,11 +163,18 @@ class TypeInference(CallInference, LiteralInference):
         return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
 
     def _kind_by_use(self, binding: Binding) -> Type:
-        return self.by_use.type_of(binding, self._parameter_kind if self.project is not None else None)
+        kind = self.by_use.type_of(binding, self._parameter_kind if self.project is not None else None)
+        parameter, function = binding.node, binding.statement
+        if kind and isinstance(parameter, ast.arg) and isinstance(function, FUNCTIONS):
+            default = defaults_of(function.args).get(parameter.arg)
+            return kind if default is None else with_default(kind, self.type_of(default))
+        return kind
 
     def _parameter_kind(self, call: ast.Call, argument: str) -> Type:
         assert self.project is not None
         path = self.names.qualified(call.func)
+        if path is None and argument == "0" and networks.takes_tensor(self.type_of(call.func)):
+            return Type(TypeTag.TENSOR)
         if path is None and isinstance(call.func, ast.Attribute):
             owner = self.type_of(call.func.value)
             path = f"{owner.of}().{call.func.attr}" if owner and owner.of else None

@@ -1,4 +1,6 @@
-"""What a variable holds, told by what is done with it: only text can be stripped or searched."""
+"""What a variable holds, told by what is done with it: only text can be stripped or searched, and functions
+of torch take tensors.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,29 @@ from typing import NamedTuple
 from rlint import models
 from rlint.models.trait import Trait
 from rlint.models.value_type import PLAIN, UNKNOWN, Type, TypeTag
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _TEXT_METHODS = models.having(Trait.ONLY_TEXT, TypeTag.STR) | {"encode"}
 _SPLITS = frozenset({"partition", "rpartition", "rsplit", "split"})
 _SEARCHES = models.having(Trait.SEARCHES, "re", "regex")
+_TAKES_TENSOR = models.having(
+    Trait.ELEMENTWISE | Trait.REDUCES | Trait.SAME_KIND | Trait.PERMUTES | Trait.KEEPS_ORDER | Trait.MIRRORS,
+    "torch",
+) | models.giving(TypeTag.TENSOR, "torch.nn.functional")
+"""Functions that raise for anything but a tensor as their first argument."""
+_TAKES_OTHER = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy") | {"torch.from_numpy"}
+"""Functions that turn into a tensor or array what may be none yet."""
+_TESTS = frozenset({"isinstance", "is_tensor", "type"}) | models.names_having(Trait.REFLECTS, "builtins")
 _REPLACES = frozenset({"re.sub", "re.subn", "regex.sub", "regex.subn"})
 BOUND_ONCE = frozenset({BindingKind.PARAMETER, BindingKind.FOR, BindingKind.COMPREHENSION})
 """How the variables are bound that their uses tell anything about."""
+
+TOLD_BY_USE = BOUND_ONCE | {BindingKind.ASSIGN}
+"""How the variables are bound whose uses may tell that they are tensors."""
 
 ParameterKind = Callable[[ast.Call, str], Type]
 """The kind of the parameter that takes an argument (a position or a keyword) of a call into the project."""
@@ -29,48 +44,90 @@ class _Uses(NamedTuple):
     """What is done with a variable: what only text can do, or else the calls that it is handed to."""
 
     of_text: bool = False
+    of_tensor: bool = False
+    may_be_text: bool = False
+    may_be_tensor: bool = False
     handed: tuple[tuple[ast.Call, str], ...] = ()
 
 
 class UsageInference:
     """Kinds of the variables of one file, by their uses."""
 
-    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames) -> None:
+    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
         self.syntax = syntax
         self.names = names
+        self.definitions = definitions
         self._uses: dict[Binding, _Uses] = {}
 
     def type_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
-        if binding.kind not in BOUND_ONCE or binding.name in ("self", "cls"):
+        if binding.kind not in TOLD_BY_USE or binding.name in ("self", "cls"):
             return UNKNOWN
         uses = self._uses.get(binding)
         if uses is None:
             uses = self._uses[binding] = self._find_uses(binding)
-        if uses.of_text:
+        if uses.of_text and binding.kind in BOUND_ONCE:
             return PLAIN[TypeTag.STR]
+        if uses.of_tensor:
+            return PLAIN[TypeTag.TENSOR]
         if parameter_kind is not None:
             for call, argument in uses.handed:
-                if parameter_kind(call, argument).tag is TypeTag.STR:
+                kind = parameter_kind(call, argument)
+                if kind.tag is TypeTag.STR and uses.may_be_text:
                     return PLAIN[TypeTag.STR]
+                if kind.tag is TypeTag.TENSOR and uses.may_be_tensor:
+                    return Type(TypeTag.TENSOR, optional=kind.optional)
         return UNKNOWN
 
     def _find_uses(self, binding: Binding) -> _Uses:
         scope = self.syntax.scopes.get(binding.statement) or self.syntax.scope(binding.node).lookup(
             binding.name
         )
-        if scope is None or len(scope.bindings.get(binding.name, ())) != 1:
-            return _Uses()
-        if binding.name in self._tested:
-            return _Uses()  # it is told apart at run time: it may be this or that
+        if scope is None or binding.name in self._tested:
+            return _Uses()  # if it is told apart at run time, it may be this or that
+        named = self.syntax.variables.uses(binding.name, scope)
+        is_bound_once = len(scope.bindings.get(binding.name, ())) == 1 and binding.kind in BOUND_ONCE
+        if not is_bound_once:
+            named = [name for name in named if self._reads(name, binding)]
+        is_tensor = self._is_tensor(named)
+        if is_tensor:
+            return _Uses(of_tensor=True)
         handed = []
-        for name in self.syntax.variables.uses(binding.name, scope):
+        for name in named:
             use = self._use(name)
-            if use is True:
+            if use is True and is_bound_once:
                 return _Uses(of_text=True)
-            if use:
+            if isinstance(use, tuple):
                 handed.append(use)
-        return _Uses(handed=tuple(handed))
+        return _Uses(handed=tuple(handed), may_be_text=is_bound_once, may_be_tensor=is_tensor is False)
+
+    def _reads(self, name: ast.Name, binding: Binding) -> bool:
+        """Whether a place reads what this binding gave, and nothing else."""
+        return isinstance(name.ctx, ast.Load) and self.definitions.reaching(name) == [binding]
+
+    def _is_tensor(self, named: list[ast.Name]) -> bool | None:
+        """Whether one of the places that name a value can only take a tensor; None where another may take
+        something else.
+        """
+        found = False
+        for name in named:
+            parent = self.syntax.parents.get(name)
+            if not isinstance(parent, ast.Call):
+                continue
+            function = self.names.qualified(parent.func)
+            if function is None:
+                if last_name(parent.func) in _TESTS:
+                    return None
+                continue
+            first = parent.args[:1] == [name]
+            if (
+                function in _TAKES_OTHER
+                or function.startswith("numpy.")
+                or (first and function.rpartition(".")[2] in _TESTS)
+            ):
+                return None
+            found = found or (first and function in _TAKES_TENSOR)
+        return found
 
     @cached_property
     def _tested(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from rlint.models.value_type import PLAIN, UNKNOWN, Type, TypeTag
 from rlint.semantics.types.algebra import each_of, item_of
 
 _GIVES_NO_SINGLE_TENSOR = models.having(Trait.NO_SINGLE_TENSOR, "torch.nn", "torch.nn.parallel")
+_TAKES_TENSOR = models.having(Trait.AFFINE | Trait.WITHOUT_PARAMETERS, "torch.nn") - {"torch.nn.Identity"}
 _WRAPPERS = models.having(Trait.CONTAINS, "torch.nn", "torch.nn.parallel") & frozenset(
     f"torch.nn.{name}" for name in ("DataParallel", "parallel.DistributedDataParallel")
 )
@@ -59,3 +60,8 @@ def result_of_library(module: Type) -> Type:
 def is_of_library(module: Type) -> bool:
     """Whether a module is one of those that torch brings along."""
     return module.of.startswith("torch.nn.")
+
+
+def takes_tensor(layer: Type) -> bool:
+    """Whether a value is a layer that raises for anything but a tensor."""
+    return layer.tag is TypeTag.MODULE and layer.of in _TAKES_TENSOR
