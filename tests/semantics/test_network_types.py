@@ -148,3 +148,41 @@ def test_attributes_are_unpacked_from_what_a_call_returns() -> None:
 def test_containers_hold_what_is_put_into_them(body: str, used: str, tag: TypeTag) -> None:
     """A dictionary with constant keys knows each value; what nobody knows makes the rest unknown."""
     assert _type_of(body, used) is tag
+
+
+_HOLDS = "class Agent:\n    {0}\n    def __init__(self, n):\n        self.net = {1}\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "tag"),
+    [
+        (_HOLDS.format("net: Actor", "load()"), TypeTag.MODULE),
+        (_HOLDS.format("net: Actor = None", "n"), TypeTag.MODULE),
+        (_HOLDS.format("net: list = ()", "n"), TypeTag.UNKNOWN),
+        (
+            "class Agent:\n    def __init__(self, n):\n        self.net = n\n"
+            "        self.opt = torch.optim.Adam(self.net.parameters())\n",
+            TypeTag.MODULE,
+        ),
+        (
+            "class Policy:\n    def parameters(self):\n        return []\n"
+            "class Agent:\n    def __init__(self, n):\n        self.net = n\n"
+            "        self.opt = torch.optim.Adam(self.net.parameters())\n",
+            TypeTag.UNKNOWN,
+        ),
+    ],
+)  # fmt: skip
+def test_annotations_and_parameters_tell_networks(program: str, tag: TypeTag) -> None:
+    """Where what is stored does not tell; not where a class has `parameters` without being a module."""
+    assert _type_of(f"{program}    def act(self):\n        print(self.net)\n", "self.net") is tag
+
+
+def test_a_class_of_an_unknown_base_that_runs_layers_is_a_network() -> None:
+    """`forward` and a layer of torch make one of it; a class without a base is none."""
+    for base, tag in (("Base", TypeTag.MODULE), ("object", TypeTag.INSTANCE)):
+        program = (
+            f"from somewhere import Base\nclass Net({base}):\n    def __init__(self):\n"
+            "        super().__init__()\n        self.body = nn.Linear(3, 3)\n"
+            "    def forward(self, x):\n        return self.body(x)\nnet = Net()\nprint(net, net(x))\n"
+        )
+        assert _type_of(program, "net") is tag

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.value_type import UNKNOWN, Caveat, Type, TypeTag, access_path, alternatives
+from rlint.models.value_type import PLAIN, UNKNOWN, Caveat, Type, TypeTag, access_path, alternatives
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
@@ -64,11 +64,34 @@ class ProjectIndex(SymbolTable):
                     kind = self._known(owner.attributes[name], owner.module)
                     found = kind if found is None else found.joined(kind)
             if found is not None:
+                found = found or self._told_otherwise(cls, name) or found
                 if self.is_restored(cls) or self._is_set_from_outside(cls, name):
                     self._notes.doubt()
                     found = found._replace(caveat=(found.caveat or Caveat())._replace(doubtful=True))
                 return self._judged(found, lambda: f"{cls.qualname}.{name}")
         return UNKNOWN
+
+    def _told_otherwise(self, cls: ClassSummary, name: str) -> Type:
+        """What an attribute is by its annotation, or because its parameters are taken, where what is stored
+        there does not tell.
+        """
+        family = [each for each in self.ancestry(cls) if isinstance(each, ClassSummary)]
+        for owner in family:
+            declared = self._known(owner.declared.get(name, UNKNOWN), owner.module)
+            if declared:
+                return declared
+        is_trained = any(name in owner.trained for owner in family)
+        return PLAIN[TypeTag.MODULE] if is_trained and self._only_networks_have_parameters else UNKNOWN
+
+    @cached_property
+    def _only_networks_have_parameters(self) -> bool:
+        """Whether every class of the project that has a method `parameters` is one of networks."""
+        return all(
+            self.class_kind(cls).tag is TypeTag.MODULE
+            for module in self.modules.values()
+            for cls in module.classes.values()
+            if "parameters" in cls.methods
+        )
 
     def is_restored(self, cls: ClassSummary) -> bool:
         """Whether a class, or one above or below it, sets attributes of an object by names that only the

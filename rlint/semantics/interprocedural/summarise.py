@@ -365,7 +365,9 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
             for binding in bindings:
                 annotation = getattr(binding.statement, "annotation", None)
                 if annotation is not None:
-                    declared[name] = annotation_kind(annotation, analysis.names)
+                    promised = annotation_kind(annotation, analysis.names)
+                    default = analysis.types.type_of(binding.value) if binding.value is not None else UNKNOWN
+                    declared[name] = with_default(promised, default)
                 if binding.kind in (BindingKind.ASSIGN, BindingKind.ANNOTATE):
                     kind = (
                         analysis.types.binding_kind(binding)
@@ -381,6 +383,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
         described.attributes, described.declared = attributes, declared
     empty: set[tuple[str, str]] = set()  # attributes that are nothing but containers without items
     _add_options(summary, analysis)
+    _add_trained(summary, analysis)
     again: dict[tuple[str, str], list[tuple[ast.Attribute, list[ast.expr]]]] = {}
     for attribute in syntax.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
@@ -433,6 +436,21 @@ def _add_evidence(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 def _place(summary: ModuleSummary, line: int) -> str:
     """A place as messages about other files name it; lines of notebooks are counted in cells."""
     return f"`{summary.path}`" if summary.cells else f"`{summary.path}:{line}`"
+
+
+def _add_trained(summary: ModuleSummary, analysis: FileAnalysis) -> None:
+    """Note the attributes of `self` whose parameters are taken, which only networks have."""
+    for call in analysis.syntax.written.calls_of(("parameters",)):
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(value=ast.Name() as owner, attr=name)),
+                args=[],
+                keywords=[],
+            ):
+                cls = analysis.names.class_of_self(owner)
+                if cls is not None:
+                    described = summary.classes[analysis.syntax.qualname(cls)]
+                    described.trained |= {name}
 
 
 def _add_options(summary: ModuleSummary, analysis: FileAnalysis) -> None:

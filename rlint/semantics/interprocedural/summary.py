@@ -190,7 +190,7 @@ class ClassSummary:
 
     `restored` says that a method other than its constructor sets attributes by names that only the running
     program knows. `declared` are the kinds that annotations in its body give to attributes, whatever is
-    stored there.
+    stored there. `trained` are the attributes of which it takes the parameters: `self.net.parameters()`.
     """
 
     module: str
@@ -200,6 +200,7 @@ class ClassSummary:
     attributes: dict[str, Type] = field(default_factory=dict)
     restored: bool = False
     declared: dict[str, Type] = field(default_factory=dict)
+    trained: frozenset[str] = frozenset()
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 

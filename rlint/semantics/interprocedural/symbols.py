@@ -37,6 +37,13 @@ _TAGS_OF_BASES = frozenset(
 )
 
 
+def _is_unknown(base: str) -> bool:
+    """Whether a base outside of the project may be anything, a module of a library not known here."""
+    return base.partition(".")[0] not in ("abc", "builtins", "enum", "typing") and not models.callable_fact(
+        base
+    )
+
+
 class SymbolTable:
     """Modules, names and classes across the files of a project."""
 
@@ -186,8 +193,24 @@ class SymbolTable:
                     if found in _TAGS_OF_BASES:
                         tag = found
                         break
+            if tag is TypeTag.INSTANCE and self._runs_layers(cls):
+                tag = TypeTag.MODULE
             known = self._class_kinds[cls.path] = Type(tag, of=cls.path)
         return known
+
+    def _runs_layers(self, cls: ClassSummary) -> bool:
+        """Whether a class of an unknown base has layers of torch and a `forward` that may run them."""
+        ancestry = self.ancestry(cls)
+        own = [each for each in ancestry if isinstance(each, ClassSummary)]
+        return (
+            any("forward" in each.methods for each in own)
+            and any(isinstance(each, str) and _is_unknown(each) for each in ancestry)
+            and any(
+                kind.tag is TypeTag.MODULE and kind.of.startswith("torch.nn.")
+                for each in own
+                for kind in each.attributes.values()
+            )
+        )
 
     def class_of(self, kind: Type) -> ClassSummary | None:
         """The class of the project that a kind is an instance of."""
