@@ -299,9 +299,7 @@ _TENSOR: Table = table(
     methods(PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND),
     methods(PURE, NEW, "nonzero", Trait.GIVES_INDEX),
     methods(PURE, NEW, "unique unique_consecutive"),
-    methods(
-        PURE, ARRAY, "numpy", Trait.TO_HOST | Trait.NEEDS_NO_GRADIENT | Trait.CHEAP | Trait.ONLY_ONE_KIND
-    ),
+    methods(PURE, ARRAY, "numpy", Trait.TO_HOST | Trait.NEEDS_NO_GRADIENT | Trait.ONLY_ONE_KIND),
     methods(PURE, LIST, "tolist", Trait.TO_HOST | Trait.GIVES_NUMBER),
     methods(PURE, ANYTHING, "item", Trait.TO_HOST | Trait.GIVES_NUMBER),
     methods(PURE, ANYTHING, "size stride", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
