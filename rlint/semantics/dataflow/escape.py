@@ -62,7 +62,11 @@ class ValueUse:
         )
 
 
-_HANDS_ON = frozenset(f"builtins.{name}" for name in "enumerate iter reversed zip".split())
+_HANDS_ON = (
+    frozenset(f"builtins.{name}" for name in "enumerate iter reversed zip".split())
+    | models.giving(TypeTag.DICT, "collections")
+    | models.giving(TypeTag.DEQUE, "collections")
+)
 """What these give is new, but holds the very items, or views of the rows, of what they are given."""
 _LOOKED_AT = ValueUse(Fate.READ)
 _COMPUTED = ValueUse(Fate.READ, computes=True)
