@@ -63,6 +63,8 @@ class UsageInference:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
         if binding.kind not in TOLD_BY_USE or binding.name in ("self", "cls"):
             return UNKNOWN
+        if binding.kind not in BOUND_ONCE and binding.name not in self._given_to_torch:
+            return UNKNOWN
         uses = self._uses.get(binding)
         if uses is None:
             uses = self._uses[binding] = self._find_uses(binding)
@@ -100,6 +102,17 @@ class UsageInference:
             if isinstance(use, tuple):
                 handed.append(use)
         return _Uses(handed=tuple(handed), may_be_text=is_bound_once, may_be_tensor=is_tensor is False)
+
+    @cached_property
+    def _given_to_torch(self) -> frozenset[str]:
+        """The names that are handed first to a function that takes nothing but tensors."""
+        return frozenset(
+            call.args[0].id
+            for call in self.syntax.of_type(ast.Call)
+            if call.args
+            and isinstance(call.args[0], ast.Name)
+            and self.names.qualified(call.func) in _TAKES_TENSOR
+        )
 
     def _reads(self, name: ast.Name, binding: Binding) -> bool:
         """Whether a place reads what this binding gave, and nothing else."""
