@@ -142,22 +142,22 @@ def test_attributes_tell_where_they_are_seen() -> None:
         import torch
 
         class Agent:
-            def __init__(self, policy):
-                self.policy = policy
+            def __init__(self, loss):
+                self.loss = loss
 
-            def save(self):
-                return list(self.policy.parameters())
+            def learn(self):
+                self.loss.backward()
     """
     text = """
         from agent import Agent
 
         agent = Agent(load())
-        use(agent.policy)
+        use(agent.loss)
     """
-    sure, likely = both(text, "agent.policy", agent=agent)
+    sure, likely = both(text, "agent.loss", agent=agent)
     assert not sure
-    assert likely.tag is TypeTag.MODULE
-    assert likely.assumes == ("`Agent.policy` is a network, as in `agent.py:9`",)
+    assert likely.tag is TypeTag.TENSOR
+    assert likely.assumes == ("`Agent.loss` is a tensor, as in `agent.py:9`",)
 
 
 def test_a_function_with_several_returns_likely_gives_what_one_of_them_says() -> None:

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.value_type import PLAIN, UNKNOWN, Caveat, Type, TypeTag, access_path, alternatives
+from rlint.models.value_type import UNKNOWN, Caveat, Type, TypeTag, access_path, alternatives
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
@@ -81,7 +81,9 @@ class ProjectIndex(SymbolTable):
             if declared:
                 return declared
         is_trained = any(name in owner.trained for owner in family)
-        return PLAIN[TypeTag.MODULE] if is_trained and self._only_networks_have_parameters else UNKNOWN
+        # what an unknown library gives may have parameters, too: no safe fix may rest on this
+        told = Type(TypeTag.MODULE, caveat=Caveat(doubtful=True))
+        return told if is_trained and self._only_networks_have_parameters else UNKNOWN
 
     @cached_property
     def _only_networks_have_parameters(self) -> bool:
