@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
+from rlint.config.settings import Settings
 from rlint.engine.api import MAX_PASSES
 from rlint.errors import RlintError
 from rlint.findings import Confidence, Finding, Problem
@@ -55,6 +56,30 @@ class Permission:
     findings: Sequence[Finding]
     codes: Mapping[str, frozenset[str] | None]
     paths: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A line to explain, counted from 1."""
+
+    line: int
+
+
+def explain(task: Task, asked: Explanation, settings: Settings) -> str:
+    """Return what each rule knows of a line of the text, as `rlint explain` tells it."""
+    from rlint.engine.explain.explainer import ExplainedLine, Explainer
+    from rlint.engine.explain.hiding import Hiding
+    from rlint.output import line_text
+
+    source = Source(task.path, task.name, task.text, "utf-8", bom=False, raw=b"")
+    target = Target(source, task.path, task.name, task.codes, declared=task.declared)
+    hiding = Hiding(settings, task.path, task.text, task.baseline)
+    explainer = Explainer(target, hiding, texts={**task.texts, task.path: task.text})
+    if explainer.problem is not None:
+        return str(explainer.problem)
+    return line_text.render(
+        [explainer.explain(ExplainedLine(asked.line))], color=False, every=False, width=None
+    )
 
 
 def check(live: Live, task: Task) -> LiveCheck | None:

@@ -99,6 +99,15 @@ class EditorSession:
         """The text with everything fixed that `rlint fix` would fix in it; None if another version came."""
         return await self._work(document, background_work.fix, document.source)
 
+    async def explained(self, document: OpenDocument, asked: background_work.Explanation) -> str | None:
+        """What each rule knows of a line of a document; None where the settings leave the document out."""
+        settings = self.applied(document).settings
+
+        def explained(_: Live, task: background_work.Task) -> str | None:
+            return background_work.explain(task, asked, settings)
+
+        return await self._work(document, explained, None)
+
     async def permitted(
         self, document: OpenDocument, found: LiveCheck, findings: Sequence[Finding]
     ) -> Sequence[Finding]:

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from rlint import __version__
-from rlint.lsp import documents_of_editor, lifecycle, questions
+from rlint.lsp import documents_of_editor, explaining, lifecycle, questions
 from rlint.lsp.editor_session import EditorSession
 from rlint.lsp.preferences import Preferences
 from rlint.lsp.protocol import Protocol
@@ -29,7 +29,7 @@ class Server(LanguageServer):
         self.watches = False
         """Does the editor tell of files that change on disk?"""
         self.was_shut_down = False
-        for features in (documents_of_editor, questions, lifecycle):
+        for features in (documents_of_editor, questions, explaining, lifecycle):
             features.register(self)
 
     def tell(self, message: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from rlint.findings import Applicability
-from rlint.lsp import actions
+from rlint.lsp import actions, explaining
 from rlint.lsp.hover import hover
 from rlint.lsp.text_edits import differences, workspace_edit
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     """Let the server understand these questions, but for diagnostics: see `answer_diagnostics`."""
     session = server.session
-    options = types.CodeActionOptions(code_action_kinds=list(actions.KINDS), resolve_provider=True)
+    options = types.CodeActionOptions(
+        code_action_kinds=[*actions.KINDS, explaining.KIND], resolve_provider=True
+    )
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | None:
@@ -44,7 +46,8 @@ def register(server: Server) -> None:
             edit = None if asked.resolves else await _fix_all(document)
             if asked.resolves or edit:
                 offered.append(actions.fix_all(asked, edit, unsafe=unsafe))
-        return offered
+        explain = explaining.action(asked)
+        return [*offered, explain] if explain is not None else offered
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     async def resolve(action: types.CodeAction) -> types.CodeAction:

@@ -1,0 +1,48 @@
+"""Explain the line under the cursor: what each rule knows of it, and why it is silent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from rlint.lsp import background_work
+
+if TYPE_CHECKING:
+    from rlint.lsp.actions import RequestedActions
+    from rlint.lsp.language_server import Server
+
+COMMAND = "rlint.explain"
+KIND = "rlint.explain"
+"""The kind of the code action: of no standard kind, so that it is offered where it is asked for alone."""
+_MISTAKE = "`rlint.explain` takes the URI of an open document and one of its lines, counted from 0"
+
+
+def action(asked: RequestedActions) -> types.CodeAction | None:
+    """Return the action that explains a line, where the menu of actions is opened or the kind is asked for,
+    and not for the light bulb that follows the cursor.
+    """
+    context = asked.context
+    is_invoked = context.only is None and context.trigger_kind is types.CodeActionTriggerKind.Invoked
+    if not is_invoked and not (context.only and asked.wants(KIND)):
+        return None
+    title = "rlint: Explain this line"
+    line = asked.where.start.line
+    command = types.Command(title, COMMAND, arguments=[asked.document.uri, line])
+    return types.CodeAction(title, KIND, command=command)
+
+
+def register(server: Server) -> None:
+    """Let the server carry the command out: it shows the explanation, and returns it to the client."""
+    session = server.session
+
+    @server.command(COMMAND)
+    async def explain(uri: str, line: int) -> str | None:
+        document = session.documents.get(uri)
+        if document is None or not 0 <= line < len(document.text.lines):
+            server.window_show_message(types.ShowMessageParams(types.MessageType.Error, _MISTAKE))
+            return None
+        text = await session.explained(document, background_work.Explanation(line + 1))
+        if text is not None:
+            server.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
+        return text
