@@ -2,8 +2,8 @@
 
 ## What it does
 Flags distributions of `torch.distributions` that are made in hot code with argument validation on, as it is
-unless somebody turns it off: `Categorical(logits=logits)`, `Normal(mean, std)`, and classes of the project
-that inherit their constructor. Two neighbours of it are flagged in hot code, too: a `MultivariateNormal` of
+unless somebody turns it off: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project
+that inherit their constructor, and classes that a variable or an attribute keeps until then. Two neighbours of it are flagged in hot code, too: a `MultivariateNormal` of
 a diagonal covariance, and a softmax that is computed for `argmax` alone or is normalised again by
 `Categorical(logits=...)`.
 
@@ -90,6 +90,7 @@ from rlint.rule import (
     parameters,
 )
 from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
+from rlint.rules.networks.rl321_validated_distribution.kept_classes import kept_classes
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     NeedlessSoftmax,
     softmax_before_argmax,
@@ -125,7 +126,7 @@ class ValidatedDistribution(Rule):
             if (softmax := softmax_before_argmax(node, model)) is not None:
                 yield self.needless(softmax, model)
             return
-        name = distribution(qualified, model) if qualified else None
+        name = distribution(qualified, model) if qualified else kept_distribution(node.func, model)
         if name is None:
             return
         if name == "MultivariateNormal" and (normal := diagonal_normal(node, model)) is not None:
@@ -180,6 +181,19 @@ def distribution(qualified: str, model: SemanticModel) -> str | None:
         if "__init__" in base.methods or "__new__" in base.methods:
             return None
     return None
+
+
+def kept_distribution(called: ast.expr, model: SemanticModel) -> str | None:
+    """The class of torch that a variable or an attribute keeps, if all that it may keep are such classes; of
+    several, the one that is made with the fewest arguments.
+    """
+    if not isinstance(called, (ast.Name, ast.Attribute)):
+        return None
+    found = [distribution(name, model) for name in kept_classes(called, model)]
+    names = [name for name in found if name is not None]
+    if not names or len(names) < len(found) or CHECKS_NOTHING & set(names):
+        return None
+    return min(names, key=lambda name: BEFORE_VALIDATE_ARGS.get(name, 2))
 
 
 def is_distribution(qualified: str) -> bool:

@@ -1,0 +1,51 @@
+"""Classes of distributions that a variable or an attribute keeps until somebody makes an instance."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import BindingKind, SemanticModel
+
+_DEPTH = 3
+
+
+def kept_classes(called: ast.expr, model: SemanticModel) -> list[str]:
+    """Return the dotted names of all classes or functions that what is called may be, where a variable or an
+    attribute of `self` keeps them: `dist_class = Normal if continuous else Categorical`. Empty where one of
+    them is not known.
+    """
+    names: dict[str, None] = {}
+    for value in _values(called, model):
+        if not _take_in(value, names, model, _DEPTH):
+            return []
+    return list(names)
+
+
+def _values(called: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]:
+    """Everything that is kept where the called expression looks; None for what is bound otherwise."""
+    match called:
+        case ast.Name():
+            for binding in model.dataflow.definitions(called):
+                simple = binding.kind is BindingKind.ASSIGN and not binding.path
+                yield binding.value if simple else None
+        case ast.Attribute(value=owner, attr=attribute) if model.names.is_self(owner):
+            cls = model.class_of(called)
+            for use in model.names.attribute_uses(attribute):
+                if not isinstance(use.ctx, ast.Load) and model.class_of(use) is cls:
+                    yield model.names.assigned(use)
+
+
+def _take_in(value: ast.expr | None, names: dict[str, None], model: SemanticModel, depth: int) -> bool:
+    """Put in the names of the classes that a value may be. False where it may be anything else."""
+    match value:
+        case ast.IfExp(body=body, orelse=orelse) if depth:
+            return all(_take_in(each, names, model, depth - 1) for each in (body, orelse))
+        case ast.Name() | ast.Attribute():
+            qualified = model.names.qualified(value)
+            if qualified is not None:
+                names[qualified] = None
+                return True
+            values = list(_values(value, model)) if depth else []
+            return bool(values) and all(_take_in(each, names, model, depth - 1) for each in values)
+    return False
