@@ -135,7 +135,7 @@ def toggles_of(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[
     methods of a class, in the order of the text.
     """
     text, owner, function = model.source.text(network), model.class_of(call), model.function(call)
-    of_self = isinstance(network, ast.Attribute) and owner is not None
+    of_self = owner is not None and (isinstance(network, ast.Attribute) or model.names.is_self(network))
     found = []
     for attribute in (*model.names.attribute_uses("eval"), *model.names.attribute_uses("train")):
         other = model.parent(attribute)

@@ -3,9 +3,9 @@
 ## What it does
 Flags distributions of `torch.distributions` that are made in hot code with argument validation on, as it is
 unless somebody turns it off: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project
-that inherit their constructor, and classes that a variable or an attribute keeps until then. Two neighbours of it are flagged in hot code, too: a `MultivariateNormal` of
-a diagonal covariance, and a softmax that is computed for `argmax` alone or is normalised again by
-`Categorical(logits=...)`.
+that inherit their constructor, and classes that a variable or an attribute keeps until then. Two neighbours
+of it are flagged in hot code, too: a `MultivariateNormal` of a diagonal covariance, and a softmax that is
+computed for `argmax` alone or is normalised again by `Categorical(logits=...)`.
 
 A program that calls `set_default_validate_args` anywhere has decided, and so has a call with
 `validate_args` or one inside of a `try` that catches `ValueError`: validation is left alone there.
