@@ -28,6 +28,7 @@ from rlint.rule import (
     regex,
 )
 from rlint.rules.networks._shared.same_input import nodes_run
+from rlint.rules.networks.rl314_unbatched_forward.helpers import leaves_nothing, takes_step
 from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_sample
 
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
@@ -35,6 +36,7 @@ _TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECAS
 _FOLLOWS = regex(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
 _RESHAPES = models.having(Trait.KEEPS_VALUES | Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY)
 _DEPTH = 6
+_MOST_BINDINGS = 4
 
 
 def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem | None:
@@ -49,6 +51,21 @@ def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem
         return None
     single = look.one_of_many()
     return single if single is not None and not look.carried() else None
+
+
+def part_bound(binding: Binding) -> ast.expr:
+    """What a variable gets of a tuple that is written out, as in `now, then = batch[:, t], batch[:, t + 1]`;
+    else all of the value.
+    """
+    value = binding.value
+    assert value is not None
+    for place in binding.path:
+        if not isinstance(value, (ast.Tuple, ast.List)) or not 0 <= place < len(value.elts):
+            break
+        if any(isinstance(each, ast.Starred) for each in value.elts):
+            break
+        value = value.elts[place]
+    return value
 
 
 class _Input:
@@ -91,7 +108,13 @@ class _Input:
             return True
         if model.gradients.gives_gradient(call) or model.types.type_of(call.func).tag is TypeTag.MODULE:
             return False
-        return model.effects.call_effect(call).quiet
+        return model.effects.call_effect(call).quiet or self._only_puts_together(call)
+
+    def _only_puts_together(self, call: ast.Call) -> bool:
+        """Does a call run a function of this file that leaves nothing behind for a later pass?"""
+        targets = self.model.types.call_targets(call)
+        definition = self.model.gradients.definition(targets[0]) if len(targets) == 1 else None
+        return definition is not None and self.model.once(leaves_nothing, definition)
 
     def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:
         """The scopes of comprehensions and lambdas within a value."""
@@ -106,9 +129,11 @@ class _Input:
         bindings = self.model.dataflow.definitions(name)
         if not bindings or all(not self._is_inside(binding) for binding in bindings):
             return True
-        if len(bindings) != 1:
+        if len(bindings) > _MOST_BINDINGS or not all(self._is_inside(binding) for binding in bindings):
             return False
-        binding = bindings[0]
+        return all(self._binding(name, binding, depth) for binding in bindings)
+
+    def _binding(self, name: ast.Name, binding: Binding, depth: int) -> bool:
         if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION):
             item = self.items.get(name.id)
             if item is None or not self._binds(binding):
@@ -119,7 +144,7 @@ class _Input:
             return False
         if self.model.dataflow.order.position(binding.value) > self.model.dataflow.order.position(self.call):
             return False  # what an earlier pass left
-        return self.follow(binding.value, depth - 1)
+        return self.follow(part_bound(binding), depth - 1)
 
     def _is_inside(self, binding: Binding) -> bool:
         return is_in(binding.node, self.loop)
@@ -157,6 +182,10 @@ class _Input:
                     item = self._chosen(node)
                     if item is not None:
                         return item
+                if isinstance(node, ast.Call):
+                    item = self._chosen_by(node)
+                    if item is not None:
+                        return item
         return next((item for item in self.found.values() if self._is_one(item)), None)
 
     def _item_in(self, value: ast.expr, depth: int = _DEPTH) -> LoopItem | None:
@@ -183,6 +212,8 @@ class _Input:
                 continue
             name = last_name(node.value) or ""
             if item.sort is ItemKind.COUNT:
+                if len(indices) > 1 and isinstance(indices[0], ast.Slice):
+                    return item  # only arrays and tensors have a second dimension
                 known = self.model.types.type_of(node.value).tag in _ARRAYS
                 return (
                     item
@@ -190,6 +221,22 @@ class _Input:
                     else None
                 )
             return item if observations.names_one(name) and not item.is_part else None
+        return None
+
+    def _chosen_by(self, call: ast.Call) -> LoopItem | None:
+        """A count handed to a function of this file that takes out one step of a batch: `obs[:, t]`."""
+        targets = self.model.types.call_targets(call)
+        definition = self.model.gradients.definition(targets[0]) if len(targets) == 1 else None
+        if definition is None:
+            return None
+        skipped = 1 if targets[0].is_method and not targets[0].is_static else 0
+        parameters = [each.arg for each in (*definition.args.posonlyargs, *definition.args.args)][skipped:]
+        given = [*zip(parameters, call.args, strict=False)]
+        given += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
+        for parameter, value in given:
+            item = self.found.get(value.id) if isinstance(value, ast.Name) else None
+            if item is not None and item.sort is ItemKind.COUNT and takes_step(definition, parameter):
+                return item
         return None
 
     def _is_one(self, item: LoopItem) -> bool:
@@ -248,13 +295,15 @@ class _Input:
         near = any(
             isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) in used for value in given
         )
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
+            return False
         if (
             not near
             or self.model.types.type_of(call.func).tag is TypeTag.MODULE
             or self.model.gradients.gives_gradient(call)
         ):
             return False
-        return not self.model.effects.call_effect(call).quiet
+        return not (self.model.effects.call_effect(call).quiet or self._only_puts_together(call))
 
     def _changes_weights(self) -> bool:
         """Does the loop take gradient steps that may reach the network, or change its weights otherwise?"""
