@@ -425,8 +425,16 @@ def _mentioned(qualified: str) -> Iterator[NetworkPart]:
     elif qualified.startswith(("torch.", "builtins.", "numpy.", "math.")):
         if "dropout" in qualified:
             yield NetworkPart(PartKind.LAYER, DROPOUT)
+        elif holds_no_network(qualified):
+            yield NetworkPart(PartKind.MADE, qualified)
     elif models.callable_fact(qualified) is None:
         yield NetworkPart(PartKind.MADE, qualified)
+
+
+def holds_no_network(qualified: str) -> bool:
+    """Is it a class of distributions, whose instances have parameters, but no layers?"""
+    fact = models.callable_fact(qualified)
+    return fact is not None and fact.result.tag is TypeTag.DISTRIBUTION
 
 
 def unsure(parts: Iterable[NetworkPart]) -> Iterator[NetworkPart]:

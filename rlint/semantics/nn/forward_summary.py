@@ -204,6 +204,9 @@ class _Reader:
             self._doings(function).uses.update((root, method) for root in roots)
 
     def _value_call(self, func: ast.expr, function: Function) -> None:
+        if self.parts.analysis.names.is_self(func):
+            self._doings(function).uses.add(("forward", ""))
+            return
         roots = self._roots(func)
         if roots is None:
             self._doings(function).opaque = True

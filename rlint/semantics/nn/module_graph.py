@@ -12,7 +12,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
-from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, PartKind, is_layer
+from rlint.semantics.nn.architecture import UNKNOWN, NetworkPart, PartKind, holds_no_network, is_layer
 from rlint.semantics.nn.forward_summary import ForwardSummary
 
 _DEPTH = 16
@@ -208,7 +208,7 @@ class _Reading:
             self._add_all(parts, _Place(module.module), method, sure=False)
         elif is_layer(models.canonical(path)):
             self._add_layer(models.canonical(path), sure=sure)
-        else:
+        elif not holds_no_network(models.canonical(path)):
             self.unknown()
 
     def _add_returned(
