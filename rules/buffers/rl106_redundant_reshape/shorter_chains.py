@@ -54,8 +54,14 @@ def _shown(link: Link) -> str:
 # -- the first is lost -------------------------------------------------------------------------
 
 
-def _without_first(first: Link, last: Link, model: SemanticModel) -> Shorter:
+def _without_first(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     """`x.flatten().reshape(n, 4)`"""
+    if (
+        last.is_method
+        and not first.is_method
+        and model.types.type_of(first.of).tag not in (*ARRAYS, TypeTag.UNKNOWN)
+    ):
+        return None  # a list has no such method: the function turns it into an array
     message = (
         f"{_shown(first)} in front of {_shown(last)} is of no use: the values keep their order without it"
     )
