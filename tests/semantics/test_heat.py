@@ -143,6 +143,20 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
         ),
         ("def act(x):\n    if bad(x):\n        raise ValueError(work())\n    return x", Heat.COLD),
         ("def act(x):\n    if bad(x):\n        text = work()\n        raise ValueError(text)", Heat.COLD),
+        (
+            "def act(x):\n    if bad(x):\n        try:\n            work()\n"
+            "        finally:\n            raise ValueError(x)\n    return x",
+            Heat.COLD,
+        ),
+        (
+            "def act(x):\n    if bad(x):\n        work()\n        with lock:\n"
+            "            raise ValueError(x)\n    return x",
+            Heat.COLD,
+        ),
+        (
+            "def act(x):\n    if bad(x):\n        work()\n        if x:\n            raise ValueError(x)",
+            Heat.HOT,
+        ),
         ("def act(x):\n    assert x > 0, work()", Heat.COLD),
         ("def act(x):\n    assert work()", Heat.HOT),
     ],

@@ -226,7 +226,15 @@ _FIRST_CALL = Condition(GuardKind.ONCE, Heat.COLD)
 
 
 def _raises(block: list[ast.stmt]) -> bool:
-    return isinstance(block[-1], ast.Raise)
+    """Whether a block ends in `raise`, be it in a `with` or after a `try` whose `finally` does."""
+    match block[-1]:
+        case ast.Raise():
+            return True
+        case ast.Try(finalbody=[_, *_] as last) | ast.With(body=last) | ast.AsyncWith(body=last):
+            return _raises(last)
+        case ast.If(body=body, orelse=[_, *_] as otherwise):
+            return _raises(body) and _raises(otherwise)
+    return False
 
 
 def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
