@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rlint.findings import Heat
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.frequency.by_hand import ByHand
 from rlint.semantics.frequency.guards import OFTEN, GuardKind
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
@@ -75,6 +76,7 @@ class Condition(NamedTuple):
     period: int | None = None
     decider: str = ""
     is_parameter: bool = False
+    is_own: bool = False
 
 
 class Conditions:
@@ -83,6 +85,7 @@ class Conditions:
     def __init__(self, syntax: SyntaxIndex, definitions: ReachingDefinitions) -> None:
         self.syntax = syntax
         self.definitions = definitions
+        self.by_hand = ByHand(syntax, definitions)
 
     def of(self, test: ast.expr, *, taken: bool) -> Condition | None:
         """Return what has to come true for a test to hold (`taken`), or not to; None where that is so in
@@ -92,7 +95,10 @@ class Conditions:
         if modulo is not None:
             return self._interval(modulo, test, taken=taken)
         if isinstance(test, ast.Compare):
-            return self._compared(test, taken=taken) if len(test.ops) == 1 else Condition(GuardKind.OTHER)
+            if len(test.ops) != 1:
+                return Condition(GuardKind.OTHER)
+            kept = self._kept_by_hand(test, taken=taken)
+            return kept[0] if kept else self._compared(test, taken=taken)
         if isinstance(test, ast.Constant):
             return None if bool(test.value) is taken else Condition(GuardKind.SWITCH, Heat.COLD)
         name = (last_name(test) or "").lower().lstrip("_")
@@ -112,6 +118,7 @@ class Conditions:
             _cap_of(kind, name, taken=taken),
             decider=(last_name(test) or "") if is_decided else "",
             is_parameter=is_parameter,
+            is_own=is_decided and _is_own(test),
         )
 
     def meaning(self, test: ast.expr) -> ast.expr:
@@ -149,17 +156,42 @@ class Conditions:
                 share = bound.value if isinstance(bound.value, int) else 1
         elif taken:
             return None  # `step % n` holds in nearly every pass
-        period = self._period(modulo)
+        return self._after(modulo.right, self.text(modulo.left), share)
+
+    def _after(self, length: ast.expr, counter: str, share: int = 1) -> Condition | None:
+        """Return what holds each time that a counter has gone so far on (for a `share` of the passes)."""
+        period = self._period(length)
         if period is not None:
             period //= max(share, 1)
             if period < 2:
                 return None
-        return self._every_so_many(
-            self.text(modulo.left), self.text(modulo.right), period, last_name(modulo.right) or ""
+        found = self._every_so_many(counter, self.text(length), period, last_name(length) or "")
+        return found._replace(
+            is_parameter=isinstance(length, ast.Name) and self._is_parameter(length),
+            is_own=_is_own(length),
         )
 
-    def _period(self, modulo: ast.BinOp) -> int | None:
-        length = modulo.right
+    def _kept_by_hand(self, test: ast.Compare, *, taken: bool) -> tuple[Condition | None] | None:
+        """`if self.since >= n: self.since = 0`, `self.count = (self.count + 1) % n; if self.count == 0`, and
+        `step // n > last`: what it waits for; None for other comparisons.
+        """
+        op, left, right = test.ops[0], test.left, test.comparators[0]
+        if isinstance(op, (ast.Eq, ast.NotEq)) and isinstance(right, ast.Constant) and _is_read(left):
+            modulo = self.by_hand.modulo(left)
+            if modulo is not None:
+                return (self._interval(modulo, test, taken=taken),)
+        if taken is not isinstance(op, ast.NotEq):
+            length = self.by_hand.length(test)
+            if length is not None:
+                return (self._after(length, self.text(left)),)
+        match left:
+            case ast.BinOp(op=ast.FloorDiv()) if not isinstance(right, ast.Constant):
+                is_counted = any(_PROGRESS.search(word) for word in words_of(left.left))
+                if is_counted and isinstance(op, (ast.NotEq, ast.Gt) if taken else (ast.Eq, ast.LtE)):
+                    return (self._after(left.right, self.text(left.left)),)
+        return None
+
+    def _period(self, length: ast.expr) -> int | None:
         if isinstance(length, ast.Name):
             bindings = self.definitions.reaching(length)
             if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and bindings[0].value:
@@ -202,6 +234,8 @@ class Conditions:
         if any(_MOMENT.search(word) for word in words):
             is_turned = _AHEAD.search(names[0]) and not _AHEAD.search(names[1])
             return self._moment(test, reached=more is not bool(is_turned))
+        if isinstance(constant, int) and _is_read(left) and is_observation(names[0]):
+            return self.of(left, taken=more)
         if isinstance(constant, int) and _SWITCH.search(names[0]):
             return Condition(
                 GuardKind.SWITCH, _cap_of(GuardKind.SWITCH, names[0], taken=more)
@@ -223,6 +257,8 @@ class Conditions:
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
         if isinstance(constant, bool):
             return self.of(test.left, taken=constant is same)
+        if isinstance(constant, int) and _is_read(test.left) and is_observation(names[0]):
+            return self.of(test.left, taken=bool(constant) is same)  # `verbose == 1`
         if any(_RANK.search(name) for name in names):
             return Condition(GuardKind.RANK) if same else Condition(GuardKind.OTHER)
         is_last = _LAST.search(names[1]) and _COUNTER.search(names[0])
@@ -287,6 +323,14 @@ def _kind_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
 
 def _is_read(test: ast.expr) -> bool:
     return isinstance(test, (ast.Name, ast.Attribute))
+
+
+def _is_own(expression: ast.expr) -> bool:
+    """Whether an expression is an attribute of the object whose method it stands in."""
+    match expression:
+        case ast.Attribute(value=ast.Name(id="self")):
+            return True
+    return False
 
 
 def _cap_of(kind: GuardKind, name: str, *, taken: bool) -> Heat:

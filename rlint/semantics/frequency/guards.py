@@ -35,7 +35,8 @@ class Guard:
     constant. `loop` is the index of the innermost loop of the function that holds the condition, -1 for none.
     `cap` is the hottest that a line behind it can be, compared with that loop. `decider` is the last name of
     what decides where the file alone does not say: of a switch, or of the length of an interval;
-    `is_parameter` says that it is a parameter of the function around. `counts` is the index of the loop of
+    `is_parameter` says that it is a parameter of the function around, `is_own` that it is an attribute of the
+    object whose method that is. `counts` is the index of the loop of
     which it compares the variable, -1 for none: its passes are counted from the beginning of that loop.
     """
 
@@ -49,6 +50,7 @@ class Guard:
     decider: str = ""
     is_parameter: bool = False
     counts: int = -1
+    is_own: bool = False
 
     @property
     def is_usual(self) -> bool:

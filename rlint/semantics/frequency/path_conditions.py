@@ -42,6 +42,7 @@ class PathConditions:
         self._blocks: dict[ast.stmt, tuple[Guard, ...]] = {}  # by their first statements
         self._of_parts: dict[tuple[ast.AST, ast.AST | None], tuple[Guard, ...]] = {}
         self._of_tests: dict[tuple[ast.expr, bool], list[Guard]] = {}
+        self._asked: set[ast.expr] = set()
 
     def of(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that `node` stands behind in its function, innermost first. Those that hold in
@@ -177,6 +178,7 @@ class PathConditions:
             condition.decider,
             condition.is_parameter,
             self._counted(node) if condition.kind in _COUNTED else -1,
+            condition.is_own,
         )
 
     def _counted(self, node: ast.AST) -> int:
@@ -211,7 +213,30 @@ class PathConditions:
                 found = self._met(meaning, taken=taken, at=at or test, depth=depth + 1)
                 if not any(guard.kind is GuardKind.OTHER for guard in found):
                     return found
+            found = self._flagged(test, taken=taken, at=at or test, depth=depth)
+            if any(guard.kind is GuardKind.INTERVAL for guard in found):
+                return found
         return [self._guard(condition, at or test)] if condition is not None else []
+
+    def _flagged(self, test: ast.expr, *, taken: bool, at: ast.expr, depth: int) -> list[Guard]:
+        """What a flag waits for that is set elsewhere, as conditions of the place where it is read."""
+        means = self.conditions.by_hand.flag(test) if test not in self._asked else None
+        if means is None:
+            return []
+        self._asked.add(test)
+        if isinstance(means, ast.expr):
+            found = self._met(means, taken=taken, at=at, depth=depth + 1)
+        else:
+            place = self._guard(_UNKNOWN, at)
+            found = [
+                replace(guard, loop=place.loop, line=place.line, counts=-1)
+                for guard in (self.of(means) if taken else ())
+                if guard.kind is GuardKind.INTERVAL
+            ]
+        self._asked.discard(test)
+        if self.syntax.function(means) is not self.syntax.function(at):
+            found = [replace(guard, is_parameter=False) for guard in found]
+        return found
 
 
 _COUNTED = frozenset({GuardKind.INTERVAL, GuardKind.ONCE})

@@ -12,7 +12,7 @@ from rlint.models.value_type import UNKNOWN, TypeTag, either
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.conditions import is_observation
-from rlint.semantics.frequency.guards import Guard
+from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
@@ -156,7 +156,12 @@ def _is_number(value: ast.expr) -> bool:
 
 def _is_switch(guard: Guard, place: str) -> bool:
     """Whether a guard is one to be handed on; of parameters, those that are switches by their names."""
-    return not guard.is_parameter or guard.decider == place or is_observation(guard.decider)
+    return (
+        not guard.is_parameter
+        or guard.kind is GuardKind.INTERVAL
+        or guard.decider == place
+        or is_observation(guard.decider)
+    )
 
 
 def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,162 @@
+"""Intervals that are kept by hand: counters that are set back when they are full, flags set now and then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.syntax.assignments import value_assigned
+from rlint.syntax.scopes import BindingKind
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, SyntaxIndex
+from rlint.syntax.walk import descendants
+
+_UP = (ast.GtE, ast.Gt, ast.Eq)
+_DOWN = (ast.LtE, ast.Lt, ast.Eq)
+_MAKERS = frozenset({"__init__", "__post_init__"})
+_CONDITIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp)
+
+
+class ByHand:
+    """The counters and flags of one file."""
+
+    def __init__(self, syntax: SyntaxIndex, definitions: ReachingDefinitions) -> None:
+        self._syntax = syntax
+        self._definitions = definitions
+
+    def modulo(self, counter: ast.expr) -> ast.BinOp | None:
+        """Return the `(count + 1) % n` that a counter is set to in each pass."""
+        found = None
+        for value in self._values(counter):
+            match value:
+                case ast.Constant():
+                    pass
+                case ast.BinOp(op=ast.Mod()) if found is None and self._mentions(value.left, counter):
+                    found = value
+                case _:
+                    return None
+        return found
+
+    def length(self, test: ast.Compare) -> ast.expr | None:
+        """Return after how many passes a test holds that sets the counter back which it looks at:
+        `if self.since >= n: self.since = 0`, or `if self.left <= 0: self.left = n`. None for other tests.
+        """
+        counter, op, bound = test.left, test.ops[0], test.comparators[0]
+        if not isinstance(counter, (ast.Name, ast.Attribute)) or not isinstance(op, (*_UP, *_DOWN)):
+            return None
+        text = self._text(counter)
+        counted = self._counted.get(text)
+        if counted is None:
+            return None
+        set_to = self._set_back(test, text)
+        if set_to is None:
+            return None
+        if counted is ast.Add and isinstance(op, _UP) and _is_number(set_to, most=1):
+            return bound
+        if counted is ast.Sub and isinstance(op, _DOWN) and _is_number(bound, most=1):
+            return set_to
+        return None
+
+    def flag(self, test: ast.expr) -> ast.expr | ast.stmt | None:
+        """Return what a flag is set to, where that is a condition; where it is set to True behind some, and
+        back to False, the statement that sets it.
+        """
+        if not isinstance(test, (ast.Name, ast.Attribute)):
+            return None
+        given: list[tuple[ast.expr, ast.stmt]] = []
+        is_set_back = False
+        for value, statement in self._stores(test):
+            if value is None:
+                return None
+            if isinstance(value, ast.Constant) and not value.value:
+                is_set_back = is_set_back or self._is_in_the_pass(statement, test)
+            else:
+                given.append((value, statement))
+        if len(given) != 1:
+            return None
+        value, statement = given[0]
+        if isinstance(value, _CONDITIONS):
+            return value
+        is_on = isinstance(value, ast.Constant) and value.value is True
+        return statement if is_on and is_set_back else None
+
+    def _is_in_the_pass(self, statement: ast.stmt, test: ast.expr) -> bool:
+        """Whether a flag is put down again while the program goes on: in a method, or in the same loop."""
+        function = self._syntax.function(statement)
+        if isinstance(test, ast.Attribute):
+            return isinstance(function, FUNCTIONS) and function.name not in _MAKERS
+        return self._loop_around(statement) is self._loop_around(test)
+
+    def _loop_around(self, node: ast.AST) -> ast.AST | None:
+        for ancestor in self._syntax.ancestors(node):
+            if isinstance(ancestor, (*LOOPS, *FUNCTIONS)):
+                return ancestor
+        return None
+
+    def _set_back(self, test: ast.Compare, counter: str) -> ast.expr | None:
+        """What the branch that a test opens sets the counter to."""
+        child: ast.AST = test
+        for ancestor in self._syntax.ancestors(test):
+            if isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
+                child = ancestor
+                continue
+            if not isinstance(ancestor, ast.If) or child is not ancestor.test:
+                return None
+            for statement in ancestor.body:
+                if (
+                    isinstance(statement, ast.Assign)
+                    and len(statement.targets) == 1
+                    and self._text(statement.targets[0]) == counter
+                ):
+                    return statement.value
+            return None
+        return None
+
+    def _values(self, target: ast.expr) -> Iterator[ast.expr | None]:
+        for value, _ in self._stores(target):
+            yield value
+
+    def _stores(self, target: ast.expr) -> Iterator[tuple[ast.expr | None, ast.stmt]]:
+        """What a variable, or an attribute of `self`, is set to, with the statements that do; None for what
+        is no plain value.
+        """
+        if isinstance(target, ast.Name):
+            for binding in self._definitions.reaching(target):
+                is_plain = binding.kind is BindingKind.ASSIGN and not binding.path
+                if isinstance(binding.statement, ast.stmt):
+                    yield binding.value if is_plain else None, binding.statement
+        elif isinstance(target, ast.Attribute):
+            for store in self._attribute_stores.get(target.attr, ()):
+                parent = self._syntax.parents[store]
+                if isinstance(parent, ast.stmt):
+                    is_same = self._text(store) == self._text(target)
+                    yield value_assigned(store, self._syntax.parents) if is_same else None, parent
+
+    @cached_property
+    def _attribute_stores(self) -> dict[str, list[ast.Attribute]]:
+        found: dict[str, list[ast.Attribute]] = {}
+        for store in self._syntax.written.attribute_stores:
+            found.setdefault(store.attr, []).append(store)
+        return found
+
+    @cached_property
+    def _counted(self) -> dict[str, type[ast.operator]]:
+        """The variables and attributes that are counted up or down by one."""
+        found: dict[str, type[ast.operator]] = {}
+        for counting in self._syntax.of_type(ast.AugAssign):
+            assert isinstance(counting, ast.AugAssign)
+            if _is_number(counting.value, most=1) and isinstance(counting.op, (ast.Add, ast.Sub)):
+                found[self._text(counting.target)] = type(counting.op)
+        return found
+
+    def _mentions(self, expression: ast.expr, target: ast.expr) -> bool:
+        kind, text = type(target), self._text(target)
+        return any(isinstance(node, kind) and self._text(node) == text for node in descendants(expression))
+
+    def _text(self, node: ast.AST) -> str:
+        return self._syntax.text[slice(*self._syntax.positions.span(node))]
+
+
+def _is_number(node: ast.expr, *, most: int) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and abs(node.value) <= most

@@ -1,0 +1,117 @@
+"""An interval cools what stands behind it, kept by hand, or as long as a constructor is told."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from project_builder import build, expression
+from rlint.findings import Heat
+
+LEARNER = """
+    class DQNAgent:
+        def __init__(self, network{parameters}):
+            self.network = network
+            self.count = 0
+            self.since = 0
+            self.is_due = False
+{init}
+
+        def act(self, obs):
+            return self.network(obs)
+
+        def observe(self, step, obs):
+            self.count += 1
+{body}
+
+        def sync(self):
+            line()
+    """
+TRAIN = """
+    import argparse
+    import gymnasium
+    from learner import DQNAgent
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--target-update", type=int, default=500)
+    parser.add_argument("--replace", type=int, default=500)
+    parser.add_argument("--often", type=int, default=2)
+    args = parser.parse_args()
+    PERIOD = 500
+
+    def main():
+        env = gymnasium.make("CartPole-v1")
+        agent = DQNAgent({call})
+        for step in range(10000):
+            obs = env.step(agent.act(0))
+            agent.observe(step, obs)
+
+    main()
+    """
+
+
+def heat_of_sync(parameters: str, init: str, body: str, call: str) -> Heat:
+    """How hot a method is that an agent calls as `body` says, made with these parameters by such a call."""
+    learner = LEARNER.format(
+        parameters=parameters,
+        init=textwrap.indent(textwrap.dedent(init).strip(), " " * 12),
+        body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12),
+    )
+    models = build({"learner.py": learner, "train.py": TRAIN.format(call=call)})
+    model = models["learner.py"]
+    return model.frequency.heat_of(expression(model, "line()")).level
+
+
+@pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("if (step + 1) % self.every == 0: self.sync()", Heat.WARM),
+        ("if self.count % self.every == self.every - 1: self.sync()", Heat.WARM),
+        ("if step // self.every > self.last: self.sync()", Heat.WARM),
+        ("if step // self.every != (step - 1) // self.every: self.sync()", Heat.WARM),
+        ("self.since += 1\nif self.since >= self.every:\n    self.since = 0\n    self.sync()", Heat.WARM),
+        ("self.since += 1\nif self.since == self.every:\n    self.since = 0\n    self.sync()", Heat.WARM),
+        ("self.since += 1\nif self.since >= 100:\n    self.since = 0\n    self.sync()", Heat.WARM),
+        ("self.since += 1\nif self.since >= 100:\n    self.sync()\n    self.since = 0", Heat.WARM),
+        ("self.since += 1\nif self.since > 100:\n    self.sync()", Heat.HOT),
+        ("self.since += 1\nif self.since >= 2:\n    self.since = 0\n    self.sync()", Heat.HOT),
+        ("self.since -= 1\nif self.since <= 0:\n    self.since = 100\n    self.sync()", Heat.WARM),
+        ("self.since -= 1\nif self.since == 0:\n    self.since = self.every\n    self.sync()", Heat.WARM),
+        ("if self.count % self.every == 0: self.is_due = True\nif self.is_due:\n    self.sync()", Heat.HOT),
+        (
+            "self.is_due = self.count % self.every == 0\nif self.is_due:\n    self.sync()",
+            Heat.WARM,
+        ),
+        (
+            "if step % self.every == 0: self.is_due = True\nif self.is_due:\n    self.sync()\n"
+            "    self.is_due = False",
+            Heat.WARM,
+        ),
+        ("due = False\nif step % self.every == 0:\n    due = True\nif due:\n    self.sync()", Heat.WARM),
+        ("self.since = (self.since + 1) % self.every\nif self.since == 0:\n    self.sync()", Heat.WARM),
+    ],
+)
+def test_an_interval_that_is_written_otherwise(body: str, heat: Heat) -> None:
+    """Counters that are reset by hand, flags that are set at intervals, and whole parts of a count."""
+    assert heat_of_sync(", every=100", "self.every = every\nself.last = 0", body, "net") is heat
+
+
+@pytest.mark.parametrize(
+    ("parameters", "init", "test", "call", "heat"),
+    [
+        (", render=False", "self.render = render", "self.render", "net", Heat.COLD),
+        (", render=False", "self.show = render", "self.show", "net, True", Heat.HOT),
+        (", render=False", "self.render = render", "self.render", "net, True", Heat.HOT),
+        (", verbose=0", "self.verbose = verbose", "self.verbose > 0", "net", Heat.COLD),
+        (", verbose=0", "self.verbose = verbose", "self.verbose == 1", "net", Heat.COLD),
+        (", verbose=0", "self.verbose = verbose", "self.verbose >= 1", "net, verbose=1", Heat.COLD),
+        (", draw_debug=False", "self._draw_debug = draw_debug", "self._draw_debug", "net", Heat.COLD),
+        (", use_gae=False", "self.use_gae = use_gae", "self.use_gae", "net", Heat.HOT),
+        (", is_plotted=True", "self.plot = is_plotted", "self.plot", "net", Heat.HOT),
+    ],
+)
+def test_switches_that_a_constructor_is_given(
+    parameters: str, init: str, test: str, call: str, heat: Heat
+) -> None:
+    """What is shown on request alone is cold where no call that makes the object requests it."""
+    assert heat_of_sync(parameters, init, f"if {test}: self.sync()", call) is heat
