@@ -141,6 +141,9 @@ class ScalarRewardLoop(Rule):
             )
         elif isinstance(node, ast.For):
             recurrence = tensor_recurrence(node, model)
+            around = model.parent(node)
+            if recurrence is not None and isinstance(around, ast.For) and tensor_recurrence(around, model):
+                return  # said of the loop around it
             if recurrence is not None and recurrence.by_rows:
                 yield self._rows(node, recurrence, model)
             elif recurrence is not None:
@@ -155,12 +158,23 @@ class ScalarRewardLoop(Rule):
                 )
 
     def _rows(self, loop: ast.For, recurrence: Recurrence, model: SemanticModel) -> Finding:
+        held = model.source.text(recurrence.held)
+        if recurrence.by_pairs:
+            return self.finding(
+                model,
+                loop,
+                f"Operations of torch run on one row of `{held}` for each pair of steps: the number of "
+                "operations grows with the square of the length, and each costs its start",
+                advice="Go through the steps once, from the back (a lambda return is "
+                "`ret = r[t] + gamma * ((1 - lam) * v[t + 1] + lam * ret)`), or compute all steps of one "
+                "distance at once: `table[:, :-n]`",
+            )
         return self.finding(
             model,
             loop,
             f"Each step of the recurrence runs {recurrence.operations} operations of torch on one row of "
-            f"`{model.source.text(recurrence.held)}`: where rows are short, to start them (kernels, on an "
-            "accelerator) takes longer than to compute them",
+            f"`{held}`: where rows are short, to start them (kernels, on an accelerator) takes longer than "
+            "to compute them",
             advice="Take the tensors out once, before the loop (`.cpu().numpy()`, of what carries no "
             "gradient), compute row by row with numpy, and make one tensor of the results",
         )

@@ -9,24 +9,27 @@ from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, descendants, 
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
 _FEWEST_TENSORS = 2
+_FEWEST_OPERATIONS = 2
+_OF_LANGUAGE_MODELS = ("AutoTokenizer", "tokenizer", "eos_token_id", "pad_token_id")
 _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.empty", "torch.zeros"}
 
 
 @frozen
 class Recurrence:
     """The tensor that a recurrence goes through, number by number or row by row. `operations` is how many
-    sums, differences and products each step takes.
+    sums, differences and products each step takes; `by_pairs`: the operations run for each pair of steps.
     """
 
     held: ast.expr
     by_rows: bool
     operations: int
+    by_pairs: bool = False
 
 
 def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     """The recurrence that a loop computes over the steps of a tensor, backwards or forwards."""
     counters = _counters(loop, model)
-    if counters is None or not _recurs(loop):
+    if counters is None or not (_recurs(loop, counters) or _weighs_later(loop, counters)):
         return None
     names = {
         node.id if isinstance(node, ast.Name) else node.attr
@@ -37,8 +40,18 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
         return None
     operations = sum(map(_operations, loop.body))
     rows: list[ast.expr] = []
+    columns = 0
+    inner = {
+        name for part in descendants(loop) if isinstance(part, ast.For) for name in _counted(part, model)
+    }
     for node in descendants(loop):
         match node:
+            case ast.Subscript(value=held, slice=ast.Tuple() as index, ctx=ast.Load()) if _is_tensor(
+                held, model
+            ):
+                if _is_column(index, counters | inner):
+                    rows.append(held)
+                    columns += 1
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
                     return Recurrence(held, by_rows=False, operations=operations)
@@ -47,14 +60,22 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     for held, item in _iterated(loop.iter, loop.target, model):
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return Recurrence(held, by_rows=False, operations=operations)
-    if len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
+    if not columns and len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
         return None  # the rest is numbers, or something nobody knows
-    return Recurrence(rows[0], by_rows=True, operations=operations)
+    if not rows or operations < _FEWEST_OPERATIONS:
+        return None
+    if columns and model.program.mentions(*_OF_LANGUAGE_MODELS):
+        return None  # a column per token: some milliseconds beside a generation and a step of such a model
+    return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=_is_of_pairs(loop, counters))
 
 
 def _operations(node: ast.AST) -> int:
     """How many operators there are, apart from those that compute an index."""
-    parts = [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node)
+    parts = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.Subscript):
+        parts = [node.value]
+    elif isinstance(node, ast.For):
+        parts = list(node.body)
     return isinstance(node, ast.BinOp) + sum(map(_operations, parts))
 
 
@@ -72,6 +93,17 @@ def _counters(loop: ast.For, model: SemanticModel) -> set[str] | None:
     return set()
 
 
+def _counted(loop: ast.For, model: SemanticModel) -> set[str]:
+    return _counters(loop, model) or set()
+
+
+def _is_column(index: ast.Tuple, counters: set[str]) -> bool:
+    """True for `[:, t]` and `[:, t + 1, :, n]`: one step of all sequences, along a later axis."""
+    steps = [part for part in index.elts if _is_step(part, counters)]
+    rest = [part for part in index.elts if not _is_step(part, counters)]
+    return bool(steps) and any(isinstance(part, ast.Slice) for part in rest)
+
+
 def _is_step(index: ast.expr, counters: set[str]) -> bool:
     """`t`, `t + 1`."""
     match index:
@@ -80,17 +112,21 @@ def _is_step(index: ast.expr, counters: set[str]) -> bool:
     return False
 
 
-def _recurs(loop: ast.For) -> bool:
-    """Does each pass compute a product with what the pass before it computed?"""
+def _recurs(loop: ast.For, counters: set[str]) -> bool:
+    """Whether each pass computes a product with what the pass before it computed."""
     assigned: dict[str, list[ast.expr]] = {}
+    multiplied = any(_is_multiplied(statement) for statement in loop.body)
     for node in descendants(loop):
         if not isinstance(node, ast.Assign):
             continue
         for target in node.targets:
             if isinstance(target, ast.Name):
                 assigned.setdefault(target.id, []).append(node.value)
-            elif isinstance(target, ast.Subscript) and _reads_neighbour(target, node.value):
-                return True
+            elif isinstance(target, ast.Subscript):
+                if _reads_neighbour(target, node.value):
+                    return True
+                if multiplied and _is_step(target.slice, counters) and _reads_neighbour(target, loop):
+                    return True  # by way of a variable: `later = returns[t + 1] if t < last else 0`
     return any(
         _is_multiplied(value)
         and name in {node.id for node in descendants(value) if isinstance(node, ast.Name)}
@@ -99,19 +135,48 @@ def _recurs(loop: ast.For) -> bool:
     )
 
 
-def _is_multiplied(value: ast.expr) -> bool:
+def _is_of_pairs(loop: ast.For, counters: set[str]) -> bool:
+    """Whether a second loop runs from each step to the end, or back to the start."""
+    return any(isinstance(inner, ast.For) and _ends_by(inner, counters) for inner in loop.body)
+
+
+def _ends_by(inner: ast.For, counters: set[str]) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in counters for node in descendants(inner.iter))
+
+
+def _weighs_later(loop: ast.For, counters: set[str]) -> bool:
+    """Whether an inner loop adds up products over the later steps: `ret += lam**n * x[:, t + n]`."""
+    for inner in loop.body:
+        if not isinstance(inner, ast.For):
+            continue
+        if not _ends_by(inner, counters):
+            continue
+        for node in descendants(inner):
+            match node:
+                case ast.AugAssign(op=ast.Add(), value=value) if _is_multiplied(value):
+                    return True
+    return False
+
+
+def _is_multiplied(value: ast.AST) -> bool:
     return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) for node in descendants(value))
 
 
-def _reads_neighbour(target: ast.Subscript, value: ast.expr) -> bool:
-    """`returns[t] = rewards[t] + gamma * returns[t + 1]`."""
+def _reads_neighbour(target: ast.Subscript, value: ast.AST) -> bool:
+    """True for `returns[t] = rewards[t] + gamma * returns[t + 1]`, along whatever axis."""
     neighbours = [
         node
         for node in descendants(value)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.BinOp)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and any(isinstance(part, ast.BinOp) for part in _axes(node.slice))
     ]
     held = ast.dump(target.value) if neighbours else ""
     return any(ast.dump(node.value) == held for node in neighbours)
+
+
+def _axes(index: ast.expr) -> list[ast.expr]:
+    return index.elts if isinstance(index, ast.Tuple) else [index]
 
 
 def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
