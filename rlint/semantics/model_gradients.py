@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from functools import partial
+from functools import cached_property, partial
 
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.leaving_values import LeavingValues
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_nn import NetworkQueries
@@ -16,7 +17,7 @@ from rlint.semantics.model_symbols import FileSymbols
 from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.autograd import Autograd, AutogradCallers, leaves_autograd_alone
 from rlint.semantics.nn.forward_calls import ForwardCalls
-from rlint.semantics.nn.gradient_flow import GradientFlow
+from rlint.semantics.nn.gradient_flow import GradientFlow, TracedGradient
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.syntax.syntax_index import Function
@@ -47,6 +48,9 @@ class GradientQueries:
         )
         self._forwards = ForwardCalls(program.heat)
         self._gradients = GradientFlow(analysis, self._autograd, program.index)
+        self._analysis = analysis
+        self._program = program
+        self._traced: dict[ast.expr, TracedGradient] = {}
         self._sinks: dict[ast.expr, tuple[Sink[SinkKind], ...]] = {}
         self._contained: dict[ast.expr, tuple[Sink[SinkKind], ...]] = {}
         self._giving: dict[ast.Call, bool] = {}
@@ -101,6 +105,19 @@ class GradientQueries:
         if known is None:
             known = self._contained[expression] = self._gradients.ends(expression)
         return known
+
+    def traced(self, expression: ast.expr) -> TracedGradient:
+        """The same where the value leaves its function, too: at the callers, where attributes are read, and
+        in the functions that it is handed to. Dearer than `sinks`: ask it last.
+        """
+        known = self._traced.get(expression)
+        if known is None:
+            known = self._traced[expression] = self._gradients.traced(expression, self._leaving)
+        return known
+
+    @cached_property
+    def _leaving(self) -> LeavingValues:
+        return LeavingValues(self._analysis, self._program.program_symbols)
 
     def variable_sinks(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """The same for what a variable holds, from the place on where the name binds or reads it."""

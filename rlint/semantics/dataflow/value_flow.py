@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from rlint import models
 from rlint.enums import Enum
@@ -14,11 +14,13 @@ from rlint.semantics.dataflow.def_use import is_captured
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.assignments import targets_of
 from rlint.syntax.scopes import Binding, BindingKind, Scope
+from rlint.syntax.syntax_index import Function
 from rlint.syntax.value_use import SyntacticUse, UseKind, use_of
 
 MOST_USES = 400
 """Places that are looked at for one value."""
 _MOST_READS = 10 * MOST_USES  # by which they are met, each perhaps from many bindings
+_DEEPEST = 4  # calls that a value is followed into, one inside of the other
 _CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
 
 Label = TypeVar("Label")
@@ -32,6 +34,9 @@ class Cause(Enum):
     CLASS_BODY = "it becomes an attribute of a class"
     OBJECT = "it is stored in an object or in a container that others may read"
     DYNAMIC = "the syntax around it is not followed"
+    CALLERS = "nobody knows who calls the function that returns it"
+    ELSEWHERE = "code of another file goes on with it"
+    TOO_DEEP = "it is handed on from function to function too often"
 
 
 @frozen
@@ -42,29 +47,64 @@ class Sink(Generic[Label]):
     label: Label
 
 
+class TupleItem(int):
+    """The place of a value in a tuple that holds other values besides."""
+
+
+@frozen
+class Onward:
+    """The expressions by which a value goes on that has left its function. They are all of them if
+    `assumes` holds, "" where nothing is assumed; a `cause` says why they are not known.
+    """
+
+    nodes: tuple[ast.expr, ...] = ()
+    assumes: str = ""
+    cause: Cause | None = None
+
+
+class Beyond(Protocol):
+    """Knows where values go on that leave a function."""
+
+    def returned_to(self, function: Function) -> Onward:
+        """The calls that a function gives its results to."""
+
+    def read_from(self, attribute: ast.Attribute) -> Onward:
+        """The places that read what an attribute of an object is set to, or holds."""
+
+
 class ValueFlow(Generic[Label]):
-    """Follows a value forwards, through assignments, unpacking, containers, loops and comprehensions.
+    """Follows a value forwards, through assignments, unpacking, containers, loops and comprehensions; and,
+    where `beyond` is given, out of the function: to its callers, and to the reads of attributes.
 
     What a use means is told by who asks: `sinks` gives the kinds of uses that end the walk, with their
     labels; a kind that is not in it is followed to what is around, by the method of a subclass that is
     named after it (`attribute`, `method`, `item`, `element`, `operand`, `argument`, `called`). Where the walk
     gives up, `given_up` has the label of the cause, so that "unknown" is an answer as well.
 
-    `part` is the one item of a tuple that carries the value (`values, indices = x.max(1)`).
+    `part` is the one item of a tuple that carries the value (`values, indices = x.max(1)`). A value that a
+    subclass follows into a function (`enter`) comes back out at the call that it went in by.
     """
 
     through_containers: ClassVar = True
     """Is what is put into a local container followed to where the container goes?"""
 
     def __init__(
-        self, analysis: FileAnalysis, sinks: Mapping[UseKind, Label], given_up: Mapping[Cause, Label]
+        self,
+        analysis: FileAnalysis,
+        sinks: Mapping[UseKind, Label],
+        given_up: Mapping[Cause, Label],
+        beyond: Beyond | None = None,
     ) -> None:
         self._sinks = sinks
         self._given_up = given_up
         self.analysis = analysis
         self.syntax = analysis.syntax
         self._found: list[Sink[Label]] = []
-        self._pending: list[tuple[ast.AST, int | None]] = []
+        self.beyond = beyond
+        self.assumed: dict[str, None] = {}
+        """What must be true for the sinks to be all: clauses after "if"."""
+        self._pending: list[tuple[ast.AST, int | None, tuple[ast.Call, ...]]] = []
+        self._inside: tuple[ast.Call, ...] = ()  # the calls by which the functions were entered
         self._seen: set[object] = set()
         self._reads = 0
 
@@ -83,10 +123,10 @@ class ValueFlow(Generic[Label]):
     def _walk(self) -> Iterator[Sink[Label]]:
         yield from self._new_ones()
         while self._pending:
-            node, part = self._pending.pop()
-            if (node, part) in self._seen:
+            node, part, self._inside = step = self._pending.pop()
+            if step in self._seen:
                 continue
-            self._seen.add((node, part))
+            self._seen.add(step)
             if len(self._seen) > MOST_USES:
                 self._pending.clear()
                 self.give_up(node, Cause.TOO_MANY)
@@ -102,6 +142,9 @@ class ValueFlow(Generic[Label]):
         if use.kind is UseKind.ELEMENT and (targets := targets_of(use.node, self.syntax.parents)):
             for target in targets:  # `a, b = value, other`
                 self.follow_target(target, use.part, use.at)
+            return
+        if use.kind is UseKind.RETURNED and self.beyond is not None:
+            self._return(use, self.beyond)
             return
         label = self._sinks.get(use.kind)
         if label is not None:
@@ -144,6 +187,10 @@ class ValueFlow(Generic[Label]):
         """`value(x)`: follow the result."""
         self.follow(use.at)
 
+    def result(self, call: ast.expr, part: int | None) -> None:
+        """A call that gives back the value: follow its result."""
+        self.follow(call, part)
+
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
         """The uses of a variable that may read what a binding gave it."""
         return self.analysis.readers(binding, scope)
@@ -152,7 +199,22 @@ class ValueFlow(Generic[Label]):
 
     def follow(self, node: ast.AST, part: int | None = None) -> None:
         """Go on with the value of a node."""
-        self._pending.append((node, part))
+        self._pending.append((node, part, self._inside))
+
+    def enter(self, call: ast.Call, function: Function, parameter: str) -> None:
+        """Go on with a value inside of a function that a call hands it to."""
+        inside = self._inside
+        if call in inside:  # a recursive call adds nothing new
+            self._inside = inside[: inside.index(call) + 1]
+        elif len(inside) >= _DEEPEST:
+            self.give_up(call, Cause.TOO_DEEP)
+            return
+        else:
+            self._inside = (*inside, call)
+        scope = self.syntax.scopes[function]
+        binding = next(b for b in scope.bindings[parameter] if b.kind is BindingKind.PARAMETER)
+        self.follow_variable(binding, scope)
+        self._inside = inside
 
     def reach(self, node: ast.AST, label: Label) -> None:
         """Note a sink."""
@@ -172,7 +234,7 @@ class ValueFlow(Generic[Label]):
                     if part is None or index == part or isinstance(element, ast.Starred):
                         self.follow_target(element, None, statement)
                     else:
-                        self.other_part(element)
+                        self.other_part(element, part)
             case ast.Starred(value=value):
                 self.follow_target(value, None, statement)
             case ast.Name():
@@ -182,12 +244,14 @@ class ValueFlow(Generic[Label]):
                     self.give_up(target, Cause.DYNAMIC)
                 else:
                     self.follow_variable(binding, scope, part)
-            case ast.Subscript(value=ast.Name() as container):
+            case ast.Subscript(value=ast.Name() | ast.Attribute() as container):
                 self.follow_container(container, target)
+            case ast.Attribute() if self.beyond is not None:
+                self._store(target, self.beyond)
             case _:
                 self.give_up(target, Cause.OBJECT)
 
-    def other_part(self, element: ast.expr) -> None:
+    def other_part(self, element: ast.expr, part: int) -> None:
         """A target that gets another item of the tuple than the one that carries the value."""
 
     def follow_container(self, container: ast.expr, node: ast.expr) -> None:
@@ -201,13 +265,16 @@ class ValueFlow(Generic[Label]):
                 for binding in bindings:
                     self.follow_variable(binding, scope)
                 return
-        self.give_up(node, Cause.OBJECT)
+        if known and isinstance(container, ast.Attribute) and self.beyond is not None:
+            self._store(container, self.beyond)
+        else:
+            self.give_up(node, Cause.OBJECT)
 
     def follow_variable(self, binding: Binding, scope: Scope, part: int | None = None) -> None:
         """Go on with all places that may read what a binding gave its variable."""
-        if (binding, part) in self._seen:
+        if (binding, part, self._inside) in self._seen:
             return
-        self._seen.add((binding, part))
+        self._seen.add((binding, part, self._inside))
         if scope.is_class:
             self.give_up(binding.node, Cause.CLASS_BODY)
             return
@@ -224,6 +291,37 @@ class ValueFlow(Generic[Label]):
                 self.give_up(read, Cause.CAPTURED)
             else:
                 self.follow(read, part)
+
+    # -- out of the function -------------------------------------------------------------------
+
+    def _return(self, use: SyntacticUse, beyond: Beyond) -> None:
+        function = self.syntax.function(use.at)
+        if self._inside:
+            call, self._inside = self._inside[-1], self._inside[:-1]
+            self.result(call, use.part)
+        elif function is None:
+            self.give_up(use.at, Cause.DYNAMIC)
+        else:
+            onward = beyond.returned_to(function)
+            if self._may_go_on(use.at, onward):
+                for each in onward.nodes:
+                    self.result(each, use.part)
+
+    def _store(self, attribute: ast.Attribute, beyond: Beyond) -> None:
+        onward = beyond.read_from(attribute)
+        if self._may_go_on(attribute, onward):
+            inside, self._inside = self._inside, ()  # whoever calls what reads it
+            for read in onward.nodes:
+                self.follow(read)
+            self._inside = inside
+
+    def _may_go_on(self, node: ast.AST, onward: Onward) -> bool:
+        if onward.cause is not None:
+            self.give_up(node, onward.cause)
+            return False
+        if onward.assumes:
+            self.assumed[onward.assumes] = None
+        return True
 
     # -- a step for each kind of use -----------------------------------------------------------
 

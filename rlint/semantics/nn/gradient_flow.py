@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Protocol
 
+from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
 from rlint.models.value_type import Type, TypeTag
-from rlint.semantics.dataflow.value_flow import Sink
+from rlint.semantics.dataflow.value_flow import Beyond, Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
@@ -18,6 +19,21 @@ from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
 from rlint.syntax.scopes import BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
+
+
+@frozen
+class TracedGradient:
+    """Everything that becomes of a gradient, in the whole program as far as it is seen: `sinks`, which are
+    all if each of the clauses `assumed` holds.
+    """
+
+    sinks: tuple[Sink[SinkKind], ...]
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> frozenset[SinkKind]:
+        """What becomes of it, the places left out."""
+        return frozenset(sink.label for sink in self.sinks)
 
 
 class Project(Protocol):
@@ -66,6 +82,14 @@ class GradientFlow:
     def each_outlet(self, expression: ast.expr) -> Iterator[Sink[SinkKind]]:
         """The same, one after the other as the walk finds it: for who looks for one alone."""
         return GradientTrace(self).of(expression)
+
+    def traced(self, expression: ast.expr, beyond: Beyond) -> TracedGradient:
+        """Everything that becomes of it where it leaves the function, too: at the callers, where attributes
+        are read, and in the functions that it is handed to.
+        """
+        trace = GradientTrace(self, beyond)
+        sinks = tuple(dict.fromkeys(trace.of(expression)))
+        return TracedGradient(sinks, tuple(trace.assumed))
 
     def variable_outlets(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """What becomes of the gradient that a variable carries from where it is bound, or read, on."""

@@ -9,7 +9,7 @@ from rlint.enums import Enum
 from rlint.models import gradient_rules as facts
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.value_flow import Cause, ValueFlow
+from rlint.semantics.dataflow.value_flow import Beyond, Cause, TupleItem, ValueFlow
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
 from rlint.syntax.value_use import SyntacticUse, UseKind
@@ -64,14 +64,17 @@ _GIVEN_UP = {
     Cause.DYNAMIC: SinkKind.HANDED,
     Cause.CLASS_BODY: SinkKind.STORED,
     Cause.OBJECT: SinkKind.STORED,
+    Cause.CALLERS: SinkKind.RETURNED,
+    Cause.ELSEWHERE: SinkKind.HANDED,
+    Cause.TOO_DEEP: SinkKind.HANDED,
 }
 
 
 class GradientTrace(ValueFlow[SinkKind]):
     """One walk from a value that carries a gradient to all that is made of it."""
 
-    def __init__(self, gradients: GradientFlow) -> None:
-        super().__init__(gradients.analysis, _SINKS, _GIVEN_UP)
+    def __init__(self, gradients: GradientFlow, beyond: Beyond | None = None) -> None:
+        super().__init__(gradients.analysis, _SINKS, _GIVEN_UP, beyond)
         self.gradients = gradients
 
     def _compute(self, node: ast.AST, item: int | None = None) -> None:
@@ -88,9 +91,24 @@ class GradientTrace(ValueFlow[SinkKind]):
     called = operand
     """A value that is called: a network that was made of it, at most."""
 
-    def other_part(self, element: ast.expr) -> None:
+    def other_part(self, element: ast.expr, part: int) -> None:
         """Note the indices that come with the values."""
-        self.reach(element, SinkKind.INDEX)
+        if not isinstance(part, TupleItem):
+            self.reach(element, SinkKind.INDEX)
+
+    def element(self, use: SyntacticUse) -> None:
+        """Follow the collection; of a tuple that leaves the function, the one item."""
+        around = use.at
+        if self.beyond is not None and isinstance(around, ast.Tuple) and use.node in around.elts:
+            index = around.elts.index(use.node)
+            if not any(isinstance(one, ast.Starred) for one in around.elts[: index + 1]):
+                self.follow(around, TupleItem(index))
+                return
+        self.follow(around)
+
+    def result(self, call: ast.expr, part: int | None) -> None:
+        """Follow what a call gives back, if torch records it there."""
+        self._compute(call, part)
 
     def attribute(self, use: SyntacticUse) -> None:
         """See whether the attribute belongs to the graph still."""
@@ -150,7 +168,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         if use.part is not None and isinstance(subscript.slice, ast.Constant):
             if subscript.slice.value == use.part:
                 self._compute(subscript)
-            else:
+            elif not isinstance(use.part, TupleItem):
                 self.reach(subscript, SinkKind.INDEX)
         else:
             self._compute(subscript)
@@ -252,6 +270,9 @@ class GradientTrace(ValueFlow[SinkKind]):
         if function is None:
             outlet = SinkKind.DETACHED if parameter in target.releases else SinkKind.HANDED
             self.reach(call, outlet)
+            return
+        if self.beyond is not None:
+            self.enter(call, function, parameter)
             return
         for left in self.gradients.parameter_outlets(function, parameter):
             if left.label is SinkKind.RETURNED:

@@ -66,7 +66,7 @@ There is no fix where the statement computes something that is learned from.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rlint.rule import (
     Applicability,
@@ -90,10 +90,11 @@ from rlint.rules.networks._shared.no_grad import (
     under_no_grad,
     value_of,
 )
-from rlint.rules.networks.rl301_inference_with_grad.at_callers import sinks_beyond
+from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
 
 ADVICE = "Run the forward under `torch.no_grad()`"
+NOTHING_TAKEN = "no gradient of the result is taken"
 MANY = frozenset(
     """batch states observations frames images sequences sequence ids tokens completions prompts trajectories
     rollouts rollout inputs transitions segments""".split()
@@ -141,30 +142,23 @@ class InferenceWithGrad(Rule):
             return
         names = list(dict.fromkeys(model.source.text(call.func) for call in run))
         outlets = {left.label for call in run for left in model.gradients.sinks(call)}
-        what = LEAVES[outlets.pop()] if len(outlets) == 1 else "no gradient of the result is taken"
+        what = LEAVES[outlets.pop()] if len(outlets) == 1 else NOTHING_TAKEN
         records = "records a graph" if len(names) == 1 else "record graphs"
         message = f"{joined(names)} {records} that nothing uses: {what}"
-        yield self.finding(model, node, message, fix=build_fix(statements, model), advice=ADVICE)
+        yield self.finding(model, node, message, fix=build_fix(statements, is_idle, model), advice=ADVICE)
 
     def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Look at a forward whose result leaves the function, if its callers cut it off."""
-        if not isinstance(model.parent(call), ast.Assign) or not records(call, model):
+        """Look at a forward whose result leaves the function, if all that get it cut it off."""
+        statement = model.syntax.statement(call)
+        if value_of(statement) is None or not is_worth_it(call, model) or not is_cut_off_later(call, model):
             return
-        if model.frequency.heat_of(call).level is not Heat.HOT or leaves_something(call, model):
+        if outermost_calls(statement, is_cut_off_later, model)[0] is not call:
             return
-        beyond = sinks_beyond(call, model)
-        if beyond is not None:
-            outlets, assumption = beyond
-            what = LEAVES[next(iter(outlets))] if len(outlets) == 1 else "no gradient of the result is taken"
-            message = f"`{model.source.text(call.func)}` records a graph that nothing uses: {what}"
-            yield self.finding(model, call, message, advice=ADVICE, assumes=assumption)
-
-
-def records(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call surely run a network with autograd on?"""
-    if isinstance(call.func, ast.Call) or not model.gradients.gives_gradient(call):
-        return False
-    return model.gradients.autograd_at(call) is Autograd.ON and not model.nn.runs_frozen(call)
+        traced = model.gradients.traced(call)
+        what = LEAVES[next(iter(traced.labels))] if len(traced.labels) == 1 else NOTHING_TAKEN
+        message = f"`{model.source.text(call.func)}` records a graph that nothing uses: {what}"
+        fix = build_fix([statement], is_cut_off_later, model, traced=True)
+        yield self.finding(model, call, message, fix=fix, advice=ADVICE, assumes=" and ".join(traced.assumed))
 
 
 def is_idle(call: ast.Call, model: SemanticModel) -> bool:
@@ -218,11 +212,19 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     return bool(words & MANY) and not words & SINGLE
 
 
-def build_fix(run: Sequence[ast.stmt], model: SemanticModel) -> Fix | None:
-    """Put the statements under `no_grad`."""
+def build_fix(
+    run: Sequence[ast.stmt],
+    holds: Callable[[ast.Call, SemanticModel], bool],
+    model: SemanticModel,
+    *,
+    traced: bool = False,
+) -> Fix | None:
+    """Put the statements with the forwards for which `holds` is true under `no_grad`."""
     doubts: dict[str, None] = {}
+    if traced:
+        doubts["No gradient may be taken of the result where it has left the function"] = None
     for statement in run:
-        forwards = outermost_calls(statement, is_idle, model)
+        forwards = outermost_calls(statement, holds, model)
         lost = loses_gradient(statement, forwards, model)
         if lost is None:
             return None

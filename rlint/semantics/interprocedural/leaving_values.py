@@ -1,0 +1,171 @@
+"""Where values go on that leave a function: at its callers, and where attributes of its object are read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from rlint.semantics.dataflow.value_flow import Cause, Onward
+from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
+from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
+from rlint.syntax.scopes import Scope
+from rlint.syntax.syntax_index import Function
+
+_MOST = 24
+"""Places at which one value goes on that leaves a function."""
+_CALLED_UNSEEN = frozenset({"forward", "__call__"})
+_RECEIVERS = ("builtins.staticmethod", "builtins.classmethod")
+_TURNS_AUTOGRAD = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
+
+
+class LeavingValues:
+    """Finds them in one file; what other files do is a cause to give up, or something to assume."""
+
+    def __init__(self, analysis: FileAnalysis, symbols: ProgramSymbols) -> None:
+        self._analysis = analysis
+        self._syntax = analysis.syntax
+        self._symbols = symbols
+        self._graph = symbols.graph
+        self._module = symbols.index.modules[analysis.name]
+        self._returned: dict[Function, Onward] = {}
+        self._read: dict[tuple[str, ast.ClassDef], Onward] = {}
+
+    # -- what a function returns ---------------------------------------------------------------
+
+    def returned_to(self, function: Function) -> Onward:
+        """The calls that a function gives its results to."""
+        known = self._returned.get(function)
+        if known is None:
+            known = self._returned[function] = self._find_calls(function)
+        return known
+
+    def _find_calls(self, function: Function) -> Onward:
+        summary = self._module.functions.get(self._syntax.qualname(function))
+        if summary is None or isinstance(function, ast.AsyncFunctionDef) or summary.is_property:
+            return Onward(cause=Cause.CALLERS)
+        if function.name.startswith("__") or function.name in _CALLED_UNSEEN or not self._is_plain(function):
+            return Onward(cause=Cause.CALLERS)
+        if any(
+            edge.caller.module != summary.module
+            and not self._symbols.index.modules[edge.caller.module].is_test
+            for edge in self._graph.callers(summary.path)
+        ):
+            return Onward(cause=Cause.ELSEWHERE)
+        owner = self._syntax.class_of(function) if summary.is_method else None
+        uses: Sequence[ast.expr] | None
+        if owner is not None:
+            if self._is_used_elsewhere(function.name):
+                return Onward(cause=Cause.ELSEWHERE)
+            uses = list(self._uses_of_attribute(function.name, owner))
+        else:
+            uses = self._uses_of_name(function)
+            if uses is None or self._symbols.imports(function.name, self._module.module):
+                return Onward(cause=Cause.ELSEWHERE)
+        calls: list[ast.expr] = []
+        for use in uses:
+            call = self._syntax.parents.get(use)
+            if not isinstance(call, ast.Call) or call.func is not use:
+                return Onward(cause=Cause.CALLERS)
+            calls.append(call)
+        if not calls:
+            return Onward(cause=Cause.CALLERS)
+        if len(calls) > _MOST:
+            return Onward(cause=Cause.TOO_MANY)
+        return Onward(tuple(calls), "" if self._is_script else f"no other code calls `{function.name}`")
+
+    def _is_plain(self, function: Function) -> bool:
+        """Does calling a function by its name run it, and nothing around it?"""
+        for decorator in function.decorator_list:
+            named = decorator.func if isinstance(decorator, ast.Call) else decorator
+            qualified = self._analysis.names.qualified(named)
+            if qualified not in _RECEIVERS and qualified not in _TURNS_AUTOGRAD:
+                return False
+        return True
+
+    def _uses_of_name(self, function: Function) -> list[ast.Name] | None:
+        scope: Scope | None = self._syntax.scope(function)
+        if scope is None or function.name not in scope.bindings or len(scope.bindings[function.name]) > 1:
+            return None
+        return [
+            use for use in self._syntax.variables.uses(function.name, scope) if isinstance(use.ctx, ast.Load)
+        ]
+
+    # -- what is kept as an attribute ----------------------------------------------------------
+
+    def read_from(self, attribute: ast.Attribute) -> Onward:
+        """The places that read what an attribute of an object is set to, or holds."""
+        owner = self._syntax.class_of(attribute)
+        if owner is None or not self._analysis.names.is_self(attribute.value):
+            return Onward(cause=Cause.OBJECT)
+        known = self._read.get((attribute.attr, owner))
+        if known is None:
+            known = self._read[attribute.attr, owner] = self._find_reads(attribute.attr, owner)
+        return known
+
+    def _find_reads(self, name: str, owner: ast.ClassDef) -> Onward:
+        if self._is_used_elsewhere(name):
+            return Onward(cause=Cause.ELSEWHERE)
+        uses = self._uses_of_attribute(name, owner)
+        reads = tuple(use for use in uses if isinstance(use.ctx, ast.Load) and not self._is_only_fed(use))
+        if not reads:
+            return Onward(cause=Cause.OBJECT)  # for others to look at
+        if len(reads) > _MOST:
+            return Onward(cause=Cause.TOO_MANY)
+        return Onward(reads, "" if self._is_script else f"no other code uses `self.{name}`")
+
+    def _is_only_fed(self, use: ast.Attribute) -> bool:
+        """`self.values.append(value)`, `self.values.clear()`: nothing of it goes on."""
+        parents = self._syntax.parents
+        method = parents.get(use)
+        call = parents.get(method) if isinstance(method, ast.Attribute) else None
+        return isinstance(call, ast.Call) and call.func is method and isinstance(parents.get(call), ast.Expr)
+
+    # -- who is meant --------------------------------------------------------------------------
+
+    def _uses_of_attribute(self, name: str, owner: ast.ClassDef) -> Iterator[ast.Attribute]:
+        """The uses of an attribute in this file, but for those of objects of unrelated classes."""
+        for use in self._syntax.written.attributes.get(name, ()):
+            if self._analysis.names.is_self(use.value):
+                user = self._syntax.class_of(use)
+                if user is not None and user is not owner and not self._are_related(user, owner):
+                    continue
+            yield use
+
+    def _are_related(self, one: ast.ClassDef, other: ast.ClassDef) -> bool:
+        first, second = self._class(one), self._class(other)
+        if first is None or second is None:
+            return True
+        lines = (self._symbols.index.ancestry(first), self._symbols.index.ancestry(second))
+        shared = {each.path for each in lines[0] if not isinstance(each, str)}
+        return any(not isinstance(each, str) and each.path in shared for each in lines[1])
+
+    def _class(self, node: ast.ClassDef) -> ClassSummary | None:
+        return self._module.classes.get(self._syntax.qualname(node))
+
+    def _is_used_elsewhere(self, name: str) -> bool:
+        """Does another file use an attribute of this name that no class there has itself?"""
+        return any(
+            name in module.attributes_read and not _has_itself(module, name)
+            for module in self._symbols.index.modules.values()
+            if module is not self._module and not module.is_test
+        )
+
+    @cached_property
+    def _is_script(self) -> bool:
+        """Does the file run by itself, and does no other import from it?"""
+        main = self._module.functions.get("")
+        if main is None or not main.calls:
+            return False
+        name = self._module.module
+        return not any(
+            target == name or target.startswith(f"{name}.")
+            for module in self._symbols.index.modules.values()
+            if module is not self._module
+            for target in (*module.imports.values(), *module.star_imports)
+        )
+
+
+def _has_itself(module: ModuleSummary, name: str) -> bool:
+    return any(name in cls.attributes or name in cls.methods for cls in module.classes.values())

@@ -1,0 +1,43 @@
+"""Forwards whose result leaves the function with its gradient, which all code that gets it cuts off."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Autograd, SemanticModel, SinkKind, TypeTag, gradient_sinks
+from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
+
+_LEAVES = frozenset({SinkKind.RETURNED, SinkKind.STORED, SinkKind.HANDED})
+
+
+def is_cut_off_later(call: ast.Call, model: SemanticModel) -> bool:
+    """Does a call run a network with autograd on, and end all gradients where its result has left to?"""
+    if not (call.args or call.keywords) or not records(call, model) or _is_inner(call, model):
+        return False
+    here = {left.label for left in model.gradients.sinks(call)}
+    if not here & _LEAVES or not here <= _LEAVES | gradient_sinks.ENDS:
+        return False
+    becomes = model.gradients.traced(call).labels
+    if not becomes or not becomes <= gradient_sinks.ENDS or becomes == {SinkKind.SHOWN}:
+        return False
+    return not leaves_something(call, model)
+
+
+def records(call: ast.Call, model: SemanticModel) -> bool:
+    """Does a call surely run a network with autograd on?"""
+    if isinstance(call.func, ast.Call) or not model.gradients.gives_gradient(call):
+        return False
+    return model.gradients.autograd_at(call) is Autograd.ON and not model.nn.runs_frozen(call)
+
+
+def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
+    """Does another call tell it better: one of the network that this is a layer of, or those forwards that
+    the function does which is called here?
+    """
+    function = model.function(call)
+    owner = model.class_of(function) if function is not None else None
+    if owner is not None:
+        summary = model.module.classes.get(model.syntax.qualname(owner))
+        if summary is None or model.index.class_kind(summary).tag is TypeTag.MODULE:
+            return True
+    return any(model.gradients.definition(target) is not None for target in model.types.call_targets(call))
