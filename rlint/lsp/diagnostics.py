@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 from lsprotocol import types
 
+from rlint.evidence import recorded
+from rlint.evidence.impact import Saving, impact_of, saving_of
 from rlint.findings import Confidence, Finding, Heat, Position, Problem, Related
 from rlint.lsp.documents import OpenDocument
 from rlint.lsp.text import DocumentText
@@ -48,8 +51,9 @@ class Wording:
         if self._related:
             related += [_further(document, place) for place in finding.related]
         lines = [finding.statement]
-        if finding.impact is not None and finding.impact.basis:
-            lines.append(f"impact: {finding.impact.level}: {finding.impact.basis}")
+        impact = impact_of(finding, _saving_of_rule(finding.code))
+        if impact is not None and impact.basis:
+            lines.append(f"impact: {impact.level}: {impact.basis}")
         if finding.chain and not (self._related and places):
             lines.append(f"why hot: {' → '.join(finding.chain)}")
         if finding.advice:
@@ -79,6 +83,13 @@ class Wording:
         return types.Diagnostic(
             types.Range(start, end), message, severity=types.DiagnosticSeverity.Error, source=SOURCE
         )
+
+
+@lru_cache(maxsize=256)
+def _saving_of_rule(code: str) -> Saving | None:
+    """What was measured of a rule, read when it first finds something."""
+    entry = next((entry for entry in catalogue.catalogue() if entry.code == code), None)
+    return saving_of(recorded.of(entry)) if entry is not None and entry.fixtures is not None else None
 
 
 def range_of(document: OpenDocument, finding: Finding) -> types.Range:
