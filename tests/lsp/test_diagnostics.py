@@ -55,6 +55,7 @@ def test_findings_come_as_one_types(tmp_path: Path) -> None:
             [loop] = found.related_information or ()
             assert (loop.location.uri, loop.location.range.start.line) == (opened.uri("train.py"), 5)
             assert loop.message == "for _ in range(steps)"
+            assert "\nimpact: " in found.message
             versions = [params.version for params in opened.published[opened.uri("train.py")]]
             assert versions == sorted(set(versions))  # each at most once, none after a newer one
             assert versions[-1] == last
