@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,42 +11,65 @@ from rlint.findings import TrainingStep
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
+    from torch import nn
 
 StepProgram = Callable[[], Callable[[], object]]
 """Sets a step up, and returns what runs it once."""
 
 
-def pendulum() -> Callable[[], object]:
+def small_rollout() -> Callable[[], object]:
+    """Return a step of a pendulum with the forward pass of a policy of two hidden layers of 64 units."""
+    return _acting(_small_net(3), _pendulum())
+
+
+def large_rollout() -> Callable[[], object]:
+    """Return a step of an environment of pixels with a forward pass of the network of Mnih et al. (2015)."""
+    return _acting(_large_net(), _pixels())
+
+
+def _acting(net: nn.Module, environment: Callable[[], np.ndarray]) -> Callable[[], object]:
+    import torch
+
+    def step() -> object:
+        observation = torch.as_tensor(environment(), dtype=torch.float32).unsqueeze(0)
+        with torch.no_grad():
+            return int(net(observation).argmax())
+
+    return step
+
+
+def _pendulum() -> Callable[[], np.ndarray]:
     """Return a step of a pendulum that is swung up, computed with numpy as the classic environments are."""
     import numpy as np
 
     state = np.array([0.1, 0.2])
-    steps = [0]
+    rewards: deque[float] = deque(maxlen=200)
 
-    def step() -> tuple[np.ndarray, float, bool, bool, dict[str, float]]:
+    def step() -> np.ndarray:
         angle, speed = state
         torque = np.clip(np.array([0.5]), -2.0, 2.0)[0]
         turned = ((angle + np.pi) % (2 * np.pi)) - np.pi
         cost = turned**2 + 0.1 * speed**2 + 0.001 * torque**2
         speed = np.clip(speed + (15.0 * np.sin(angle) + 3.0 * torque) * 0.05, -8, 8)
         state[:] = angle + speed * 0.05, speed
-        steps[0] += 1
-        observation = np.array([np.cos(state[0]), np.sin(state[0]), state[1]], dtype=np.float32)
-        return observation, -float(cost), False, steps[0] % 200 == 0, {}
+        rewards.append(-float(cost))
+        observation: np.ndarray = np.array([np.cos(state[0]), np.sin(state[0]), state[1]], np.float32)
+        return observation
 
     return step
 
 
-def pixels() -> Callable[[], object]:
+def _pixels() -> Callable[[], np.ndarray]:
     """Return a step that draws four frames of 210 × 160 pixels, shrinks the last to 84 × 84 and stacks it."""
     import numpy as np
 
     screen = np.zeros((210, 160, 3), np.uint8)
-    stack = np.zeros((4, 84, 84), np.uint8)
+    stack: np.ndarray = np.zeros((4, 84, 84), np.uint8)
     rows, columns = np.arange(84) * 210 // 84, np.arange(84) * 160 // 84
     place = [0]
 
-    def step() -> tuple[np.ndarray, float, bool, bool, dict[str, float]]:
+    def step() -> np.ndarray:
         last = screen
         for _ in range(4):
             place[0] = (place[0] + 3) % 140
@@ -55,7 +79,8 @@ def pixels() -> Callable[[], object]:
         gray = (frame @ np.array([0.299, 0.587, 0.114], np.float32)).astype(np.uint8)
         stack[:-1] = stack[1:]
         stack[-1] = gray[rows[:, None], columns]
-        return stack.copy(), 1.0, False, False, {}
+        observation: np.ndarray = stack.copy()
+        return observation
 
     return step
 
@@ -63,30 +88,21 @@ def pixels() -> Callable[[], object]:
 def small_update() -> Callable[[], object]:
     """Return a gradient step of two hidden layers of 64 units on 64 rows, with Adam."""
     import torch
-    from torch import nn
 
-    net = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2))
-    return _update(net, torch.zeros(64, 8), torch.zeros(64, 2))
+    return _update(_small_net(8), torch.zeros(64, 8), torch.zeros(64, 2))
 
 
 def large_update() -> Callable[[], object]:
     """Return a gradient step of the network of Mnih et al. (2015) on 32 stacks of four frames, with Adam."""
     import torch
-    from torch import nn
 
-    net = nn.Sequential(
-        *(nn.Conv2d(4, 32, 8, 4), nn.ReLU(), nn.Conv2d(32, 64, 4, 2), nn.ReLU()),
-        *(nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(3136, 512), nn.ReLU(), nn.Linear(512, 6)),
-    )
-    return _update(net, torch.zeros(32, 4, 84, 84), torch.zeros(32, 6))
+    return _update(_large_net(), torch.zeros(32, 4, 84, 84), torch.zeros(32, 6))
 
 
-def _update(net: object, inputs: object, targets: object) -> Callable[[], object]:
+def _update(net: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> Callable[[], object]:
     import torch
     from torch import nn
 
-    assert isinstance(net, nn.Module)
-    assert isinstance(targets, torch.Tensor)
     optimizer = torch.optim.Adam(net.parameters())
 
     def step() -> object:
@@ -97,6 +113,22 @@ def _update(net: object, inputs: object, targets: object) -> Callable[[], object
         return loss
 
     return step
+
+
+def _small_net(inputs: int) -> nn.Module:
+    from torch import nn
+
+    hidden = (nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh())
+    return nn.Sequential(*hidden, nn.Linear(64, 2))
+
+
+def _large_net() -> nn.Module:
+    from torch import nn
+
+    return nn.Sequential(
+        *(nn.Conv2d(4, 32, 8, 4), nn.ReLU(), nn.Conv2d(32, 64, 4, 2), nn.ReLU()),
+        *(nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(3136, 512), nn.ReLU(), nn.Linear(512, 6)),
+    )
 
 
 def small_token() -> Callable[[], object]:
@@ -150,7 +182,7 @@ def _message(numbers: int) -> Callable[[], object]:
 
 
 PROGRAMS: dict[TrainingStep, tuple[StepProgram, StepProgram]] = {
-    TrainingStep.ENVIRONMENT: (pendulum, pixels),
+    TrainingStep.ENVIRONMENT: (small_rollout, large_rollout),
     TrainingStep.GRADIENT: (small_update, large_update),
     TrainingStep.TOKEN: (small_token, large_token),
     TrainingStep.MESSAGE: (small_message, large_message),
