@@ -9,8 +9,9 @@ result that nothing reads at all is flagged as well.
 The network must be known to its last layer. Batch normalisation, dropout, noise, hooks and state that is
 kept from call to call make the rule silent, since such a network may be run for its effects; so do branches
 that only raise an error, those that only the end of an episode takes, a condition that depends on the
-result, and code in between that changes the input or the weights. A bare `net(x)` and `_ = net(x)` are left
-alone: they say that the result is not wanted. Of a call that gives several values, all have to be unused.
+result, and code in between that changes the input or the weights. A forward that is a statement of its own
+(`self.layer(x)`) is flagged where the network keeps nothing of it; `_ = net(x)` is left alone: it says that
+the result is not wanted. Of a call that gives several values, all have to be unused.
 
 ## Why is it slow
 A forward pass of a policy is a large part of what a step costs. While epsilon is near one, it is thrown

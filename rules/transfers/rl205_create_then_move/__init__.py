@@ -3,7 +3,8 @@
 ## What it does
 Flags torch's constructors in hot code whose tensor goes to a device in the same expression or as soon as it
 has a name: `torch.zeros(n).to(device)`, `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)`
-and then `mask = mask.to(device)`.
+and then `mask = mask.to(device)`. The move may stand behind a test of the device (`if x.is_cuda:`), go to
+where another tensor lies (`.to(x)`, `.type_as(x)`), and follow arithmetic, `expand` or a draw in place.
 
 ## Why is it slow
 The tensor is allocated and filled on the host, then copied over the bus, and the program waits for the copy.
