@@ -112,7 +112,9 @@ class GradientQueries:
         """
         known = self._traced.get(expression)
         if known is None:
-            known = self._traced[expression] = self._gradients.traced(expression, self._leaving)
+            known = self._traced[expression] = self._gradients.traced(
+                expression, self._leaving, lambda node: self.autograd_at(node) is Autograd.OFF
+            )
         return known
 
     @cached_property

@@ -96,6 +96,8 @@ from rlint.rules.networks._shared.no_grad import (
     value_of,
 )
 
+LEAVES = (SinkKind.RETURNED, SinkKind.STORED)
+"""The outlets behind which code of this file may go on to learn."""
 ADVICE = "Run the forward of the target under `torch.no_grad()`"
 
 
@@ -162,9 +164,12 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
         return False
     if model.nn.is_optimized(network) is not False:
         return False
-    if all(left.label is not SinkKind.LEARNED for left in model.gradients.sinks(call)):
+    here = {left.label for left in model.gradients.sinks(call)}
+    if not here & {SinkKind.LEARNED, *LEAVES}:
         return False
-    return not any(may_learn(argument, model) for argument in (*call.args, *(k.value for k in call.keywords)))
+    if any(may_learn(argument, model) for argument in (*call.args, *(k.value for k in call.keywords))):
+        return False
+    return SinkKind.LEARNED in here or SinkKind.LEARNED in model.gradients.traced(call).labels
 
 
 def may_learn(argument: ast.expr, model: SemanticModel) -> bool:

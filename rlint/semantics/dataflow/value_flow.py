@@ -256,7 +256,8 @@ class ValueFlow(Generic[Label]):
 
     def follow_container(self, container: ast.expr, node: ast.expr) -> None:
         """`values.append(v)`, `values[i] = v`: where the container is a local one, go on with it."""
-        known = self.through_containers and self.analysis.types.type_of(container).tag in _CONTAINERS
+        tag = self.analysis.types.type_of(container).tag if self.through_containers else None
+        known = tag in _CONTAINERS or (tag is TypeTag.TENSOR and self.beyond is not None)
         if known and isinstance(container, ast.Name):
             scope = self.syntax.scope(container).lookup(container.id)
             bindings = self.analysis.definitions.reaching(container)

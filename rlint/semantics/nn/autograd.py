@@ -288,7 +288,8 @@ class AutogradCallers:
             found.setdefault(level, set()).add(said if said is not None else (yield self._of(edge.caller)))
         if not found:
             unsure = function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module)
-            guessed = self._guesses.said_by_name(function.name)
+            # nobody calls the code at module level, and calls without a name say nothing of it
+            guessed = self._guesses.said_by_name(function.name) if function.name else frozenset()
             return Autograd.UNKNOWN if unsure or guessed - {Autograd.ON} else Autograd.ON
         states = found[max(found)]
         if Autograd.ON in states:

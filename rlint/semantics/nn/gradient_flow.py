@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
-from rlint.syntax.scopes import BindingKind, Scope
+from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
@@ -83,27 +83,39 @@ class GradientFlow:
         """The same, one after the other as the walk finds it: for who looks for one alone."""
         return GradientTrace(self).of(expression)
 
-    def traced(self, expression: ast.expr, beyond: Beyond) -> TracedGradient:
+    def traced(
+        self, expression: ast.expr, beyond: Beyond, is_off: Callable[[ast.AST], bool]
+    ) -> TracedGradient:
         """Everything that becomes of it where it leaves the function, too: at the callers, where attributes
-        are read, and in the functions that it is handed to.
+        are read, and in the functions that it is handed to. Of a name, of all that the variable holds from
+        there on. `is_off` tells where no caller has autograd on.
         """
-        trace = GradientTrace(self, beyond)
-        sinks = tuple(dict.fromkeys(trace.of(expression)))
-        return TracedGradient(sinks, tuple(trace.assumed))
+        trace = GradientTrace(self, beyond, is_off)
+        if isinstance(expression, ast.Name):
+            scope, bindings = self._bound(expression)
+            if scope is None:
+                return TracedGradient((Sink(expression, SinkKind.HANDED),))
+            found = {sink: None for each in bindings for sink in trace.of_binding(each, scope)}
+        else:
+            found = dict.fromkeys(trace.of(expression))
+        return TracedGradient(tuple(found), tuple(trace.assumed))
 
     def variable_outlets(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
-        scope = self.syntax.scope(name).lookup(name.id)
+        scope, bindings = self._bound(name)
         if scope is None:
             return (Sink(name, SinkKind.HANDED),)
-        if isinstance(name.ctx, ast.Load):
-            bindings = self.analysis.definitions.reaching(name)
-        else:
-            bindings = [binding for binding in scope.bindings[name.id] if binding.node is name]
         found: dict[Sink[SinkKind], None] = {}
         for binding in bindings:
             found.update(dict.fromkeys(GradientTrace(self).of_binding(binding, scope)))
         return tuple(found)
+
+    def _bound(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
+        """The scope of a variable, and the bindings that a name makes or reads."""
+        scope = self.syntax.scope(name).lookup(name.id)
+        if scope is None or isinstance(name.ctx, ast.Load):
+            return scope, self.analysis.definitions.reaching(name) if scope is not None else []
+        return scope, [binding for binding in scope.bindings[name.id] if binding.node is name]
 
     def parameter_outlets(self, function: Function, parameter: str) -> tuple[Sink[SinkKind], ...]:
         """What a function does with the gradient of a value that is handed to a parameter."""

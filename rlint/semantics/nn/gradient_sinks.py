@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
@@ -73,9 +74,15 @@ _GIVEN_UP = {
 class GradientTrace(ValueFlow[SinkKind]):
     """One walk from a value that carries a gradient to all that is made of it."""
 
-    def __init__(self, gradients: GradientFlow, beyond: Beyond | None = None) -> None:
+    def __init__(
+        self,
+        gradients: GradientFlow,
+        beyond: Beyond | None = None,
+        is_off: Callable[[ast.AST], bool] | None = None,
+    ) -> None:
         super().__init__(gradients.analysis, _SINKS, _GIVEN_UP, beyond)
         self.gradients = gradients
+        self._is_off = is_off
 
     def _compute(self, node: ast.AST, item: int | None = None) -> None:
         """Follow what is computed of the value, if torch records it there."""
@@ -107,8 +114,9 @@ class GradientTrace(ValueFlow[SinkKind]):
         self.follow(around)
 
     def result(self, call: ast.expr, part: int | None) -> None:
-        """Follow what a call gives back, if torch records it there."""
-        self._compute(call, part)
+        """Follow what a call gives back, unless its function runs without autograd there."""
+        if self._is_off is None or not self._is_off(call):
+            self.follow(call, part)
 
     def attribute(self, use: SyntacticUse) -> None:
         """See whether the attribute belongs to the graph still."""

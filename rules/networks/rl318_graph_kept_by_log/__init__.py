@@ -85,6 +85,8 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     surely_attached,
 )
 
+ENDS_OR_LEAVES = gradient_sinks.ENDS | {SinkKind.RETURNED}
+
 
 class GraphKeptByLog(Rule):
     code = "RL318"
@@ -110,7 +112,9 @@ class GraphKeptByLog(Rule):
                 else "of which `backward` goes through a part at most"
             )
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
-        yield self.finding(model, kept.value, message, fix=build_fix(kept.value, model), advice=advice)
+        fix = build_fix(kept.value, model)
+        assumes = "" if after_backward else assumption(kept.keeper, model)
+        yield self.finding(model, kept.value, message, fix=fix, advice=advice, assumes=assumes)
 
 
 def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
@@ -146,9 +150,21 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
         return None
     if learned:
         return True
-    if not local or not becomes or not becomes <= gradient_sinks.ENDS or not is_called_loss(kept, model):
+    if not local or not becomes or not becomes <= ENDS_OR_LEAVES or not is_called_loss(kept, model):
         return None
-    return False if surely_attached(value, model) else None
+    if not surely_attached(value, model):
+        return None
+    if SinkKind.RETURNED in becomes and not model.gradients.traced(keeper).labels <= gradient_sinks.ENDS:
+        return None
+    return False
+
+
+def assumption(keeper: ast.expr, model: SemanticModel) -> str:
+    """What must be true so that nobody learns from what the function gives back of the keeper."""
+    assert isinstance(keeper, ast.Name)
+    if any(left.label is SinkKind.RETURNED for left in model.gradients.variable_sinks(keeper)):
+        return " and ".join(model.gradients.traced(keeper).assumed)
+    return ""
 
 
 def build_fix(value: ast.expr, model: SemanticModel) -> Fix | None:
