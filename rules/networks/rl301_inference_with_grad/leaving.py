@@ -40,4 +40,6 @@ def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
         summary = model.module.classes.get(model.syntax.qualname(owner))
         if summary is None or model.index.class_kind(summary).tag is TypeTag.MODULE:
             return True
+    if model.types.type_of(call.func).tag is TypeTag.MODULE:
+        return False
     return any(model.gradients.definition(target) is not None for target in model.types.call_targets(call))
