@@ -207,6 +207,12 @@ ACT = RETURNED + "\ndef act(self, x):\n    return self.values(x).argmax()\n"
         ("from agent import Agent\nAgent().values(1).mean().backward()\n", ["handed"], ()),
         ("def run(thing):\n    thing.values(1).mean().backward()\n", ["handed"], ()),
         ("class Other:\n    def values(self):\n        return self.values()\n", ["index"], None),
+        (
+            "from agent import Agent\n\n\nclass Other(Agent):\n    def values(self, x):\n"
+            "        return self.values(x)\n",
+            ["handed"],
+            (),
+        ),
     ],
 )
 def test_what_other_files_do_is_a_cause_to_give_up(

@@ -56,7 +56,7 @@ class LeavingValues:
         owner = self._syntax.class_of(function) if summary.is_method else None
         uses: Sequence[ast.expr] | None
         if owner is not None:
-            if self._is_used_elsewhere(function.name):
+            if self._is_used_elsewhere(function.name, owner):
                 return Onward(cause=Cause.ELSEWHERE)
             uses = list(self._uses_of_attribute(function.name, owner))
         else:
@@ -105,7 +105,7 @@ class LeavingValues:
         return known
 
     def _find_reads(self, name: str, owner: ast.ClassDef) -> Onward:
-        if self._is_used_elsewhere(name):
+        if self._is_used_elsewhere(name, owner):
             return Onward(cause=Cause.ELSEWHERE)
         uses = self._uses_of_attribute(name, owner)
         reads = tuple(use for use in uses if isinstance(use.ctx, ast.Load) and not self._is_only_fed(use))
@@ -135,22 +135,30 @@ class LeavingValues:
 
     def _are_related(self, one: ast.ClassDef, other: ast.ClassDef) -> bool:
         first, second = self._class(one), self._class(other)
-        if first is None or second is None:
-            return True
-        lines = (self._symbols.index.ancestry(first), self._symbols.index.ancestry(second))
-        shared = {each.path for each in lines[0] if not isinstance(each, str)}
-        return any(not isinstance(each, str) and each.path in shared for each in lines[1])
+        return first is None or second is None or not self._line(first).isdisjoint(self._line(second))
+
+    def _line(self, cls: ClassSummary) -> set[str]:
+        """The classes of the project that a class is, itself included."""
+        return {each.path for each in self._symbols.index.ancestry(cls) if not isinstance(each, str)}
 
     def _class(self, node: ast.ClassDef) -> ClassSummary | None:
         return self._module.classes.get(self._syntax.qualname(node))
 
-    def _is_used_elsewhere(self, name: str) -> bool:
-        """Does another file use an attribute of this name that no class there has itself?"""
+    def _is_used_elsewhere(self, name: str, owner: ast.ClassDef) -> bool:
+        """Does another file use an attribute of this name that no class there has for itself?"""
         return any(
-            name in module.attributes_read and not _has_itself(module, name)
+            name in module.attributes_read and not self._has_for_itself(module, name, owner)
             for module in self._symbols.index.modules.values()
             if module is not self._module and not module.is_test
         )
+
+    def _has_for_itself(self, module: ModuleSummary, name: str, owner: ast.ClassDef) -> bool:
+        having = [cls for cls in module.classes.values() if name in cls.attributes or name in cls.methods]
+        cls = self._class(owner)
+        if not having or cls is None:
+            return False
+        line = self._line(cls)
+        return all(self._line(other).isdisjoint(line) for other in having)
 
     @cached_property
     def _is_script(self) -> bool:
@@ -165,7 +173,3 @@ class LeavingValues:
             if module is not self._module
             for target in (*module.imports.values(), *module.star_imports)
         )
-
-
-def _has_itself(module: ModuleSummary, name: str) -> bool:
-    return any(name in cls.attributes or name in cls.methods for cls in module.classes.values())
