@@ -148,7 +148,7 @@ def test_a_state_that_only_its_network_gets_back_does_not_escape() -> None:
         source="self.recurrent(x, self.hidden)",
     )
     assert labels(found) == ["index"]
-    assert found.assumed == ("no other code uses `self.hidden`",)
+    assert found.assumption == "no other code uses `self.hidden`"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ ACT = RETURNED + "\ndef act(self, x):\n    return self.values(x).argmax()\n"
 @pytest.mark.parametrize(
     ("other", "expected", "assumed"),
     [
-        ("import agent\n", ["index"], ("no other code calls `values`",)),
+        ("import agent\n", ["index"], ("calls `values`",)),
         ("from agent import Agent\nAgent().values(1).mean().backward()\n", ["handed"], ()),
         ("def run(thing):\n    thing.values(1).mean().backward()\n", ["handed"], ()),
         ("class Other:\n    def values(self):\n        return self.values()\n", ["index"], None),

@@ -54,7 +54,8 @@ class TupleItem(int):
 @frozen
 class Onward:
     """The expressions by which a value goes on that has left its function. They are all of them if
-    `assumes` holds, "" where nothing is assumed; a `cause` says why they are not known.
+    no other code does what `assumes` says, "" where nothing is assumed; a `cause` says why they are not
+    known.
     """
 
     nodes: tuple[ast.expr, ...] = ()
@@ -102,7 +103,7 @@ class ValueFlow(Generic[Label]):
         self._found: list[Sink[Label]] = []
         self.beyond = beyond
         self.assumed: dict[str, None] = {}
-        """What must be true for the sinks to be all: clauses after "if"."""
+        """What no other code may do if the sinks are to be all: "calls `f`"."""
         self._pending: list[tuple[ast.AST, int | None, tuple[ast.Call, ...]]] = []
         self._inside: tuple[ast.Call, ...] = ()  # the calls by which the functions were entered
         self._seen: set[object] = set()

@@ -73,7 +73,7 @@ class LeavingValues:
             return Onward(cause=Cause.CALLERS)
         if len(calls) > _MOST:
             return Onward(cause=Cause.TOO_MANY)
-        return Onward(tuple(calls), "" if self._is_script else f"no other code calls `{function.name}`")
+        return Onward(tuple(calls), "" if self._is_script else f"calls `{function.name}`")
 
     def _is_plain(self, function: Function) -> bool:
         """Does calling a function by its name run it, and nothing around it?"""
@@ -113,7 +113,7 @@ class LeavingValues:
             return Onward(cause=Cause.OBJECT)  # for others to look at
         if len(reads) > _MOST:
             return Onward(cause=Cause.TOO_MANY)
-        return Onward(reads, "" if self._is_script else f"no other code uses `self.{name}`")
+        return Onward(reads, "" if self._is_script else f"uses `self.{name}`")
 
     def _is_only_fed(self, use: ast.Attribute) -> bool:
         """`self.values.append(value)`, `self.values.clear()`: nothing of it goes on."""

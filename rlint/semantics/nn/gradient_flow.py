@@ -24,11 +24,16 @@ from rlint.syntax.syntax_index import FUNCTIONS, Function
 @frozen
 class TracedGradient:
     """Everything that becomes of a gradient, in the whole program as far as it is seen: `sinks`, which are
-    all if each of the clauses `assumed` holds.
+    all if no other code does what is `assumed` of none.
     """
 
     sinks: tuple[Sink[SinkKind], ...]
     assumed: tuple[str, ...] = ()
+
+    @property
+    def assumption(self) -> str:
+        """What must be true for the sinks to be all, as a clause; "" where all was seen."""
+        return f"no other code {' or '.join(self.assumed)}" if self.assumed else ""
 
     @property
     def labels(self) -> frozenset[SinkKind]:

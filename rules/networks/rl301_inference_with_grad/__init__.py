@@ -6,8 +6,10 @@ Flags a forward pass in hot code (to act, to evaluate, to compute targets) that 
 (`argmax`), as samples of a distribution, or detached from the graph. In warm code a forward is
 flagged where a whole batch of sequences or of a rollout goes through it.
 
-Results that are stored, returned or handed to unknown functions are not flagged, nor networks whose
-weights need no gradient. A function whose every caller has turned autograd off is inside of that.
+Results that are returned, kept as attributes or handed to functions of the same file are followed to all
+code that gets them. Such a finding is likely, not certain, where other files could use them, too, and its
+fix is unsafe. What is handed to unknown functions is not flagged, nor networks whose weights need no
+gradient. A function whose every caller has turned autograd off is inside of that.
 
 ## Why is it slow
 With autograd on, each layer keeps its input for a backward pass and each operation adds a node to
@@ -158,7 +160,7 @@ class InferenceWithGrad(Rule):
         what = LEAVES[next(iter(traced.labels))] if len(traced.labels) == 1 else NOTHING_TAKEN
         message = f"`{model.source.text(call.func)}` records a graph that nothing uses: {what}"
         fix = build_fix([statement], is_cut_off_later, model, traced=True)
-        yield self.finding(model, call, message, fix=fix, advice=ADVICE, assumes=" and ".join(traced.assumed))
+        yield self.finding(model, call, message, fix=fix, advice=ADVICE, assumes=traced.assumption)
 
 
 def is_idle(call: ast.Call, model: SemanticModel) -> bool:

@@ -5,9 +5,9 @@ Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loo
 evaluation where `loss` is a tensor that still carries its graph: one that `backward()` was called on,
 by itself or as a part of a larger loss, or one that nothing is learned from at all.
 
-Sums and lists that `backward()` is called on later are not flagged, nor what is returned or stored
-before anything was learned from it, and nothing in functions that keep graphs on purpose
-(`retain_graph`, `create_graph`).
+Sums and lists that `backward()` is called on later are not flagged, here or by the callers that they are
+returned to, nor what is stored before anything was learned from it, and nothing in functions that keep
+graphs on purpose (`retain_graph`, `create_graph`).
 
 ## Why is it slow
 What is kept of a pass keeps its graph. Without `backward()` that is each activation and each
@@ -163,7 +163,7 @@ def assumption(keeper: ast.expr, model: SemanticModel) -> str:
     """What must be true so that nobody learns from what the function gives back of the keeper."""
     assert isinstance(keeper, ast.Name)
     if any(left.label is SinkKind.RETURNED for left in model.gradients.variable_sinks(keeper)):
-        return " and ".join(model.gradients.traced(keeper).assumed)
+        return model.gradients.traced(keeper).assumption
     return ""
 
 
