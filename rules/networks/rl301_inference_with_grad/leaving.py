@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Autograd, SemanticModel, SinkKind, TypeTag, gradient_sinks
+from rlint.rule import Autograd, Function, SemanticModel, SinkKind, TypeTag, gradient_sinks
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
 
 _LEAVES = frozenset({SinkKind.RETURNED, SinkKind.STORED, SinkKind.HANDED})
@@ -34,12 +34,18 @@ def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
     """Does another call tell it better: one of the network that this is a layer of, or those forwards that
     the function does which is called here?
     """
-    function = model.function(call)
-    owner = model.class_of(function) if function is not None else None
-    if owner is not None:
-        summary = model.module.classes.get(model.syntax.qualname(owner))
-        if summary is None or model.index.class_kind(summary).tag is TypeTag.MODULE:
-            return True
+    if _is_of_network(model.function(call), model):
+        return True
     if model.types.type_of(call.func).tag is TypeTag.MODULE:
         return False
-    return any(model.gradients.definition(target) is not None for target in model.types.call_targets(call))
+    made = [model.gradients.definition(target) for target in model.types.call_targets(call)]
+    return any(function is not None and not _is_of_network(function, model) for function in made)
+
+
+def _is_of_network(function: Function | None, model: SemanticModel) -> bool:
+    """Is a function a method of a network, whose layers are told of where the whole of it runs?"""
+    owner = model.class_of(function) if function is not None else None
+    if owner is None:
+        return False
+    summary = model.module.classes.get(model.syntax.qualname(owner))
+    return summary is None or model.index.class_kind(summary).tag is TypeTag.MODULE
