@@ -63,6 +63,36 @@ def heat_of_sync(parameters: str, init: str, body: str, call: str) -> Heat:
 
 
 @pytest.mark.parametrize(
+    ("parameters", "init", "call", "heat"),
+    [
+        (", target_update=100", "self.target_update = target_update", "net", Heat.WARM),
+        (", target_update=1", "self.target_update = target_update", "net", Heat.HOT),
+        (", target_update", "self.target_update = target_update", "net, target_update=100", Heat.WARM),
+        (", target_update", "self.target_update = target_update", "net, 100", Heat.WARM),
+        (", target_update", "self.target_update = target_update", "net, 2", Heat.HOT),
+        (", target_update=1", "self.target_update = target_update", "net, target_update=100", Heat.WARM),
+        (", target_update=1", "self.target_update = target_update", "net, 100", Heat.WARM),
+        (", target_update", "self.target_update = target_update", "net, args.target_update", Heat.WARM),
+        (", target_update", "self.target_update = target_update", "net, PERIOD", Heat.WARM),
+        (", target_update", "self.target_update = target_update", "net, target_update=PERIOD", Heat.WARM),
+        (", target_update", "self.target_update = target_update", "net, args.often", Heat.HOT),
+        (", replace=100", "self.target_update = replace", "net", Heat.WARM),
+        (", replace", "self.target_update = replace", "net, replace=100", Heat.WARM),
+        (", replace", "self.target_update = replace", "net, 100", Heat.WARM),
+        (", replace", "self.target_update = int(replace)", "net, args.replace", Heat.WARM),
+        (", C=100", "self.target_update = C", "net", Heat.WARM),
+        (", args", "self.target_update = args.replace", "net, args", Heat.WARM),
+        (", C=1", "self.target_update = C", "net, C=100", Heat.WARM),
+        (", C=1", "self.target_update = C", "net", Heat.HOT),
+    ],
+)
+def test_a_length_that_a_constructor_is_given(parameters: str, init: str, call: str, heat: Heat) -> None:
+    """The length of an interval is what the program makes the object with, else the default."""
+    body = "if self.count % self.target_update == 0:\n    self.sync()"
+    assert heat_of_sync(parameters, init, body, call) is heat
+
+
+@pytest.mark.parametrize(
     ("body", "heat"),
     [
         ("if (step + 1) % self.every == 0: self.sync()", Heat.WARM),
@@ -100,6 +130,7 @@ def test_an_interval_that_is_written_otherwise(body: str, heat: Heat) -> None:
     ("parameters", "init", "test", "call", "heat"),
     [
         (", render=False", "self.render = render", "self.render", "net", Heat.COLD),
+        (", render=False", "self.show = render", "self.show", "net", Heat.COLD),
         (", render=False", "self.show = render", "self.show", "net, True", Heat.HOT),
         (", render=False", "self.render = render", "self.render", "net, True", Heat.HOT),
         (", verbose=0", "self.verbose = verbose", "self.verbose > 0", "net", Heat.COLD),

@@ -9,6 +9,7 @@ from rlint.findings import Heat
 from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import OFTEN, RARE_UPDATE, Guard, GuardKind
+from rlint.semantics.frequency.handed_lengths import HandedLengths
 from rlint.semantics.frequency.program_settings import ProgramSettings
 from rlint.semantics.frequency.roles import takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
@@ -30,6 +31,7 @@ class FrequencyBounds:
         self._graph = graph
         self._in_tests = in_tests
         self._settings = ProgramSettings(graph)
+        self._handed = HandedLengths(graph, self._settings, in_tests)
         self._updates: dict[str, frozenset[int]] = {}
         self._rollouts: dict[str, frozenset[int]] = {}
         self._parameters: dict[tuple[str, str], Heat] = {}
@@ -75,10 +77,23 @@ class FrequencyBounds:
             return min(guard.cap, self._of_parameter(guard.decider, function))
         if guard.decider and self._settings.is_off(guard.decider, function.module):
             return Heat.COLD
+        if guard.decider and guard.is_own:
+            stored = self._handed.stored(guard.decider, function)
+            asked = [
+                self._of_parameter(value, maker)
+                for maker, value in stored
+                if isinstance(value, str) and value in maker.parameters
+            ]
+            if asked and len(asked) == len(stored):
+                return min(guard.cap, max(asked))
         return guard.cap
 
     def _of_interval(self, guard: Guard, function: FunctionSummary) -> Heat:
         period = guard.period
+        if period is None and guard.decider and guard.is_parameter:
+            period = self._handed.of_parameter(guard.decider, function)
+        elif period is None and guard.decider and guard.is_own:
+            period = self._handed.of_attribute(guard.decider, function)
         if period is None and guard.decider:
             period = self._settings.length(guard.decider, function.module)
         if period is None:

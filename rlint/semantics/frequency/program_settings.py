@@ -162,8 +162,11 @@ def _of_call(call: ast.Call) -> Iterator[Setting]:
             match given.get("dest"):
                 case ast.Constant(value=str(destination)):
                     name = destination
-            if flag.startswith("--") and is_setting(name):
-                yield name, _of_option(given)
+            if flag.startswith("--"):
+                value = _of_option(given)
+                is_number = value is not None and not isinstance(value, bool)
+                if is_number or is_setting(name):
+                    yield name, value
         return
     for keyword in call.keywords:
         if keyword.arg and is_setting(keyword.arg):

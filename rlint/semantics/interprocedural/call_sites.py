@@ -13,6 +13,7 @@ from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.guards import Guard, GuardKind
+from rlint.semantics.frequency.handed_lengths import whole
 from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
@@ -129,6 +130,7 @@ def _call_site(
         loops.conditions.of(call),
         bool(analysis.locks.held(call)),
         passes=alike(tuple(_passed(values, call, analysis))),
+        numbers=tuple([(name, number) for name, value in values if (number := whole(value)) is not None]),
     )
 
 

@@ -24,6 +24,7 @@ from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import defaults_of, settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
@@ -105,6 +106,8 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
         summary.functions[saving].saves = True
     for name, guards in log_guards(analysis).items():
         summary.functions[name].log_guards = guards
+    for maker, stores in stores_of(syntax).items():
+        summary.functions[syntax.qualname(maker)].stores = stores
     for name, attributes in sets(analysis).items():
         summary.functions[name].sets = attributes
     return summary
@@ -204,6 +207,11 @@ def _function(
             name
             for name, default in defaults_of(arguments)
             if isinstance(default, ast.Constant) and type(default.value) is int and default.value == 1
+        ),
+        numbers=tuple(
+            (name, number)
+            for name, default in defaults_of(arguments)
+            if (number := whole(default)) is not None
         ),
     )
 

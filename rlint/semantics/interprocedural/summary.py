@@ -62,6 +62,7 @@ class CallSite:
     many: bool = False  # may several workers that this line starts run at once?
     # position or keyword of switches, with what must come true for them to be on; "*" where stars pass others
     passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
+    numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, cut to whole ones
 
 
 @frozen
@@ -122,6 +123,8 @@ class FunctionSummary:
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
     off: tuple[str, ...] = ()  # parameters that are False, None or 0 where a call leaves them out
     ones: tuple[str, ...] = ()  # parameters that are 1 where a call leaves them out
+    numbers: tuple[tuple[str, int], ...] = ()  # parameters with what they are where a call leaves them out
+    stores: tuple[tuple[str, str | int], ...] = ()  # of a constructor: attributes (see handed_lengths.py)
     log_guards: tuple[Guard, ...] | None = (
         None  # conditions behind which it writes to a log (see log_writes.py)
     )

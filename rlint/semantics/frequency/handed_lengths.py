@@ -1,0 +1,174 @@
+"""What the program hands to the parameters and attributes that say how often something is done."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint import models
+from rlint.models.trait import Trait
+from rlint.semantics.frequency.program_settings import ProgramSettings
+from rlint.syntax.assignments import value_assigned
+from rlint.syntax.last_names import last_name
+from rlint.syntax.syntax_index import Function, SyntaxIndex
+
+if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
+    from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+
+_MOST_CALLS = 20
+"""A parameter is followed through so many calls."""
+_MOST_CALLERS = 50
+_NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
+
+
+class HandedLengths:
+    """The numbers that calls hand to parameters, and constructors to the attributes of their objects."""
+
+    def __init__(self, graph: CallGraph, settings: ProgramSettings, in_tests: Collection[str]) -> None:
+        self._graph = graph
+        self._settings = settings
+        self._in_tests = in_tests
+        self._known: dict[tuple[str, str], frozenset[int | None]] = {}
+
+    def of_parameter(self, name: str, function: FunctionSummary) -> int | None:
+        """Return the least number that calls pass; None where one of them passes nobody knows what."""
+        return _least(self._of_parameter(name, function, frozenset()))
+
+    def of_attribute(self, name: str, function: FunctionSummary) -> int | None:
+        """Return the least number that an attribute of the object is made with, in a method of it."""
+        found: set[int | None] = set()
+        for maker, value in self.stored(name, function):
+            if isinstance(value, int):
+                found.add(value)
+            elif value in maker.parameters:
+                found |= self._of_parameter(value, maker, frozenset())
+            else:
+                found.add(self._settings.length(value, maker.module))
+        return _least(found)
+
+    def stored(self, name: str, function: FunctionSummary) -> list[tuple[FunctionSummary, str | int]]:
+        """Return what the constructors of an object store in an attribute of it, each with what it stores: a
+        number, or the last name of something. Empty where others store something there, too.
+        """
+        if name in self._set_later:
+            return []
+        return [
+            (maker, value)
+            for cls in self._family(function)
+            if (maker := self._graph.index.modules[cls.module].functions.get(f"{cls.qualname}.__init__"))
+            for attribute, value in maker.stores
+            if attribute == name
+        ]
+
+    def _family(self, function: FunctionSummary) -> Iterator[ClassSummary]:
+        """The class of a method, and its bases in the project."""
+        owner = function.qualname.rpartition(".")[0]
+        cls = self._graph.index.modules[function.module].classes.get(owner)
+        for each in self._graph.index.ancestry(cls) if cls is not None else ():
+            if not isinstance(each, str):
+                yield each
+
+    @cached_property
+    def _set_later(self) -> frozenset[str]:
+        """The attributes that something sets after the object was made."""
+        return frozenset(
+            attribute
+            for module in self._graph.index.modules.values()
+            if not module.is_test
+            for function in module.functions.values()
+            for _, attribute in function.sets
+        )
+
+    def _of_parameter(
+        self, name: str, function: FunctionSummary, seen: frozenset[tuple[str, str]]
+    ) -> frozenset[int | None]:
+        key = function.path, name
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        if key in seen:
+            return frozenset()  # what a function hands on to itself adds nothing
+        if len(seen) >= _MOST_CALLS:
+            return frozenset({None})
+        edges = [
+            edge for edge in self._graph.callers(function.path) if edge.caller.path not in self._in_tests
+        ]
+        found: set[int | None] = set()
+        for edge in edges[:_MOST_CALLERS]:
+            found |= self._at_call(edge, name, seen | {key})
+            if None in found:
+                break
+        if not edges:
+            found.add(dict(function.numbers).get(name))
+        elif len(edges) > _MOST_CALLERS:
+            found.add(None)
+        if not seen:
+            self._known[key] = frozenset(found)
+        return frozenset(found)
+
+    def _at_call(self, edge: CallEdge, name: str, seen: frozenset[tuple[str, str]]) -> frozenset[int | None]:
+        site, caller = edge.site, edge.caller
+        for place in (name, str(edge.target.place_of(name))):
+            number = dict(site.numbers).get(place)
+            if number is not None:
+                return frozenset({number})
+            if any(given == place for given, _ in site.arguments):
+                handed = dict(site.names).get(place, "")
+                if handed in caller.parameters:
+                    return self._of_parameter(handed, caller, seen)
+                return frozenset({self._settings.length(handed, caller.module) if handed else None})
+        if any(place == "*" for place, _ in site.passes):
+            return frozenset({None})
+        return frozenset({dict(edge.target.numbers).get(name)})
+
+
+def _least(found: Collection[int | None]) -> int | None:
+    numbers = [number for number in found if number is not None and number > 0]
+    return min(numbers) if numbers and None not in found else None
+
+
+def whole(value: ast.expr | None) -> int | None:
+    """Return the whole number that a literal stands for; None for others."""
+    if (
+        isinstance(value, ast.Constant)
+        and isinstance(value.value, (int, float))
+        and not isinstance(value.value, bool)
+        and abs(value.value) < 1e15
+    ):
+        return int(value.value)
+    return None
+
+
+def stores_of(syntax: SyntaxIndex) -> dict[Function, tuple[tuple[str, str | int], ...]]:
+    """Return the attributes that constructors store numbers, parameters and settings in, each with the number
+    or the last name of what is stored.
+    """
+    found: dict[Function, list[tuple[str, str | int]]] = {}
+    for store in syntax.written.attribute_stores:
+        function = syntax.function(store)
+        if (
+            function is None
+            or function.name != "__init__"
+            or not isinstance(store.value, ast.Name)
+            or not function.args.args
+            or store.value.id != function.args.args[0].arg
+        ):
+            continue
+        value = value_assigned(store, syntax.parents)
+        number = whole(value)
+        found.setdefault(function, []).append((store.attr, number if number is not None else _name(value)))
+    return {function: tuple(stores) for function, stores in found.items()}
+
+
+def _name(value: ast.expr | None) -> str:
+    """The last name of a parameter or setting, through `int()` and the like."""
+    match value:
+        case ast.Call(func=ast.Name(id=name), args=arguments) if f"builtins.{name}" in _NUMBERS:
+            names = [name for argument in arguments if (name := _name(argument))]
+            return names[0] if len(names) == 1 else ""
+        case ast.Name() | ast.Attribute():
+            return last_name(value) or ""
+    return ""
