@@ -101,7 +101,10 @@ class FrequencyQueries:
             return False
         loops = self._analysis.loops
         around = [loops.index[loop] for loop in loops.around(node)]
-        return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
+        own = loops.pacing.each_pass(node)
+        if own is False:
+            own = self._heat.holds(summary, loops.conditions.of(node), each_pass=own)
+        return self._heat.each_pass(summary, around, level, own=own)
 
     def runs_by_role(self, node: ast.AST) -> bool:
         """Does a node run in each call of a function that is only known to be called often by its name
@@ -111,7 +114,9 @@ class FrequencyQueries:
         summary = self._symbols.function_at(node)
         if summary is None or not self._heat.by_role(summary) or self.loops(node):
             return False
-        return self._analysis.loops.pacing.each_pass(node) is not False
+        loops = self._analysis.loops
+        own = loops.pacing.each_pass(node)
+        return self._heat.holds(summary, loops.conditions.of(node), each_pass=own) is not False
 
     def guards(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that a node stands behind, up to the training loop that runs it: around it, or in

@@ -146,3 +146,21 @@ def test_switches_that_a_constructor_is_given(
 ) -> None:
     """What is shown on request alone is cold where no call that makes the object requests it."""
     assert heat_of_sync(parameters, init, f"if {test}: self.sync()", call) is heat
+
+
+@pytest.mark.parametrize(
+    ("every", "is_often", "periods"), [("4", True, [4]), ("1", True, []), ("50", False, [50])]
+)
+def test_all_questions_know_how_long_an_interval_is(every: str, is_often: bool, periods: list[int]) -> None:
+    """What runs each time, and what a line waits for, is answered by the same lengths as how hot it is."""
+    learner = LEARNER.format(
+        parameters=f", replace={every}",
+        init="            self.every = replace",
+        body="            self.loss(obs).backward()\n"
+        "            if self.count % self.every == 0:\n                self.sync()",
+    )
+    models = build({"learner.py": learner, "train.py": TRAIN.format(call="net")})
+    model = models["learner.py"]
+    line = expression(model, "line()")
+    assert model.frequency.runs_each_pass(line) is is_often
+    assert [guard.period for guard in model.frequency.guards(line)] == periods

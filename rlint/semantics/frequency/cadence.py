@@ -58,6 +58,7 @@ class Cadences:
         `guards`; None where nothing that leads to it drives anything. Of several callers, those count that
         make it hottest, and of these the one with the fewest conditions.
         """
+        guards = self._heat.settled(guards, function)
         driven = self._heat.loops_driven_by(function)
         for index in loops:
             if index < len(driven) and any(driven[index]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from rlint.findings import Heat
@@ -88,7 +89,23 @@ class FrequencyBounds:
                 return min(guard.cap, max(asked))
         return guard.cap
 
-    def _of_interval(self, guard: Guard, function: FunctionSummary) -> Heat:
+    def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
+        """Return the same guards, the lengths of intervals filled in where the program tells them; without
+        those that hold in each pass.
+        """
+        found = []
+        for guard in guards:
+            if guard.kind is GuardKind.INTERVAL and guard.period is None:
+                period = self._period(guard, function)
+                if period == 1:
+                    continue
+                found.append(guard if period is None else replace(guard, period=period))
+            else:
+                found.append(guard)
+        return tuple(found)
+
+    def _period(self, guard: Guard, function: FunctionSummary) -> int | None:
+        """The length of an interval, as far as the program tells it."""
         period = guard.period
         if period is None and guard.decider and guard.is_parameter:
             period = self._handed.of_parameter(guard.decider, function)
@@ -96,6 +113,10 @@ class FrequencyBounds:
             period = self._handed.of_attribute(guard.decider, function)
         if period is None and guard.decider:
             period = self._settings.length(guard.decider, function.module)
+        return period
+
+    def _of_interval(self, guard: Guard, function: FunctionSummary) -> Heat:
+        period = self._period(guard, function)
         if period is None:
             # many gradient steps at once learn from all that was played since the last time
             is_rollout = guard.line in self._rollouts.get(function.path, ())

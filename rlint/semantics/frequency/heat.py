@@ -198,7 +198,8 @@ class HeatMap:
                 return own
             if index < len(driven) and driven[index] is not None:
                 return True
-            own = function.loops[index].each_pass
+            loop = function.loops[index]
+            own = self.holds(function, loop.guards, each_pass=loop.each_pass)
         if own is not None:
             return own
         if Driver.GRADIENT_STEP in self._once[function.path] or self._declared.is_warm(function):
@@ -207,12 +208,36 @@ class HeatMap:
             return False  # once for many gradient steps: after the epochs over a rollout
         seen |= {function.path}
         return len(seen) <= _CHAIN_LENGTH and any(
-            self.each_pass(edge.caller, around, level, own=edge.site.each_pass, seen=seen)
+            self.each_pass(
+                edge.caller,
+                around,
+                level,
+                own=self.holds(edge.caller, edge.site.guards, each_pass=edge.site.each_pass),
+                seen=seen,
+            )
             for edge in self.graph.callers(function.path)[:_MANY_CALLERS]
             if edge.caller.path not in seen
             if self.at_call(edge).level >= level
             for around in [_enclosing(edge.caller, edge.site.loop)]
         )
+
+    def holds(
+        self, function: FunctionSummary, guards: tuple[Guard, ...], *, each_pass: bool | None
+    ) -> bool | None:
+        """Return whether a line runs in each pass, given what its file tells of that (see pacing.py):
+        intervals that the program makes short do not count.
+        """
+        if each_pass is not False or not guards:
+            return each_pass
+        settled = self._bounds.settled(guards, function)
+        is_short = settled != guards and all(
+            guard.is_usual and guard.kind is not GuardKind.ENDS for guard in settled
+        )
+        return None if is_short else each_pass
+
+    def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
+        """Return guards with the lengths of intervals that the program tells, without those of one pass."""
+        return self._bounds.settled(guards, function) if guards else guards
 
     def drives(self, function: FunctionSummary) -> frozenset[Driver]:
         """What a function, and those that call it while they are warm, do in and outside of their loops,
