@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 
 import pytest
 
@@ -123,6 +124,34 @@ def test_all_callers() -> None:
         HEAD + helper + "\n        def learn(self, state):\n            return self.values(state).mean()\n"
     )
     assert model.gradients.autograd_at(expression(model, "self.net(state)")) is Autograd.ON
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ("", Autograd.ON),
+        ("def learn(b, x):\n    return b.values(x).mean()", Autograd.ON),
+        ("def play(a, x):\n    with torch.no_grad():\n        return a.values(x)", Autograd.UNKNOWN),
+        (
+            "def play(a, x):\n    with torch.no_grad():\n        return a.values(x)\n"
+            "def learn(b, x):\n    return b.values(x).mean()",
+            Autograd.ON,
+        ),
+        (
+            "def play(a, x):\n    with torch.no_grad():\n        return a.values(x)\n"
+            "def learn(b, x, y):\n    return b.values(x, y).mean()",
+            Autograd.UNKNOWN,
+        ),
+    ],
+)
+def test_callers_that_nobody_knows_for_certain(calls: str, said: Autograd) -> None:
+    """Of calls that may run a function by its name alone, one with autograd on is enough for on."""
+    classes = "".join(
+        f"class {name}:\n    def values(self, state):\n        return {value}\n"
+        for name, value in (("Agent", "self.net(state)"), ("One", 1), ("Two", 2), ("Three", 3))
+    )
+    model = model_of(f"{textwrap.dedent(HEAD)}{classes}{calls}\n")
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
 
 def test_callers_in_other_files() -> None:

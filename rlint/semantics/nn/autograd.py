@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.call_graph import CallGraph
     from rlint.semantics.interprocedural.project_index import ProjectIndex
     from rlint.semantics.interprocedural.qualified_names import QualifiedNames
-    from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+    from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
 
 
 class Autograd(Enum):
@@ -280,21 +280,32 @@ class AutogradCallers:
         for level, edge in self._heat.callers(function)[:_MOST_CALLERS]:
             if edge.caller.path == function.path:
                 continue
-            said = edge.site.autograd
-            if not all(self._leaves_autograd_alone(path, edge.caller.module) for path in edge.site.entered):
-                said = Autograd.UNKNOWN
-            if said is None and self._turned_in(edge.caller):
-                said = Autograd.UNKNOWN
-            found.setdefault(level, set()).add(said if said is not None else (yield self._of(edge.caller)))
+            found.setdefault(level, set()).add((yield self._at(edge.site, edge.caller)))
         if not found:
             unsure = function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module)
+            if unsure:
+                return Autograd.UNKNOWN
+            guessed: set[Autograd] = set()
             # nobody calls the code at module level, and calls without a name say nothing of it
-            guessed = self._guesses.said_by_name(function.name) if function.name else frozenset()
-            return Autograd.UNKNOWN if unsure or guessed - {Autograd.ON} else Autograd.ON
+            calls = self._guesses.calls(function) if function.name else ()
+            is_said = any(site.autograd is not None for site, _ in calls)
+            for site, caller in calls[:_MOST_CALLERS] if is_said else ():
+                if caller.path != function.path:
+                    guessed.add((yield self._at(site, caller)))
+            return Autograd.UNKNOWN if guessed and Autograd.ON not in guessed else Autograd.ON
         states = found[max(found)]
         if Autograd.ON in states:
             return Autograd.ON
         return states.pop() if len(states) == 1 else Autograd.UNKNOWN
+
+    def _at(self, site: CallSite, caller: FunctionSummary) -> Step[Autograd]:
+        """What a call says of autograd; where it says nothing, those who call its function do."""
+        said = site.autograd
+        if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):
+            said = Autograd.UNKNOWN
+        if said is None and self._turned_in(caller):
+            said = Autograd.UNKNOWN
+        return said if said is not None else (yield self._of(caller))
 
     def _turned_in(self, caller: FunctionSummary) -> bool:
         return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))
@@ -310,9 +321,13 @@ class AutogradGuesses:
         """Does anything in the program of a module turn autograd off or on for all that follows?"""
         return self._graph.program(module) in self._turning
 
-    def said_by_name(self, method: str) -> frozenset[Autograd]:
-        """What calls of a method of this name say, of which nobody knows what they run."""
-        return frozenset(self._said.get(method, ()))
+    def calls(self, function: FunctionSummary) -> list[tuple[CallSite, FunctionSummary]]:
+        """The calls of which nobody knows what they run that may run a function, by its name and arguments,
+        with the functions that make them.
+        """
+        return [
+            (site, caller) for site, caller in self._by_name.get(function.name, ()) if function.takes(site)
+        ]
 
     @cached_property
     def _turning(self) -> set[str]:
@@ -324,13 +339,13 @@ class AutogradGuesses:
         }
 
     @cached_property
-    def _said(self) -> dict[str, set[Autograd]]:
-        found: dict[str, set[Autograd]] = {}
+    def _by_name(self) -> dict[str, list[tuple[CallSite, FunctionSummary]]]:
+        found: dict[str, list[tuple[CallSite, FunctionSummary]]] = {}
         for module in self._graph.index.modules.values():
-            for caller in module.functions.values():
+            for caller in () if module.is_test else module.functions.values():
                 for site in self._graph.unresolved(caller.path):
-                    if site.autograd is not None:
-                        found.setdefault(site.method, set()).add(site.autograd)
+                    if site.method:
+                        found.setdefault(site.method, []).append((site, caller))
         return found
 
 
