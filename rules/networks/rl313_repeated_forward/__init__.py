@@ -4,7 +4,8 @@
 Flags a call of a network that is made again in the same function with the same arguments, where nothing
 in between changes the input or the weights: in one expression, in two statements, for one and the other
 of two outputs (`probs, _ = net(x)`, then `_, value = net(x)`), before a loop and in it. Methods of a
-network count as well, as do `forward` and networks of other files of the project.
+network count as well, as do `forward` and networks of other files of the project; and a method that the
+other call runs on the same input (`net(x)` and `net.dist(x)`, where `forward` calls `dist`).
 
 The network must be known to its last layer: dropout, batch normalisation, noise, hooks, state that is
 kept from call to call and layers that nobody can see make it silent. So do optimiser steps, `backward()`
@@ -79,6 +80,7 @@ from rlint.rules.networks._shared.same_input import (
     that_see_the_same,
 )
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
+from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
 
 ADVICE = (
     "Run the network once, keep the result in a variable and use that; `clone()` what is changed in place"
@@ -101,6 +103,8 @@ class RepeatedForward(Rule):
             return
         alike = model.dataflow.equal_to(node)
         looped = model.frequency.loops(node)
+        if len(alike) < 2:
+            yield from self.check_within(node, model)
         if len(alike) < 2 and not looped:
             return
         again = repeats_of(node, alike, model) if len(alike) > 1 else []
@@ -115,6 +119,24 @@ class RepeatedForward(Rule):
             )
         elif looped and model.frequency.heat_of(node).level >= self.heat and is_used(node, model):
             yield from self.check_loop(node, model)
+
+    def check_within(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """`net(x)` and `net.dist(x)`, where `forward` calls `dist`."""
+        if model.frequency.heat_of(call).level < self.heat:
+            return
+        found = run_before_or_within(call, model)
+        if found is None:
+            return
+        other, inner, outer = found
+        line = model.span_of(other)[0].line
+        text, around = (" ".join(model.source.text(each.func).split()) for each in (inner, outer))
+        yield self.finding(
+            model,
+            call,
+            f"`{around}` runs `{text}` itself, on the same input: with line {line}, it runs twice",
+            advice=f"Run `{text}` once, and compute the rest from its result",
+            related=[(other, "the other call")],
+        )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`[net(x)[action] for action in actions]`."""

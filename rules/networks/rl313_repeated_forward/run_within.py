@@ -1,0 +1,104 @@
+"""Methods of a network that run others of its methods on the same input: `forward` that calls `dist`."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import ClassSummary, Function, FunctionSummary, SemanticModel, descendants
+from rlint.rules.networks._shared.same_input import anatomy_of, is_forward, sees_the_same
+
+_DEPTH = 3
+_Calls = dict[tuple[str, str], list[tuple[ast.Call, str]]]
+
+
+def run_before_or_within(call: ast.Call, model: SemanticModel) -> tuple[ast.Call, ast.Call, ast.Call] | None:
+    """Return an earlier call of the same network, if this one and that repeat each other in part; then the
+    call of the method that is run twice, and the call of the method that runs it.
+    """
+    run, function = model.nn.network_run(call), model.function(call)
+    if run is None or function is None:
+        return None
+    network, method = run
+    others = model.once(_runs_by_input, function).get(_key(network, call, model), [])
+    cls = model.types.class_of_value(network) if len(others) > 1 else None
+    if cls is None:
+        return None
+    for other, name in others:
+        if other is call or name == method or model.source.span(other) > model.source.span(call):
+            continue
+        if runs(cls, name, method, other, call, model):
+            inner, outer = call, other
+        elif runs(cls, method, name, call, other, model):
+            inner, outer = other, call
+        else:
+            continue
+        around = anatomy_of(outer, model)
+        if (
+            is_forward(inner, model)
+            and around is not None
+            and not (around.keeps or around.hooks)
+            and sees_the_same(other, call, model)
+        ):
+            return other, inner, outer
+    return None
+
+
+def _runs_by_input(function: Function, model: SemanticModel) -> _Calls:
+    """The calls of networks in a function, by the network and what it is given first, with their methods."""
+    found: _Calls = {}
+    for node in descendants(function):
+        if isinstance(node, ast.Call) and node.args and (run := model.nn.network_run(node)) is not None:
+            found.setdefault(_key(run[0], node, model), []).append((node, run[1]))
+    return found
+
+
+def _key(network: ast.expr, call: ast.Call, model: SemanticModel) -> tuple[str, str]:
+    return model.source.text(network), model.source.text(call.args[0]) if call.args else ""
+
+
+def runs(
+    cls: ClassSummary, outer: str, inner: str, around: ast.Call, within: ast.Call, model: SemanticModel
+) -> bool:
+    """Does a method of a class run another one on what the two calls have in common?"""
+    places = _places_of(cls, outer, inner, model, _DEPTH)
+    if places is None or within.keywords or any(isinstance(each, ast.Starred) for each in within.args):
+        return False
+    for place, argument in enumerate(within.args):
+        source = places.get(place)
+        if source is None or source >= len(around.args):
+            return False
+        if model.source.text(around.args[source]) != model.source.text(argument):
+            return False
+    return True
+
+
+def _places_of(
+    cls: ClassSummary, outer: str, inner: str, model: SemanticModel, depth: int
+) -> dict[int, int] | None:
+    """Which parameter of `outer` stands where when it calls `inner`, itself or by other methods."""
+    function = model.index.method(cls, outer)
+    if not isinstance(function, FunctionSummary) or not function.is_method or depth <= 0:
+        return None
+    parameters = list(function.call_parameters)
+    for site in function.calls:
+        called = site.path.rpartition(".")[2]
+        if model.index.method(cls, called) is None or site.receiver not in ("self", ""):
+            continue
+        kinds = dict(site.arguments)
+        places = {
+            int(place): parameters.index(name)
+            for place, name in site.names
+            if place.isdigit()
+            and name in parameters
+            and (name in function.parameter_kinds or kinds[place].of.endswith(f"@{name}"))
+        }
+        if not places or site.guards:
+            continue
+        if called == inner:
+            return places
+        further = _places_of(cls, called, inner, model, depth - 1)
+        if further is not None:
+            joined = {place: places[source] for place, source in further.items() if source in places}
+            if joined:
+                return joined
+    return None
