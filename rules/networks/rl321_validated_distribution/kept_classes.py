@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rlint.rule import BindingKind, SemanticModel
 
 _DEPTH = 3
+_MOST_BASES = 6
 
 
 def kept_classes(called: ast.expr, model: SemanticModel) -> list[str]:
@@ -30,10 +31,22 @@ def _values(called: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]
                 simple = binding.kind is BindingKind.ASSIGN and not binding.path
                 yield binding.value if simple else None
         case ast.Attribute(value=owner, attr=attribute) if model.names.is_self(owner):
-            cls = model.class_of(called)
+            family = _family(called, model)
             for use in model.names.attribute_uses(attribute):
-                if not isinstance(use.ctx, ast.Load) and model.class_of(use) is cls:
+                if not isinstance(use.ctx, ast.Load) and model.class_of(use) in family:
                     yield model.names.assigned(use)
+
+
+def _family(node: ast.AST, model: SemanticModel) -> list[ast.ClassDef | None]:
+    """The class around a node, and those of this file that it inherits from by their names."""
+    family = [model.class_of(node)]
+    for cls in family:
+        for base in cls.bases if cls is not None and len(family) <= _MOST_BASES else ():
+            scope = model.names.scope(cls).lookup(base.id) if isinstance(base, ast.Name) else None
+            for binding in scope.bindings.get(base.id, ()) if scope and isinstance(base, ast.Name) else ():
+                if isinstance(binding.node, ast.ClassDef) and binding.node not in family:
+                    family.append(binding.node)
+    return family
 
 
 def _take_in(value: ast.expr | None, names: dict[str, None], model: SemanticModel, depth: int) -> bool:
