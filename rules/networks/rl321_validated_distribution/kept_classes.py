@@ -37,11 +37,12 @@ def _values(called: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]
                     yield model.names.assigned(use)
 
 
-def _family(node: ast.AST, model: SemanticModel) -> list[ast.ClassDef | None]:
+def _family(node: ast.AST, model: SemanticModel) -> list[ast.ClassDef]:
     """The class around a node, and those of this file that it inherits from by their names."""
-    family = [model.class_of(node)]
+    own = model.class_of(node)
+    family = [own] if own is not None else []
     for cls in family:
-        for base in cls.bases if cls is not None and len(family) <= _MOST_BASES else ():
+        for base in cls.bases if len(family) <= _MOST_BASES else ():
             scope = model.names.scope(cls).lookup(base.id) if isinstance(base, ast.Name) else None
             for binding in scope.bindings.get(base.id, ()) if scope and isinstance(base, ast.Name) else ():
                 if isinstance(binding.node, ast.ClassDef) and binding.node not in family:

@@ -87,6 +87,7 @@ from rlint.rule import (
     batches,
 )
 from rlint.rules.transfers._shared.made import creation_of, move_of
+from rlint.rules.transfers._shared.there_and_back import left_device
 from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
     is_from_elsewhere,
     is_made_here,
@@ -132,6 +133,9 @@ class BlockingTransfer(Rule):
             return  # create-then-move; or no copy at all
         move = move_of(node, model)
         if move is not None and creation_of(move, model) is not None:
+            return
+        if left_device(source, model) is not None:
+            model.silent("{} has been on the device before: a round trip", source)
             return
         if not is_sure and not is_from_elsewhere(source, model):
             model.silent("where {} comes from is not known", source)

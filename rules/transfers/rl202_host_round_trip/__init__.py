@@ -3,7 +3,8 @@
 ## What it does
 Flags, in hot code of programs that know of accelerators,
 
-- numbers that leave the device and go straight back: `torch.from_numpy(x.cpu().numpy()).to(device)`;
+- numbers that leave the device and go straight back: `torch.from_numpy(x.cpu().numpy()).to(device)`, or
+  after some arithmetic, in the same function or one that it calls: `x = x.cpu()`, `x = x * mask`, `x.cuda()`;
 - several reads in one step that could be one: `policy_loss.item()`, then `value_loss.item()`. A read is
   `.item()`, `.tolist()`, `.cpu().numpy()`, `float()`, `int()` or `bool()` of a tensor, a tensor that is
   printed or handed to `add_scalar` or `wandb.log`, one that a condition asks, and the call of a function of
@@ -82,8 +83,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import COMPREHENSIONS, AnyLoop, Finding, Heat, Rule, SemanticModel
+from rlint.rule import COMPREHENSIONS, AnyLoop, Device, Finding, Heat, Rule, SemanticModel
 from rlint.rules.transfers._shared.reads import read_of
+from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     READERS,
@@ -93,6 +95,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
     may_use_accelerator,
     reads_at,
     reads_below,
+    where,
 )
 from rlint.rules.transfers.rl202_host_round_trip.read_together import (
     element_loop,
@@ -112,7 +115,7 @@ class HostRoundTrip(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert)
-    callees = READERS | round_trips.MAKERS
+    callees = READERS | round_trips.MAKERS | {"cpu", "to"}
     triggers = ("torch",)
 
     def concerns(self, model: SemanticModel) -> bool:
@@ -133,11 +136,35 @@ class HostRoundTrip(Rule):
                     advice="Use the tensor that is there (`.detach()`, and `.to(...)` for another type)",
                 )
                 return
+            if is_copied_to_host(node, model):
+                yield from self.check_way_back(node, model)
+                return
         for read in reads_at(node, model):
             if not is_hot(read, model):
                 model.silent("{} reads the device, but is not known to run in each step", read.node)
             elif not is_others(read, model):
                 yield from self.check_read(read, model)
+
+    def check_way_back(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """`probs = net(x).cpu()`, arithmetic, `probs = probs.cuda()`."""
+        function = model.function(call)
+        if function is None or model.frequency.heat_of(call).level < self.heat:
+            return
+        assert isinstance(call.func, ast.Attribute)
+        if model.types.is_on_cpu(call) or where(call.func.value, model) in (None, Device.HOST):
+            return
+        back = model.once(ways_back, function).get(call)
+        if back is None:
+            return
+        text = shown(call.func.value, model)
+        yield self.finding(
+            model,
+            call,
+            f"`{text}` is copied to the host and, in line {model.span_of(back)[0].line}, back to the device: "
+            "the program waits for it, though all that is computed in between could run there",
+            advice="Leave it on the device, and move there what it is computed with",
+            related=[(back, "back to the device")],
+        )
 
     def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
         """Look at what is read in the same loop or step."""
