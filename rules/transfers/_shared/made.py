@@ -305,6 +305,14 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
 
 
+def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:
+    """Does a call draw a tensor in host memory that could be drawn on the device as well?"""
+    name = model.names.qualified(call.func)
+    if name not in _DRAW or not is_constructor(call, name, model):
+        return False
+    return not model.program.mentions(*_DEFAULT_DEVICE) and not legacy_tensors.has_device_around(call, model)
+
+
 def is_made_elsewhere(creation: Creation, model: SemanticModel) -> bool:
     """May the constructors make their tensors on a device anyway, because the program has set one for all?
     Those that are named after a type of tensors on the host do not.

@@ -5,6 +5,8 @@ Flags torch's constructors in hot code whose tensor goes to a device in the same
 has a name: `torch.zeros(n).to(device)`, `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)`
 and then `mask = mask.to(device)`. The move may stand behind a test of the device (`if x.is_cuda:`), go to
 where another tensor lies (`.to(x)`, `.type_as(x)`), and follow arithmetic, `expand` or a draw in place.
+Flags, too, random numbers that are drawn in host memory and copied into a
+buffer or a parameter of a network, as noisy layers do in each step, in programs that know of accelerators.
 
 ## Why is it slow
 The tensor is allocated and filled on the host, then copied over the bus, and the program waits for the copy.
@@ -76,6 +78,10 @@ from rlint.rules.transfers._shared.made import (
     move_of,
 )
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
+from rlint.rules.transfers.rl205_create_then_move.noise_in_buffers import drawn_for_buffers
+
+KNOWS_DEVICES = ("cuda", "device", "accelerator")
+"""A program that reads none of these names computes on the host."""
 
 
 class CreateThenMove(Rule):
@@ -85,11 +91,14 @@ class CreateThenMove(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda", "type", "type_as"})
+    callees = frozenset({"to", "cuda", "type", "type_as", "copy_"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
+            return
+        if node.func.attr == "copy_":
+            yield from self.check_buffer(node, model)
             return
         move = move_of(node, model)
         if move is None or model.frequency.heat_of(node).level < self.heat:
@@ -111,6 +120,27 @@ class CreateThenMove(Rule):
             advice=advice(creation, data, model),
             assumes=f"`{model.source.text(like)}` lies on an accelerator" if like is not None else None,
         )
+
+    def check_buffer(self, copy: ast.Call, model: SemanticModel) -> Iterator[Finding]:
+        """`self.epsilon.copy_(torch.randn(size))`, with whatever is computed in between."""
+        cls = model.class_of(copy)
+        if cls is None or model.frequency.heat_of(copy).level < self.heat:
+            return
+        if not model.program.mentions(*KNOWS_DEVICES):
+            return
+        for draw, into in model.once(drawn_for_buffers, cls).items():
+            if into is not copy or model.frequency.heat_of(draw).level < self.heat:
+                continue
+            assert isinstance(copy.func, ast.Attribute)
+            drawn, buffer = model.source.text(draw.func), model.source.text(copy.func.value)
+            yield self.finding(
+                model,
+                draw,
+                f"`{drawn}` draws in host memory what is copied into `{buffer}`, and the program waits",
+                advice=f"Draw it where the buffer lies: `{drawn}(..., device={buffer}.device)`",
+                related=[(copy, "copied into the network here")],
+                assumes=f"`{buffer}` lies on an accelerator",
+            )
 
 
 def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
