@@ -279,7 +279,9 @@ _CHEAP = models.having(Trait.KEEPS_ORDER | Trait.REDUCES, TypeTag.TENSOR) | {"ab
 
 
 def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:
-    """`rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`."""
+    """`rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`, `mask[i].sum()`."""
+    while isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and not tensor.args:
+        tensor = tensor.func.value
     match tensor:
         case ast.Subscript(value=value, slice=index):
             used = {node.id for node in descendants(index) if isinstance(node, ast.Name)}
