@@ -63,6 +63,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, last_names, models, regex, trip_count
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import item_loop
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
     elements_of,
@@ -96,6 +97,8 @@ class ScalarLoopOverArray(Rule):
         if made is None:
             return
         found = elements_of(made, model) if isinstance(made, ast.For) else gathered(made, model)
+        if found is None and isinstance(made, ast.For):
+            yield from self._by_item(made, model)
         if found is None or is_short(found, model) or is_inner(node, model):
             return
         if model.frequency.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
@@ -113,6 +116,14 @@ class ScalarLoopOverArray(Rule):
             fix=whole_fix(found, model) if found.stored else None,
             advice=advice(found, adds=adds),
         )
+
+    def _by_item(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
+        item = item_loop(loop, model)
+        if item is None or is_short(ElementAccess(loop), model):
+            return
+        if model.frequency.heat_of(loop.body[0]).level < self.heat:
+            return
+        yield self.finding(model, loop, f"The loop {item.does} in Python", advice=item.advice)
 
 
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:

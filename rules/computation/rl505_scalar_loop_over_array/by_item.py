@@ -1,0 +1,247 @@
+"""Loops that write into arrays place by place, or that compute the items of a batch one after the other."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, frozen, models
+
+_ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_FEWEST_OPERATIONS = 2
+_ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy")
+_JOINS = models.having(Trait.JOINS, "torch")
+_SUMS = frozenset({"sum", "mean"})
+
+
+@frozen
+class ItemLoop:
+    """What a loop does item by item, and what to write instead. `held` is what it fills."""
+
+    held: ast.expr
+    does: str
+    advice: str
+
+
+def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """Return what a loop does item by item that an operation on whole arrays would do at once."""
+    if loop.orelse:
+        return None
+    return _scattered(loop, model) or _windows(loop, model) or _collected(loop, model)
+
+
+def _scattered(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """`for i, p in zip(indices, priorities): self.priorities[i] = p`."""
+    match loop.iter, loop.target:
+        case (
+            ast.Call(func=func, args=[_, _], keywords=[]),
+            ast.Tuple(elts=[ast.Name(id=place), ast.Name(id=item)]),
+        ) if model.names.qualified(func) == "builtins.zip":
+            pass
+        case _:
+            return None
+    stored: ast.expr | None = None
+    for statement in loop.body:
+        match statement:
+            case ast.Assert():
+                pass
+            case ast.Assign(
+                targets=[ast.Subscript(value=ast.Name() | ast.Attribute() as held, slice=ast.Name(id=index))],
+                value=value,
+            ) if index == place and _is_of_item(value, {item}, model):
+                if not _is_array(held, model):
+                    return None
+                stored = held
+            case ast.Assign(
+                targets=[ast.Name() | ast.Attribute() as kept], value=ast.Call(func=func, args=args)
+            ):
+                # the largest so far, of the same numbers
+                if model.names.qualified(func) != "builtins.max" or ast.dump(kept).replace(
+                    "Store", "Load"
+                ) not in {ast.dump(argument) for argument in args}:
+                    return None
+            case _:
+                return None
+    if stored is None:
+        return None
+    text = model.source.text(stored)
+    return ItemLoop(
+        stored,
+        f"writes one element of `{text}` after the other",
+        f"Write all of them by an array of indices: `{text}[indices] = values`",
+    )
+
+
+def _windows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """`sums[:, i] = x[:, i * n : (i + 1) * n].sum(dim=1)`."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=counter),
+            iter=ast.Call(func=func),
+            body=[
+                ast.Assign(
+                    targets=[ast.Subscript(value=stored, slice=place)],
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Subscript(value=held, slice=window), attr=attr)
+                    ),
+                )
+            ],
+        ) if model.names.qualified(func) == "builtins.range" and attr in _SUMS:
+            pass
+        case _:
+            return None
+    if not any(isinstance(part, ast.Name) and part.id == counter for part in _axes(place)):
+        return None
+    slices = [part for part in _axes(window) if isinstance(part, ast.Slice) and part.lower and part.upper]
+    if len(slices) != 1 or not _is_fixed_window(slices[0], counter) or not _is_array(held, model):
+        return None
+    text = model.source.text(held)
+    return ItemLoop(
+        stored,
+        f"reduces one window of `{text}` after the other",
+        f"Give the windows an axis of their own and reduce along it: `{text}.reshape(…, -1, n, …).{attr}(…)`",
+    )
+
+
+def _is_fixed_window(window: ast.Slice, counter: str) -> bool:
+    """True for `i * n : (i + 1) * n`, windows that follow each other."""
+    match window.lower, window.upper:
+        case (
+            ast.BinOp(left=ast.Name(id=first), op=ast.Mult(), right=width),
+            ast.BinOp(
+                left=ast.BinOp(left=ast.Name(id=second), op=ast.Add(), right=ast.Constant(value=1)),
+                op=ast.Mult(),
+                right=other,
+            ),
+        ):
+            return first == second == counter and ast.dump(width) == ast.dump(other)
+    return False
+
+
+def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
+    """`for i in indices: …; weights.append((p[i] * n) ** -beta)`, of which an array is made."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=item),
+            body=[
+                *before,
+                ast.Expr(
+                    value=ast.Call(func=ast.Attribute(value=ast.Name() as kept, attr="append"), args=[value])
+                ),
+            ],
+        ):
+            pass
+        case _:
+            return None
+    own, given = {item}, set[str]()
+    rows = False
+    operations = 0
+    for statement in before:
+        match statement:
+            case ast.Assign(targets=[target], value=computed):
+                names = target.elts if isinstance(target, ast.Tuple) else [target]
+                values = computed.elts if isinstance(computed, ast.Tuple) else [computed]
+            case _:
+                return None
+        if not all(isinstance(name, ast.Name) for name in names):
+            return None
+        read = {node.id for node in descendants(computed) if isinstance(node, ast.Name)}
+        given |= read - own
+        if not all(_is_quiet(part, model) for part in values):
+            return None
+        own |= {name.id for name in names if isinstance(name, ast.Name)}
+        operations += _operations(computed, own)
+    given |= {node.id for node in descendants(value) if isinstance(node, ast.Name)} - own
+    if own & given or not _is_quiet(value, model):
+        return None  # something is carried from one item to the next
+    operations += _operations(value, own)
+    rows = any(
+        isinstance(node, ast.Subscript)
+        and _is_array(node.value, model)
+        and any(isinstance(part, ast.Name) and part.id == item for part in _axes(node.slice))
+        for statement in loop.body
+        for node in descendants(statement)
+    )
+    into = _made_into(kept, model)
+    if operations < _FEWEST_OPERATIONS or into is None:
+        return None
+    if into in _JOINS and not rows:
+        return None
+    looked_up = rows or any(
+        isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == item
+        for statement in loop.body
+        for node in descendants(statement)
+    )
+    if not looked_up:
+        return None
+    text = model.source.text(kept)
+    return ItemLoop(
+        kept,
+        f"computes one item of `{text}` after the other",
+        "Gather what all items need by an array of indices, and compute with the whole batch "
+        "(with a mask, where items have lengths of their own)",
+    )
+
+
+def _operations(value: ast.expr, own: set[str]) -> int:
+    """Return how many operators and calls compute something that depends on the item."""
+    return sum(
+        1
+        for node in descendants(value)
+        if ((isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS)) or isinstance(node, ast.Call))
+        and any(isinstance(part, ast.Name) and part.id in own for part in descendants(node))
+    )
+
+
+def _is_quiet(value: ast.expr, model: SemanticModel) -> bool:
+    """True if computing a value changes nothing, and runs no network."""
+    for node in descendants(value):
+        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
+            return False
+        if not isinstance(node, ast.Call):
+            continue
+        effect = model.effects.call_effect(node)
+        if model.types.type_of(node.func).tag is TypeTag.MODULE or effect.acts:
+            return False
+        if not effect.quiet and (node.args or node.keywords):
+            return False  # `tree.total()` is likely a question, `self.look(item)` may be anything
+    return True
+
+
+def _is_of_item(value: ast.expr, items: set[str], model: SemanticModel) -> bool:
+    """True for the item itself, and for arithmetic on it with what the loop leaves alone."""
+    match value:
+        case ast.Name() | ast.Constant() | ast.Attribute():
+            return True
+        case ast.BinOp(left=left, op=op, right=right):
+            return isinstance(op, _OPERATORS) and all(
+                _is_of_item(part, items, model) for part in (left, right)
+            )
+        case ast.Call(func=func, args=args, keywords=[]):
+            name = model.names.qualified(func)
+            return name in ("builtins.abs", "builtins.float", "builtins.max", "builtins.min") and all(
+                _is_of_item(argument, items, model) for argument in args
+            )
+    return False
+
+
+def _made_into(kept: ast.Name, model: SemanticModel) -> str | None:
+    """Return the function that makes one array of a list, if that is what becomes of it."""
+    scope = model.names.scope(kept).lookup(kept.id)
+    if scope is None or not scope.is_function:
+        return None
+    for read in model.names.reads(kept.id, scope):
+        parent = model.parent(read)
+        if isinstance(parent, ast.Call) and parent.args and parent.args[0] is read:
+            name = model.names.qualified(parent.func) or ""
+            if name in _ARRAYS_OF or name in _JOINS:
+                return name
+    return None
+
+
+def _axes(index: ast.expr) -> list[ast.expr]:
+    return index.elts if isinstance(index, ast.Tuple) else [index]
+
+
+def _is_array(held: ast.expr, model: SemanticModel) -> bool:
+    return model.types.type_of(held).tag in _ARRAYS
