@@ -7,6 +7,10 @@ columns, `if x[i] < 0: x[i] = 0`), and one that adds up such values (`total += a
 comprehension that is made an array or added up: `np.array([x / 255.0 for x in pixels])`,
 `sum(a * b for a, b in zip(weights, values))`.
 
+Also flagged are loops over a batch that write into an array place by place
+(`for i, p in zip(indices, priorities): self.priorities[i] = p`), reduce one window after the other, or
+compute each item of a batch (importance weights, a softmax per row) only to make one array of them.
+
 Left alone are loops that end early, that carry something from one element to the next, that call what works
 on single numbers only or does anything else; loops over a few things (`range(4)`, layers, agents,
 environments); and whatever may be a list.
@@ -61,9 +65,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, last_names, models, regex, trip_count
-from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import item_loop
+from rlint.rules.computation.rl505_scalar_loop_over_array.by_item import item_loop, item_method
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     ElementAccess,
     elements_of,
@@ -71,6 +76,8 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
     held_by,
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
+
+Loop: TypeAlias = "ast.For | ast.ListComp | ast.GeneratorExp"
 
 _FEW = 12
 _ARRAYS_OF = models.having(Trait.FROM_DATA, "torch", "numpy") | {"numpy.fromiter"}
@@ -97,8 +104,8 @@ class ScalarLoopOverArray(Rule):
         if made is None:
             return
         found = elements_of(made, model) if isinstance(made, ast.For) else gathered(made, model)
-        if found is None and isinstance(made, ast.For):
-            yield from self._by_item(made, model)
+        if found is None:
+            yield from self._by_item(node, made, model)
         if found is None or is_short(found, model) or is_inner(node, model):
             return
         if model.frequency.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
@@ -117,13 +124,14 @@ class ScalarLoopOverArray(Rule):
             advice=advice(found, adds=adds),
         )
 
-    def _by_item(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
-        item = item_loop(loop, model)
-        if item is None or is_short(ElementAccess(loop), model):
+    def _by_item(self, node: ast.Call | ast.For, made: Loop, model: SemanticModel) -> Iterator[Finding]:
+        item = item_loop(made, model) if isinstance(made, ast.For) else item_method(made, model)
+        if item is None or is_short(ElementAccess(made), model):
             return
-        if model.frequency.heat_of(loop.body[0]).level < self.heat:
+        if model.frequency.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
             return
-        yield self.finding(model, loop, f"The loop {item.does} in Python", advice=item.advice)
+        sort = "loop" if node is made else "comprehension"
+        yield self.finding(model, node, f"The {sort} {item.does} in Python", advice=item.advice)
 
 
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:

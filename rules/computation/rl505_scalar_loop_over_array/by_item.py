@@ -183,6 +183,53 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     )
 
 
+def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
+    """Return what `[self.weight(i, beta) for i in indices]` computes by a method that only computes."""
+    match made:
+        case ast.ListComp(
+            elt=ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr=name) as func, args=[*_, _] as args
+            ),
+            generators=[ast.comprehension(target=ast.Name(id=item), ifs=[])],
+        ) if any(isinstance(argument, ast.Name) and argument.id == item for argument in args):
+            pass
+        case _:
+            return None
+    around = model.class_of(made)
+    method = model.method(around, name) if around is not None else None
+    if method is None:
+        return None
+    body = [
+        part
+        for part in method.body
+        if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+    ]
+    own = {argument.arg for argument in method.args.args}
+    operations, looked_up = 0, False
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                own.add(name)
+            case ast.Return(value=ast.expr() as value) if statement is body[-1]:
+                pass
+            case _:
+                return None
+        if not _is_quiet(value, model):
+            return None
+        operations += _operations(value, own)
+        looked_up |= any(
+            isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id in own
+            for node in descendants(value)
+        )
+    if not looked_up or operations < _FEWEST_OPERATIONS:
+        return None
+    return ItemLoop(
+        func,
+        f"computes one item after the other by `{model.source.text(func)}`",
+        "Gather what all items need by an array of indices, and compute with the whole batch",
+    )
+
+
 def _operations(value: ast.expr, own: set[str]) -> int:
     """Return how many operators and calls compute something that depends on the item."""
     return sum(
