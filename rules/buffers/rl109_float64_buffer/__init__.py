@@ -4,7 +4,9 @@
 Flags an array of a buffer or rollout (an attribute or a variable) that numpy allocates as float64, by
 default or by name, that is filled row by row, and whose rows become float32 tensors when they are read:
 `torch.FloatTensor(self.states[indices])`, `torch.from_numpy(self.states[indices]).float()`,
-`torch.as_tensor(self.states[indices], dtype=torch.float32)`.
+`torch.as_tensor(self.states[indices], dtype=torch.float32)`. The same of the entries of a dict
+(`self.buffers = {"states": np.empty((size, width))}`), also where their rows are handed out by key and become
+tensors elsewhere in the program.
 
 ## Why is it slow
 numpy allocates float64 unless it is told otherwise, torch computes in float32. Each number takes twice the
@@ -67,6 +69,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, numbers
+from rlint.rules.buffers.rl109_float64_buffer.entries import entries
 from rlint.rules.buffers.rl109_float64_buffer.read_as import (
     is_counted_up,
     is_float32,
@@ -77,6 +80,8 @@ from rlint.rules.buffers.rl109_float64_buffer.read_as import (
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
 """What allocates, and where the data type stands among its arguments."""
 SMALL = 1_000
+SINGLE = ("float32", "FloatTensor", "float")
+"""What a program mentions in which rows become tensors of single precision."""
 MEANT = ("float64", "double", "precision", "precise")
 
 
@@ -92,13 +97,19 @@ class Float64Buffer(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         match node:
             case (
+                ast.Assign(targets=[target], value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as held)
+                | ast.AnnAssign(target=target, value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as held)
+            ):
+                yield from self._entries(node, target, held, model)
+                return
+            case (
                 ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=ast.Call() as call)
                 | ast.AnnAssign(target=ast.Attribute() | ast.Name() as target, value=ast.Call() as call)
             ):
                 pass
             case _:
                 return
-        if model.names.qualified(call.func) not in MAKERS or model.types.type_of(call).dtype != "float64":
+        if not is_doubles(call, model):
             return
         if is_small(call, model) or is_meant(node, model) or not is_storage(target, model):
             return
@@ -110,6 +121,35 @@ class Float64Buffer(Rule):
             fix=build_fix(call, model),
             advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
         )
+
+    def _entries(
+        self,
+        node: ast.Assign | ast.AnnAssign,
+        target: ast.expr,
+        held: ast.Dict | ast.Call,
+        model: SemanticModel,
+    ) -> Iterator[Finding]:
+        if is_meant(node, model):
+            return
+        for entry in entries(target, held, model):
+            if not is_doubles(entry.call, model) or is_small(entry.call, model):
+                continue
+            if not entry.surely and not model.program.mentions(*SINGLE):
+                continue
+            read = "rows are read as float32" if entry.surely else "rows are read elsewhere"
+            yield self.finding(
+                model,
+                entry.call,
+                f"`{entry.shown}` holds float64, and its {read}: twice the memory",
+                fix=build_fix(entry.call, model),
+                advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
+                assumes=None if entry.surely else "its rows become float32 tensors",
+            )
+
+
+def is_doubles(call: ast.Call, model: SemanticModel) -> bool:
+    """Whether numpy allocates an array of doubles."""
+    return model.names.qualified(call.func) in MAKERS and model.types.type_of(call).dtype == "float64"
 
 
 def is_small(call: ast.Call, model: SemanticModel) -> bool:

@@ -1,0 +1,79 @@
+"""Storages that are entries of a dict: `self.buffers = {"o": np.empty((size, width)), …}`."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, frozen, regex
+from rlint.rules.buffers.rl109_float64_buffer.read_as import (
+    is_counted_up,
+    is_float32,
+    is_row_written,
+    read_as,
+)
+
+_NUMBERED = regex(r"(prev_|last_|old_)?(a|u|acts?|actions?|idxs?|index|indices|ids?)(_idx|_ids?)?")
+"""Keys of what is likely read as whole numbers: the actions that were taken."""
+
+
+@frozen
+class Entry:
+    """The allocation of an entry. `surely`: all that reads it is seen, and reads float32."""
+
+    shown: str
+    call: ast.Call
+    surely: bool
+
+
+def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) -> list[Entry]:
+    """Return the entries of a dict that are written row by row, and of which rows are read."""
+    if not isinstance(target, ast.Attribute):
+        return []
+    uses = [use for use in model.names.attribute_uses(target.attr) if use is not target]
+    if any(not isinstance(use.ctx, ast.Load) for use in uses):
+        return []
+    found = []
+    for key, call in _pairs(value):
+        parts = [part for use in uses for part in _parts(use, key, model)]
+        if any(is_counted_up(part, model) for part in parts):
+            continue
+        if not any(is_row_written(part, model) for part in parts):
+            continue
+        read = [dtype for part in parts if (dtype := read_as(part, model)) is not None]
+        if not read or any(dtype and not is_float32(dtype) for dtype in read):
+            continue
+        surely = all(map(is_float32, read))
+        if surely or not (_NUMBERED.fullmatch(key.lower()) or _is_narrow(call)):
+            found.append(Entry(f"{model.source.text(target)}[{key!r}]", call, surely))
+    return found
+
+
+def _pairs(value: ast.Dict | ast.Call) -> list[tuple[str, ast.Call]]:
+    pairs: list[tuple[str | None, ast.expr]] = []
+    if isinstance(value, ast.Dict):
+        pairs += [
+            (key.value, item)
+            for key, item in zip(value.keys, value.values, strict=True)
+            if isinstance(key, ast.Constant) and isinstance(key.value, str)
+        ]
+    else:
+        pairs += [(keyword.arg, keyword.value) for keyword in value.keywords]
+    return [(key, item) for key, item in pairs if key is not None and isinstance(item, ast.Call)]
+
+
+def _parts(use: ast.Attribute, key: str, model: SemanticModel) -> list[ast.expr]:
+    """Return the nodes that stand for an entry, by its key or by any key."""
+    match model.parent(use):
+        case ast.Subscript(value=owner, slice=ast.Constant(value=other)) as part if owner is use:
+            return [part] if other == key else []
+        case ast.Subscript(value=owner) as part if owner is use:
+            return [part]
+    return []
+
+
+def _is_narrow(call: ast.Call) -> bool:
+    """True for one number per step, which takes little beside observations: `(size, 1)`."""
+    match call.args[:1]:
+        case [ast.Tuple(elts=elts) | ast.List(elts=elts)] if elts:
+            return len(elts) == 1 or (isinstance(elts[-1], ast.Constant) and elts[-1].value == 1)
+    return True
