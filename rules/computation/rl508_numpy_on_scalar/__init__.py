@@ -86,6 +86,7 @@ from rlint.rule import (
 from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     CALLED,
     Scalar,
+    likely_scalar,
     picked_from,
     scalar_call,
 )
@@ -110,7 +111,9 @@ class NumpyOnScalar(Rule):
         if not (model.names.qualified(node.func) or "").startswith("numpy."):
             return
         called = model.source.text(node.func)
-        found = scalar_call(node, model)
+        found, unsure = scalar_call(node, model), None
+        if found is None and (likely := likely_scalar(node, model)) is not None:
+            found, unsure = likely
         if found is not None:
             if found.ufunc and not is_often(found, model):
                 return
@@ -119,7 +122,14 @@ class NumpyOnScalar(Rule):
             )
             text = " ".join((found.text or "").replace("{math}", f"math.{found.math}").split())
             advice = f"Write `{text}`" if text and len(text) < _LONG else f"Use `{found.better}`"
-            yield self.finding(model, node, message, fix=build_fix(found, model), advice=advice)
+            yield self.finding(
+                model,
+                node,
+                message,
+                fix=build_fix(found, model),
+                advice=advice,
+                assumes=f"`{model.source.text(unsure)}` is a number" if unsure is not None else None,
+            )
             return
         items = picked_from(node, model)
         if items is not None:

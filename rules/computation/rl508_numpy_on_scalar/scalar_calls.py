@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, frozen, last_names, models, numbers
+from rlint.rule import (
+    BindingKind,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    frozen,
+    last_names,
+    models,
+    numbers,
+    observations,
+)
 
 _SAME = models.names_having(Trait.ELEMENTWISE, "numpy") & models.names_having(
     Trait.ELEMENTWISE, "math"
@@ -30,8 +40,8 @@ OF_DISPLAY = {
     "numpy.sum": "sum",
     "numpy.mean": "mean",
 }
-_CLIP, _CHOICE = "numpy.clip", "numpy.random.choice"
-CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _CHOICE)
+_CLIP, _CHOICE, _NORM = "numpy.clip", "numpy.random.choice", "numpy.linalg.norm"
+CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _CHOICE, _NORM)
 _MOST = 8
 _DEPTH = 8
 _WHOLE = frozenset({"floor", "ceil"})
@@ -63,6 +73,8 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
         return _clipped(call, model, depth)
     if call.keywords:
         return None
+    if qualified == _NORM:
+        return _length(call, model, depth)
     if qualified in OF_DISPLAY:
         return _of_display(call, OF_DISPLAY[qualified], model, depth)
     given = tuple(call.args)
@@ -114,7 +126,81 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
     return False
 
 
-def _clipped(call: ast.Call, model: SemanticModel, depth: int) -> Scalar | None:
+def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.expr] | None:
+    """Return a call with what are likely single numbers, and the first of which that is not sure: parts of a
+    state or an observation that a statement takes apart into variables.
+    """
+    qualified = model.names.qualified(call.func) or ""
+    if any(isinstance(given, ast.Starred) for given in call.args):
+        return None
+    unsure: list[ast.expr] = []
+    if qualified == _NORM:
+        found = _length(call, model, _DEPTH, unsure)
+    elif qualified == _CLIP:
+        found = _clipped(call, model, _DEPTH, unsure)
+    else:
+        return None
+    return (found, unsure[0]) if found is not None and unsure else None
+
+
+def _is_single_or_likely(
+    node: ast.expr, model: SemanticModel, depth: int, unsure: list[ast.expr] | None
+) -> bool:
+    if is_single(node, model, depth):
+        return True
+    if unsure is None or depth <= 0:
+        return False
+    if isinstance(node, ast.Call) and model.names.qualified(node.func) == _CLIP:
+        return _clipped(node, model, depth - 1, unsure) is not None
+    if model.types.type_of(node).tag not in (
+        TypeTag.UNKNOWN,
+        TypeTag.NUMPY_SCALAR,
+        TypeTag.FLOAT,
+        TypeTag.INT,
+    ):
+        return False
+    match node:
+        case ast.Attribute():
+            return model.types.is_likely_setting(node)
+        case ast.UnaryOp(operand=operand):
+            return _is_single_or_likely(operand, model, depth - 1, unsure)
+        case ast.BinOp(left=left, right=right):
+            return all(_is_single_or_likely(part, model, depth - 1, unsure) for part in (left, right))
+        case ast.Call(func=func, args=[argument], keywords=[]):
+            return model.names.qualified(func) in (
+                "builtins.abs",
+                "builtins.float",
+            ) and _is_single_or_likely(argument, model, depth - 1, unsure)
+        case ast.Name():
+            bindings = model.dataflow.definitions(node)
+            for binding in bindings:
+                if binding.kind is not BindingKind.ASSIGN or binding.value is None:
+                    return False
+                if binding.path:
+                    if not _is_taken_apart(binding.value, model):
+                        return False
+                    unsure.append(node)
+                elif not _is_single_or_likely(binding.value, model, depth - 1, unsure):
+                    return False
+            return bool(bindings)
+    return False
+
+
+def _is_taken_apart(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is an array of unknown rank, or an observation, of which variables are made."""
+    if not isinstance(value, (ast.Name, ast.Attribute, ast.Call)):
+        return False
+    kind = model.types.type_of(value)
+    if kind.tag is TypeTag.NDARRAY:
+        return kind.rank is None
+    if isinstance(value, ast.Call):
+        return model.names.qualified(value.func) == _CLIP
+    return kind.tag is TypeTag.UNKNOWN and observations.is_observation(value, model)
+
+
+def _clipped(
+    call: ast.Call, model: SemanticModel, depth: int, unsure: list[ast.expr] | None = None
+) -> Scalar | None:
     """`np.clip(x, low, high)`"""
     parts = list(call.args)
     for index, names in enumerate(_BOUNDS):
@@ -125,10 +211,28 @@ def _clipped(call: ast.Call, model: SemanticModel, depth: int) -> Scalar | None:
             parts += named
     if len(parts) != len(_BOUNDS) or len(call.args) + len(call.keywords) != len(_BOUNDS):
         return None
-    if not all(is_single(part, model, depth) for part in parts):
+    if not all(_is_single_or_likely(part, model, depth, unsure) for part in parts):
         return None
     value, low, high = (model.source.text(part) for part in parts)
     return Scalar(call, tuple(parts), "min(max())", f"min(max({value}, {low}), {high})", ("min", "max"))
+
+
+def _length(
+    call: ast.Call, model: SemanticModel, depth: int, unsure: list[ast.expr] | None = None
+) -> Scalar | None:
+    """`np.linalg.norm([dx, dy])`"""
+    match call:
+        case ast.Call(args=[ast.List(elts=elements) | ast.Tuple(elts=elements)], keywords=[]):
+            pass
+        case _:
+            return None
+    if not 1 < len(elements) <= _MOST:
+        return None
+    if not all(_is_single_or_likely(element, model, depth, unsure) for element in elements):
+        return None
+    text = f"{{math}}({', '.join(model.source.text(element) for element in elements)})"
+    what = f"{len(elements)} numbers in a list"
+    return Scalar(call, tuple(elements), "math.hypot", text, math="hypot", what=what)
 
 
 def _of_display(call: ast.Call, name: str, model: SemanticModel, depth: int) -> Scalar | None:
