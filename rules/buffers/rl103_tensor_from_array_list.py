@@ -90,6 +90,8 @@ TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
 LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 LONGEST_SHOWN = 40
+NESTED = 2
+"""How many lists deep the arrays are looked for."""
 
 
 class TensorFromArrayList(Rule):
@@ -149,12 +151,27 @@ def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
         return item if is_worth_it(data, item) else None
     if not item and observations.are_observations(data, model):
         return Type()
-    held = containers.contents(data, model)
+    held = _innermost(data, model, NESTED)
     if not held or any(isinstance(element, ast.Starred) for element in held):
         return None
     if not is_worth_it(data, Type()) or not all(is_array(element, model) for element in held):
         return None
     return Type()
+
+
+def _innermost(data: ast.expr, model: SemanticModel, depth: int) -> list[ast.expr]:
+    """Return what a list holds, or what the lists in it hold: `rows.append(row)`, `batch.append(rows)`."""
+    held: list[ast.expr] = []
+    for element in containers.contents(data, model) or ():
+        nested = depth > 0 and not isinstance(element, ast.Starred) and _is_list(element, model)
+        inner = _innermost(element, model, depth - 1) if nested else []
+        held += inner or [element]
+    return held
+
+
+def _is_list(element: ast.expr, model: SemanticModel) -> bool:
+    kind = model.types.type_of(element)
+    return kind.tag in LISTS and not kind.optional
 
 
 def is_worth_it(data: ast.expr, item: Type) -> bool:

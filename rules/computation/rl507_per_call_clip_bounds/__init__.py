@@ -81,6 +81,7 @@ from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     has_ends,
     is_end,
 )
+from rlint.rules.computation.rl507_per_call_clip_bounds.per_dimension import clamped_dimension
 
 _SHARED = (
     "all {0} share what is made once: nothing may write into it, and bounds that change later do not count"
@@ -105,6 +106,16 @@ class PerCallClipBounds(Rule):
         if isinstance(node, ast.BinOp):
             candidates = [node] if has_ends(model) and is_of_space(node, model) else []
         elif isinstance(node, ast.Call):
+            clamped = clamped_dimension(node, model)
+            if clamped is not None and model.frequency.heat_of(node).level >= self.heat:
+                yield self.finding(
+                    model,
+                    node,
+                    f"`{model.source.text(clamped)}` is clamped one dimension after the other, and the "
+                    "bounds are read anew for each",
+                    advice="Keep both bounds as arrays or tensors, and clamp all dimensions in one call",
+                )
+                return
             candidates = candidates_of(node, model) if model.once(clips, model.syntax.module) else []
         for candidate in candidates:
             if not model.frequency.may_be_warm(candidate):
