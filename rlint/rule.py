@@ -58,6 +58,7 @@ from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
     arguments_by_name,
     element_at,
+    has_key,
     is_classmethod,
     is_constant,
     is_dotted_name,
@@ -146,6 +147,7 @@ __all__ = [
     "extract_variable",
     "frozen",
     "gradient_sinks",
+    "has_key",
     "hoist_points",
     "integers",
     "is_classmethod",

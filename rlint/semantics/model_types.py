@@ -58,6 +58,11 @@ class TypeQueries:
         """Does an expression name a device rather than a dtype or a tensor, where any of them may stand?"""
         return is_device(expression, self.type_of(expression))
 
+    def excludes_tensor(self, expression: ast.expr) -> bool:
+        """Whether an expression is a variable that is no tensor by an `isinstance` around it."""
+        tests = self._analysis.types.evidence.class_tests
+        return isinstance(expression, ast.Name) and tests.exclude_tensor(expression)
+
     def is_surely_device(self, expression: ast.expr) -> bool:
         """Is an expression a device for certain, so that it may be written where only a device is taken?"""
         return self._sure_devices.surely(expression)

@@ -82,6 +82,12 @@ def same_code(first: ast.AST | None, second: ast.AST) -> bool:
     return first is not None and ast.dump(first) == ast.dump(second)
 
 
+def has_key(index: ast.expr) -> bool:
+    """Whether a subscript names a field (`["reward"]`, `["next", "done"]`), which no tensor has."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
+
+
 def root_of(expression: ast.expr) -> ast.expr:
     """Return `agent` for `agent.net.weight`; the expression itself where it is no attribute."""
     while isinstance(expression, ast.Attribute):

@@ -243,3 +243,63 @@ def test_other_rules_do_not_change_what_one_finds(tmp_path: Path) -> None:
     alone = findings(tmp_path, SPIN, "RL114")
     beside = findings(tmp_path, SPIN, "RL114", "RL205", "RL501", "RL313", "RL301", "RL202")
     assert [each for each in beside if each.code == "RL114"] == alone
+
+
+def test_only_what_takes_a_dimension_is_gathered_of_a_tensor() -> None:
+    """`accelerator.gather(values)` says nothing; `q.gather(1, actions)` shows a tensor."""
+    program = """
+        import torch
+
+        def train(accelerator, q, actions):
+            accelerator.gather(actions)
+            q.gather(1, actions)
+            use(accelerator)
+            use(q)
+    """
+    assert not both(program, "accelerator")[1]
+    assert both(program, "q")[1].tag is TypeTag.TENSOR
+
+
+def test_a_field_is_no_part_of_a_tensor() -> None:
+    """What is indexed by a name is a table of some kind, whatever else is done with it."""
+    program = """
+        import torch
+
+        def train(data):
+            data.detach()
+            use(data["next", "done"])
+            use(data[0, 1])
+    """
+    assert not both(program, 'data["next", "done"]')[1]
+    assert both(program, "data[0, 1]")[1].tag is TypeTag.TENSOR
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "if isinstance(x, list):\n    use(x)",
+        "if isinstance(x, torch.Tensor):\n    pass\nelse:\n    use(x)",
+        "if isinstance(x, torch.Tensor):\n    pass\nelif x.shape:\n    use(x)",
+        "if not torch.is_tensor(x):\n    use(x)",
+        "done = isinstance(x, (list, tuple)) and use(x)",
+        "done = not isinstance(x, torch.Tensor) or isinstance(x, (float, int)) and use(x)",
+        "y = 0 if isinstance(x, torch.Tensor) else use(x)",
+    ],
+)
+def test_a_test_of_the_class_rules_out_tensors(branch: str) -> None:
+    """Where `isinstance` says otherwise, what the other branches do says nothing."""
+    program = "import torch\ndef train(validate, z):\n    x = torch.relu(z) if validate else helper(z)\n"
+    program += textwrap.indent(branch, "    ")
+    assert not both(program, "x")[1]
+
+
+def test_a_test_for_tensors_leaves_them() -> None:
+    """Inside the branch for tensors, and outside any, the likely kind stays."""
+    program = """
+        import torch
+        def train(validate, z):
+            x = torch.relu(z) if validate else helper(z)
+            if isinstance(x, (torch.Tensor, list)):
+                use(x)
+    """
+    assert both(program, "x")[1].tag is TypeTag.TENSOR

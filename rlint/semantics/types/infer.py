@@ -194,6 +194,8 @@ class TypeInference(CallInference, LiteralInference):
             if not bindings or len(bindings) > MAX_DEFINITIONS:
                 return UNKNOWN
         kind = self._of_bindings(node.id, bindings)
+        if kind.tag is TypeTag.TENSOR and kind.assumes and self.evidence.class_tests.exclude_tensor(node):
+            return UNKNOWN
         if kind.tag is TypeTag.BATCH and self._is_tested_tensor(node):
             return batches.part_of(kind)
         return kind

@@ -12,6 +12,7 @@ from rlint.regex import regex
 from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, item_of, known_item
 from rlint.semantics.types.dtype_inference import DtypeInference, rank_of_two
 from rlint.semantics.types.infer_base import Handlers
+from rlint.syntax.queries import has_key
 
 _MOST_PARTS = 16  # elements of a tuple that are looked at one by one
 _MOST_ITEMS = 64
@@ -128,6 +129,8 @@ class LiteralInference(DtypeInference):
 
     def _of_subscript(self, node: ast.Subscript) -> Type:
         owner = self.type_of(node.value)
+        if owner.tag is TypeTag.TENSOR and has_key(node.slice):
+            return UNKNOWN  # what is likely a tensor is none then
         if owner.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
             return self.part_of_array(owner, node.slice)
         return indexed(owner, self._index_step(node.slice))

@@ -16,6 +16,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     frozen,
+    has_key,
     last_name,
     last_names,
     models,
@@ -193,11 +194,11 @@ def _where(about: tuple[ast.expr, int], model: SemanticModel) -> Device | None:
 def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | None:
     match expression:
         case ast.Name():
-            return _bound(expression, model, depth)
+            return None if model.types.excludes_tensor(expression) else _bound(expression, model, depth)
         case ast.Attribute(value=owner, attr="grad" | "data" | "T" | "values" | "indices"):
             return where(owner, model, depth - 1)
-        case ast.Subscript(value=owner):
-            return where(owner, model, depth - 1)
+        case ast.Subscript(value=owner, slice=index):
+            return None if has_key(index) else where(owner, model, depth - 1)
         case ast.UnaryOp(operand=operand):
             return where(operand, model, depth - 1)
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
@@ -277,7 +278,7 @@ def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | Non
         made = [
             binding.value
             for binding in model.dataflow.definitions(iterable)
-            if binding.kind is BindingKind.ASSIGN
+            if binding.kind is BindingKind.ASSIGN and not binding.path
         ]
         return _joined([_items(value, model, depth - 1) for value in made if value is not None])
     if isinstance(iterable, ast.Call):

@@ -11,6 +11,7 @@ from rlint.models.trait import Trait
 from rlint.models.value_type import PLAIN, Choice, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.semantics.types.class_tests import ClassTests
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _SHOWN_BY_METHOD = {
@@ -20,6 +21,10 @@ _SHOWN_BY_METHOD = {
 }
 _FUNCTIONAL = "torch.nn.functional."
 _OF_TENSORS = models.methods_of(TypeTag.TENSOR)
+_TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
+    Trait.ONLY_ONE_KIND, TypeTag.TENSOR
+)
+"""Methods of tensors that take a dimension or a mask, and more: others have a `gather(values)`, too."""
 _TESTS = frozenset({"isinstance", "hasattr", "is_tensor", "callable"})
 
 
@@ -32,6 +37,7 @@ class UseEvidence:
         self._syntax = syntax
         self._names = names
         self._definitions = definitions
+        self.class_tests = ClassTests(syntax, names)
 
     def of(self, expression: ast.expr) -> Choice | None:
         """What an expression likely is, with the line that says so, if it is another one."""
@@ -87,7 +93,9 @@ class UseEvidence:
             if shown is None:
                 return None
             call = self._syntax.parents.get(parent)
-            return shown if isinstance(call, ast.Call) and call.func is parent else None
+            if not isinstance(call, ast.Call) or call.func is not parent:
+                return None
+            return None if parent.attr in _TAKE_TWO and len(call.args) + len(call.keywords) < 2 else shown
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is expression:
             return PLAIN[TypeTag.TENSOR] if self._takes_tensor(parent) else None
         return None
