@@ -157,6 +157,11 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
             "def act(x):\n    if bad(x):\n        work()\n        if x:\n            raise ValueError(x)",
             Heat.HOT,
         ),
+        (
+            "def act(x):\n    if good(x):\n        return x\n    text = work()\n    raise ValueError(text)",
+            Heat.COLD,
+        ),
+        ("def act(x):\n    work()\n    if good(x):\n        return x\n    raise ValueError", Heat.HOT),
         ("def act(x):\n    assert x > 0, work()", Heat.COLD),
         ("def act(x):\n    assert work()", Heat.HOT),
     ],

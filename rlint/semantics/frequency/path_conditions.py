@@ -14,7 +14,7 @@ from rlint.semantics.frequency.conditions import Condition, Conditions, words_of
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.lazy_init import where_it_leaves
 from rlint.syntax.scopes import BindingKind
-from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
+from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants
 
 _REPEATS_OR_BEGINS = frozenset({*LOOPS, *FUNCTIONS, ast.ClassDef})
@@ -40,6 +40,7 @@ class PathConditions:
         self._known: dict[ast.stmt, tuple[Guard, ...]] = {}
         self._left: dict[ast.stmt, tuple[Guard, ...]] = {}
         self._blocks: dict[ast.stmt, tuple[Guard, ...]] = {}  # by their first statements
+        self._failing: dict[Function, list[ast.stmt]] = {}
         self._of_parts: dict[tuple[ast.AST, ast.AST | None], tuple[Guard, ...]] = {}
         self._of_tests: dict[tuple[ast.expr, bool], list[Guard]] = {}
         self._asked: set[ast.expr] = set()
@@ -84,9 +85,20 @@ class PathConditions:
         if known is None:
             parent = self.syntax.parents[statement]
             known = self._left_before(statement, parent)
+            if isinstance(parent, FUNCTIONS) and statement in self._failing_end(parent):
+                known = (*known, self._guard(_ERROR, parent.body[-1]))
             if type(parent) not in HOLD_BODIES:
                 known = (*known, *self._around(statement, parent))
             self._known[statement] = known
+        return known
+
+    def _failing_end(self, function: Function) -> list[ast.stmt]:
+        """The statements of a function after its last `return`, where these end in `raise`."""
+        known = self._failing.get(function)
+        if known is None:
+            body = function.body if _raises(function.body) else []
+            last = [index for index, each in enumerate(body) if _may_return(each)]
+            known = self._failing[function] = body[last[-1] + 1 :] if last else []
         return known
 
     def _around(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
@@ -260,6 +272,10 @@ def _raises(block: list[ast.stmt]) -> bool:
         case ast.If(body=body, orelse=[_, *_] as otherwise):
             return _raises(body) and _raises(otherwise)
     return False
+
+
+def _may_return(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Return) for node in descendants(statement))
 
 
 def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, bool]]:

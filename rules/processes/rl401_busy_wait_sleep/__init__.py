@@ -101,7 +101,7 @@ _AWAITED = {
     PollKind.EMPTY: "`await {0}.get()` on an `asyncio.Queue` resumes when there is an item",
     PollKind.FULL: "`await {0}.put()` on an `asyncio.Queue` resumes when there is room",
 }
-_SIGNAL = "have the other side set an event or notify a condition ({0}), and wait for that"
+_SIGNAL = "Have the other side set an event or notify a condition ({0}), and wait for that"
 _THREADS = "`threading.Condition` between threads, `multiprocessing.Condition` between processes"
 
 

@@ -108,6 +108,9 @@ class CreateThenMove(Rule):
             model.silent("{} is not created in host memory by a call that takes `device=`", node)
             return
         data = data_of(creation, model)
+        if data and all(_is_empty(call) for call in data):
+            model.silent("{} has no items to copy", node)
+            return
         if data and move.goes_on:
             model.silent("{} does not wait for the copy, and `device=` would", node)
             return
@@ -141,6 +144,14 @@ class CreateThenMove(Rule):
                 related=[(copy, "copied into the network here")],
                 assumes=f"`{buffer}` lies on an accelerator",
             )
+
+
+def _is_empty(call: ast.Call) -> bool:
+    """`torch.tensor([])`: nothing crosses to the device."""
+    match call.args[:1]:
+        case [ast.List(elts=[]) | ast.Tuple(elts=[])]:
+            return True
+    return False
 
 
 def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
