@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from project_builder import build, expression, find
+from rlint.semantics.dataflow.value_flow import Cause
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.gradient_flow import TracedGradient
 
@@ -222,6 +223,20 @@ def test_what_other_files_do_is_a_cause_to_give_up(
     found = traced(ACT, {"other.py": other})
     assert labels(found) == expected
     assert assumed is None or found.assumed == assumed
+
+
+@pytest.mark.parametrize(
+    ("methods", "cause"),
+    [
+        (RETURNED, Cause.CALLERS),
+        ("def step(self, x):\n    self.last = self.net(x)\n", Cause.OBJECT),
+        ("def step(self, x, other):\n    other.last = self.net(x)\n", Cause.OBJECT),
+        ("def step(self, x):\n    q = self.net(x)\n    return lambda: q\n", Cause.CAPTURED),
+    ],
+)
+def test_giving_up_has_a_cause(methods: str, cause: Cause) -> None:
+    """Unknown is an answer that says why."""
+    assert traced(methods).lost == (cause,)
 
 
 def test_nothing_is_assumed_of_a_script() -> None:

@@ -132,6 +132,16 @@ def _contained(code: str, answer: Any) -> Sentence:
     return _sinks(code, answer) if answer else Sentence(f"a gradient may get out of the result of {code}")
 
 
+def _traced(code: str, answer: Any) -> Sentence:
+    if answer.lost:
+        return Sentence(
+            f"the result of {code} is lost sight of: {'; '.join(cause.value for cause in answer.lost)}",
+            is_unknown=True,
+        )
+    ends = ", ".join(sorted(label.value for label in answer.labels))
+    return Sentence(f"the result of {code} ends, with all callers, as: {ends or 'nothing'}")
+
+
 def _cadence(code: str, answer: Any) -> Sentence:
     if answer is None:
         return Sentence(f"no training loop is known to run {code}", is_unknown=True)
@@ -208,6 +218,7 @@ _TELLERS: dict[str, _Teller] = {
     "gradients.sinks": _sinks,
     "gradients.contained_sinks": _contained,
     "gradients.variable_sinks": _sinks,
+    "gradients.traced": _traced,
     "nn.network_run": _some("{0} runs a network", "{0} is not known to run a network"),
     "nn.is_optimized": lambda code, answer: (
         Sentence(f"whether an optimizer changes {code} is not known", is_unknown=True)

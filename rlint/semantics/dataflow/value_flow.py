@@ -104,6 +104,7 @@ class ValueFlow(Generic[Label]):
         self.beyond = beyond
         self.assumed: dict[str, None] = {}
         """What no other code may do if the sinks are to be all: "calls `f`"."""
+        self.lost: dict[Cause, None] = {}
         self._pending: list[tuple[ast.AST, int | None, tuple[ast.Call, ...]]] = []
         self._inside: tuple[ast.Call, ...] = ()  # the calls by which the functions were entered
         self._seen: set[object] = set()
@@ -223,6 +224,7 @@ class ValueFlow(Generic[Label]):
 
     def give_up(self, node: ast.AST, cause: Cause) -> None:
         """Note that the value is lost sight of."""
+        self.lost[cause] = None
         label = self._given_up.get(cause)
         if label is not None:
             self.reach(node, label)

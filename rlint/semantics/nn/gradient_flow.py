@@ -10,7 +10,7 @@ from typing import Protocol
 from rlint.frozen import frozen
 from rlint.models import gradient_rules as facts
 from rlint.models.value_type import Type, TypeTag
-from rlint.semantics.dataflow.value_flow import Beyond, Sink
+from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
@@ -24,11 +24,12 @@ from rlint.syntax.syntax_index import FUNCTIONS, Function
 @frozen
 class TracedGradient:
     """Everything that becomes of a gradient, in the whole program as far as it is seen: `sinks`, which are
-    all if no other code does what is `assumed` of none.
+    all if no other code does what is `assumed` of none; `lost` says why it was followed no further.
     """
 
     sinks: tuple[Sink[SinkKind], ...]
     assumed: tuple[str, ...] = ()
+    lost: tuple[Cause, ...] = ()
 
     @property
     def assumption(self) -> str:
@@ -103,7 +104,7 @@ class GradientFlow:
             found = {sink: None for each in bindings for sink in trace.of_binding(each, scope)}
         else:
             found = dict.fromkeys(trace.of(expression))
-        return TracedGradient(tuple(found), tuple(trace.assumed))
+        return TracedGradient(tuple(found), tuple(trace.assumed), tuple(trace.lost))
 
     def variable_outlets(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
         """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
