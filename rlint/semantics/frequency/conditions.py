@@ -156,9 +156,9 @@ class Conditions:
                 share = bound.value if isinstance(bound.value, int) else 1
         elif taken:
             return None  # `step % n` holds in nearly every pass
-        return self._after(modulo.right, self.text(modulo.left), share)
+        return self.after(modulo.right, self.text(modulo.left), share)
 
-    def _after(self, length: ast.expr, counter: str, share: int = 1) -> Condition | None:
+    def after(self, length: ast.expr, counter: str, share: int = 1) -> Condition | None:
         """Return what holds each time that a counter has gone so far on (for a `share` of the passes)."""
         period = self._period(length)
         if period is not None:
@@ -183,12 +183,12 @@ class Conditions:
         if taken is not isinstance(op, ast.NotEq):
             length = self.by_hand.length(test)
             if length is not None:
-                return (self._after(length, self.text(left)),)
+                return (self.after(length, self.text(left)),)
         match left:
             case ast.BinOp(op=ast.FloorDiv()) if not isinstance(right, ast.Constant):
                 is_counted = any(_PROGRESS.search(word) for word in words_of(left.left))
                 if is_counted and isinstance(op, (ast.NotEq, ast.Gt) if taken else (ast.Eq, ast.LtE)):
-                    return (self._after(left.right, self.text(left.left)),)
+                    return (self.after(left.right, self.text(left.left)),)
         return None
 
     def _period(self, length: ast.expr) -> int | None:

@@ -14,7 +14,7 @@ from rlint.semantics.frequency.handed_lengths import HandedLengths
 from rlint.semantics.frequency.program_settings import ProgramSettings
 from rlint.semantics.frequency.roles import takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
-from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
+from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
 
 _MOST_CALLS = 20
 """A parameter is followed through so many calls."""
@@ -103,6 +103,10 @@ class FrequencyBounds:
             else:
                 found.append(guard)
         return tuple(found)
+
+    def passes(self, loop: LoopSummary, function: FunctionSummary) -> int | None:
+        """Return how many passes a loop of a function makes, as far as the program tells."""
+        return self._period(loop.length, function) if loop.length is not None else None
 
     def _period(self, guard: Guard, function: FunctionSummary) -> int | None:
         """The length of an interval, as far as the program tells it."""

@@ -11,6 +11,11 @@ OFTEN = 10
 RARE_UPDATE = 50
 """A gradient step at an interval of fewer passes than this is what the loop is for: it stays hot."""
 
+MANY_PASSES = 10_000
+"""A loop that makes so many passes is one over steps, whatever takes them."""
+SHORT_ROLLOUT = 32
+"""A gradient step after fewer environment steps than this is taken often."""
+
 
 class GuardKind(Enum):
     """What makes a condition come true."""

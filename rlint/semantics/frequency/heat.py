@@ -14,7 +14,7 @@ from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
-from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
+from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.likely_roles import likely_role
 from rlint.semantics.frequency.roles import looks_on, role_of, role_of_learner, takes_gradient_step
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
@@ -401,6 +401,7 @@ class HeatMap:
         direct: list[set[Driver]] = [set(loop.drivers) for loop in function.loops]
         nested: list[set[Driver]] = [set() for _ in range(count)]
         now_and_then: list[set[Driver]] = [set() for _ in range(count)]
+        short: list[set[Driver]] = [set() for _ in range(count)]  # rollouts of few steps
         for site in self._learning_calls(function):
             if 0 <= site.loop < count:
                 direct[site.loop].add(Driver.GRADIENT_STEP)
@@ -408,7 +409,8 @@ class HeatMap:
             if 0 <= edge.site.loop < count and not self._is_done_once(function, edge.site):
                 direct[edge.site.loop] |= self._surely_once(edge.target)
                 rare = _is_at_interval(edge.site.guards, _enclosing(function, edge.site.loop))
-                (now_and_then if rare else nested)[edge.site.loop] |= self._many[edge.target.path]
+                kept = now_and_then if rare else short if self._plays_shortly(edge.target) else nested
+                kept[edge.site.loop] |= self._many[edge.target.path]
             for index in _fed_by(function, edge):
                 nested[index] |= self._once[edge.target.path] | self._many[edge.target.path]
         for child in range(count - 1, -1, -1):
@@ -416,16 +418,50 @@ class HeatMap:
             if parent >= 0:
                 rare = _is_at_interval(function.loops[child].guards, _enclosing(function, parent))
                 inside = direct[child] | nested[child]
-                (now_and_then if rare else nested)[parent] |= inside
+                kept = now_and_then if rare else short if self._is_short(child, function) else nested
+                kept[parent] |= inside
                 now_and_then[parent] |= now_and_then[child]
+                short[parent] |= short[child]
         for index in range(count):
             # a loop over gradient steps stays one if it plays some episodes every so many of them
             learns = Driver.GRADIENT_STEP in direct[index]
             nested[index] |= now_and_then[index] - (_ROLLOUT if learns else frozenset())
+            if not learns:
+                nested[index] |= short[index]
         self._loop_drivers[function.path] = tuple(
-            (frozenset(direct[i]), frozenset(nested[i])) for i in range(count)
+            (frozenset(direct[i]), frozenset(nested[i] | short[i])) for i in range(count)
         )
-        return tuple(_loop_level(direct[i], nested[i]) for i in range(count))
+        return tuple(
+            _loop_level(direct[i], nested[i]) or self._level_by_length(function.loops[i], function)
+            for i in range(count)
+        )
+
+    def _level_by_length(self, loop: LoopSummary, function: FunctionSummary) -> Heat | None:
+        """How hot a loop is that nothing known drives: one that makes very many passes, and in them runs a
+        network, samples or steps something.
+        """
+        passes = self._bounds.passes(loop, function) if loop.works else None
+        return Heat.HOT if passes is not None and passes >= MANY_PASSES else None
+
+    def _is_short(self, loop: int, function: FunctionSummary) -> bool:
+        """Whether a loop steps an environment a few times only."""
+        steps = Driver.ENVIRONMENT_STEP in function.loops[loop].drivers
+        passes = self._bounds.passes(function.loops[loop], function) if steps else None
+        return passes is not None and passes < SHORT_ROLLOUT
+
+    def _plays_shortly(self, function: FunctionSummary) -> bool:
+        """Whether a function steps an environment in loops of a few passes only, and in no others."""
+        if Driver.ENVIRONMENT_STEP not in self._many[function.path]:
+            return False
+        playing = [i for i, loop in enumerate(function.loops) if Driver.ENVIRONMENT_STEP in loop.drivers]
+        return (
+            bool(playing)
+            and all(function.loops[i].parent == -1 and self._is_short(i, function) for i in playing)
+            and not any(
+                Driver.ENVIRONMENT_STEP in self._many[edge.target.path]
+                for edge in self.graph.calls(function.path)
+            )
+        )
 
     def _surely_once(self, function: FunctionSummary) -> frozenset[Driver]:
         """What a function does once per call. One that steps an environment in its loops, and does so outside

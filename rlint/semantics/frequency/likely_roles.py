@@ -8,6 +8,7 @@ from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
+from rlint.semantics.frequency.guards import MANY_PASSES
 from rlint.semantics.frequency.roles import WHOLE_TRAINING, looks_on
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
@@ -50,7 +51,7 @@ def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRo
         return None
     if Driver.ENVIRONMENT_STEP in function.drivers:
         return _EACH_STEP if not _resets(function) and Driver.ENVIRONMENT_STEP not in many else None
-    if Driver.ENVIRONMENT_STEP in own_loops and function.returns_values:
+    if Driver.ENVIRONMENT_STEP in own_loops and function.returns_values and not _is_long(function):
         return _EACH_ROLLOUT
     return None
 
@@ -61,6 +62,17 @@ def _learns_from_what_it_is_given(function: FunctionSummary, many: Collection[Dr
         and not _ROLLOUT & set(many)
         and not any(map(_LOADED.search, function.call_parameters))
     )
+
+
+def _is_long(function: FunctionSummary) -> bool:
+    """Whether a function plays so many steps in one call that the call is a run of its own."""
+    numbers = dict(function.numbers)
+    lengths = [
+        loop.length.period or numbers.get(loop.length.decider, 0)
+        for loop in function.loops
+        if loop.length is not None
+    ]
+    return any(length >= MANY_PASSES for length in lengths)
 
 
 def _resets(function: FunctionSummary) -> bool:

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from rlint.findings import Heat
+from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind, inner_guards
@@ -155,9 +156,30 @@ class LoopIndex:
                     self.is_bounded(node),
                     self.pacing.each_pass(node),
                     self.conditions.of(node),
+                    self.conditions.length_of(node),
+                    node in self._working,
                 )
             )
         return tuple(result)
+
+    @cached_property
+    def _working(self) -> frozenset[AnyLoop]:
+        """The loops in which a network is run, or something is sampled or takes a step."""
+        found: set[AnyLoop] = set()
+        if not self.index:
+            return frozenset()
+        stepping = {
+            call
+            for call in self.syntax.written.calls_of(DRIVING)
+            if not _last(call).startswith(("get", "recv"))  # of a dictionary, as a rule
+        }
+        for call in self.syntax.of_type(ast.Call):
+            around = self.around(call)
+            if around and not found.issuperset(around):
+                assert isinstance(call, ast.Call)
+                if call in stepping or self.types.type_of(call.func).tag is TypeTag.MODULE:
+                    found.update(around)
+        return frozenset(found)
 
     def function_drivers(self, function: ast.AST | None) -> frozenset[Driver]:
         """What a function does directly outside its loops."""
@@ -251,6 +273,10 @@ class LoopIndex:
         index = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         picked = index.slice if isinstance(index, ast.Subscript) else None
         return isinstance(picked, ast.Name) and picked.id in names and not isinstance(iterated, ast.Constant)
+
+
+def _last(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 def _outside(scope_node: ast.AST) -> list[ast.AST]:

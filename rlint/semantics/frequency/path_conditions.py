@@ -13,11 +13,13 @@ from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.conditions import Condition, Conditions, words_of
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.lazy_init import where_it_leaves
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants
 
 _REPEATS_OR_BEGINS = frozenset({*LOOPS, *FUNCTIONS, ast.ClassDef})
+_COUNTS = frozenset({"range", "trange"})
 _MEANING = 3
 """A name is followed through so many others to the condition that it stands for."""
 _MOST_TESTS = 50
@@ -72,6 +74,27 @@ class PathConditions:
                 found += self.of_test(test, taken=taken)
             child = parent
         return tuple(found)
+
+    def length_of(self, loop: ast.AST) -> Guard | None:
+        """Return after how many passes a loop ends (`for step in range(n)`, `while step < n`), as an interval;
+        None for loops that do not count them.
+        """
+        length: ast.expr | None = None
+        if isinstance(loop, (ast.For, ast.AsyncFor)):
+            iterable = loop.iter
+            while isinstance(iterable, ast.Call) and iterable.args:
+                if last_name(iterable.func) in _COUNTS:
+                    length = iterable.args[-1 if len(iterable.args) < 3 else 1]
+                    break
+                iterable = iterable.args[0]
+        elif isinstance(loop, ast.While):
+            match loop.test:
+                case ast.Compare(
+                    left=ast.Name() | ast.Attribute(), ops=[ast.Lt() | ast.LtE()], comparators=[n]
+                ):
+                    length = n
+        condition = self.conditions.after(length, "") if length is not None else None
+        return self._guard(condition, length) if condition is not None and length is not None else None
 
     def of_test(self, test: ast.expr, *, taken: bool) -> list[Guard]:
         """Return what has to come true for a test to hold (`taken`), or not to."""

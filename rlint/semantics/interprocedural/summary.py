@@ -34,6 +34,8 @@ class LoopSummary:
     bounded: bool = False
     each_pass: bool | None = None  # does it run in each pass of what holds it (see pacing.py)?
     guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see path_conditions.py)
+    length: Guard | None = None  # how many passes it makes, as the interval at which it ends
+    works: bool = False  # runs a network, samples or steps something in its body
 
 
 @frozen
