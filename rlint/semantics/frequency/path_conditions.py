@@ -76,7 +76,7 @@ class PathConditions:
         return tuple(found)
 
     def length_of(self, loop: ast.AST) -> Guard | None:
-        """Return after how many passes a loop ends (`for step in range(n)`, `while step < n`), as an interval;
+        """Return after how many passes a loop ends (`for i in range(n)`, `while i < n`), as an interval;
         None for loops that do not count them.
         """
         length: ast.expr | None = None
