@@ -67,7 +67,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel
+from rlint.rule import Finding, Heat, Rule, SemanticModel, Trait, TypeTag, models
 from rlint.rules.transfers._shared.made import (
     LEGACY,
     Creation,
@@ -91,7 +91,7 @@ class CreateThenMove(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    callees = frozenset({"to", "cuda", "type", "type_as", "copy_"})
+    callees = models.having(Trait.RELOCATES | Trait.CASTS_TO, TypeTag.TENSOR) | {"copy_"}
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
