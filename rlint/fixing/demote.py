@@ -15,7 +15,8 @@ from rlint.semantics.model import SemanticModel
 _DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that are told of each function of a library that is called with an object of their class."""
 RESTORED = (
-    "an attribute is also set by other code, or by its name (`setattr`, `__dict__`), and may be another thing"
+    "an attribute is also set by other code, or by its name (`setattr`, `__dict__`), or a container is "
+    "handed on, and may hold another thing"
 )
 
 

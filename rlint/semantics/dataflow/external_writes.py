@@ -125,6 +125,8 @@ def _set_by_name(call: ast.Call, summary: ModuleSummary, analysis: FileAnalysis,
             _set(owner, name, call, summary, analysis, self_class)
         case ast.Call(func=ast.Attribute(attr="__setattr__"), args=[ast.Name() as owner, name, _]):
             _set(owner, name, call, summary, analysis, self_class)
+        case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="__setattr__"), args=[name, _]):
+            _set(owner, name, call, summary, analysis, self_class)
         case ast.Call(func=ast.Attribute(value=namespace, attr="update" | "__ior__")):
             held = _owner_of_namespace(namespace, analysis)
             if held is not None:

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
+from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import LOOPS, TRIES, SyntaxIndex
 from rlint.syntax.walk import is_in
@@ -288,11 +289,19 @@ class _Variable:
             entered = any(
                 b.kind is BindingKind.WITH and b.statement is statement for b in self.inside(statement)
             )
-            return entered or self._in_block(statement.body)
+            return entered or (not _may_stop_half_way(statement) and self._in_block(statement.body))
         return False
 
     def _in_block(self, block: list[ast.stmt]) -> bool:
         return any(self.inside(child) and self.always_bound_by(child) for child in block)
+
+
+def _may_stop_half_way(statement: ast.With | ast.AsyncWith) -> bool:
+    """Whether the program goes on behind a block that an exception has ended: `with suppress(KeyError):`"""
+    return any(
+        isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) == "suppress"
+        for item in statement.items
+    )
 
 
 _IN_HEADERS = (BindingKind.MATCH, BindingKind.WALRUS)

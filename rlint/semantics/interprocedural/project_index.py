@@ -65,11 +65,39 @@ class ProjectIndex(SymbolTable):
                     found = kind if found is None else found.joined(kind)
             if found is not None:
                 found = found or self._told_otherwise(cls, name) or found
-                if self.is_restored(cls) or self._is_set_from_outside(cls, name):
-                    self._notes.doubt()
-                    found = found._replace(caveat=(found.caveat or Caveat())._replace(doubtful=True))
+                if (
+                    self.is_restored(cls)
+                    or self._is_set_from_outside(cls, name)
+                    or self._is_set_otherwise_below(cls, name, found)
+                ):
+                    found = self._in_doubt(found)
                 return self._judged(found, lambda: f"{cls.qualname}.{name}")
         return UNKNOWN
+
+    def _in_doubt(self, kind: Type) -> Type:
+        """Return a kind that the value need not be of in the end, and note that it was looked at."""
+        self._notes.doubt()
+        return kind._replace(caveat=(kind.caveat or Caveat())._replace(doubtful=True))
+
+    def _is_set_otherwise_below(self, cls: ClassSummary, name: str, found: Type) -> bool:
+        """Whether a class derived from one stores something else in its attribute."""
+        return any(
+            name in below.attributes and not _covers(found, self._known(below.attributes[name], below.module))
+            for below in self.subclasses(cls)
+            if below.module != cls.module  # what the same file does is joined with what the class says
+        )
+
+    def _returned_by_any(self, function: FunctionSummary, owner: ClassSummary | None) -> Type:
+        """The kind of what a function returns that is called as a method of a class; in doubt if a class
+        derived from that one has a method of this name that returns something else.
+        """
+        kind = self.returned(function)
+        if owner is None or not kind:
+            return kind
+        for other in self.implementations(owner, function.name):
+            if other is not function and other.returns and not _covers(kind, self.returned(other)):
+                return self._in_doubt(kind)
+        return kind
 
     def _told_otherwise(self, cls: ClassSummary, name: str) -> Type:
         """What an attribute is by its annotation, or because its parameters are taken, where what is stored
@@ -345,7 +373,7 @@ class ProjectIndex(SymbolTable):
                 made = self._fresh_kinds[value.path] = self.class_kind(value)._replace(fresh=True)
             return made
         if isinstance(value, FunctionSummary):
-            return self.returned(value)
+            return self._returned_by_any(value, owner)
         if isinstance(value, Type):
             if value.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and value.of:
                 symbol = self.symbol(value.of, "")
@@ -393,7 +421,7 @@ class ProjectIndex(SymbolTable):
                 overriding = self.implementations(cls, name)
                 method = overriding[0] if len(overriding) == 1 else None
             if method is not None:
-                return (self.returned(method), None) if method.is_property else (method, cls)
+                return (self._returned_by_any(method, cls), None) if method.is_property else (method, cls)
             attribute = self.attribute(cls, name)
             if attribute.of or attribute.tag is not TypeTag.UNKNOWN:
                 return attribute, None
@@ -546,3 +574,9 @@ def _parts(path: str) -> tuple[str, tuple[str, ...]]:
     """The dotted name that an access path begins with, and the steps from there."""
     first = _NO_ATTRIBUTE.search(path)
     return (path[: first.start()], tuple(_STEP.findall(path, first.start()))) if first else (path, ())
+
+
+def _covers(kind: Type, other: Type) -> bool:
+    """Whether what is said of a value by its kind holds of one of another kind as well."""
+    plain = kind._replace(caveat=None)
+    return plain.joined(other._replace(caveat=None))._replace(caveat=None) == plain

@@ -42,7 +42,14 @@ from rlint.semantics.nn.torch_settings import speedups_of
 from rlint.semantics.threads.queues import carried_in, made_in
 from rlint.semantics.types.algebra import OPTIONS, along, each_of, refines, with_default
 from rlint.semantics.types.annotations import annotation_kind
-from rlint.semantics.types.container_insertions import HOLD, Added, is_empty, put_in, with_added
+from rlint.semantics.types.container_insertions import (
+    HOLD,
+    Added,
+    in_doubt_if_shared,
+    is_empty,
+    put_in,
+    with_added,
+)
 from rlint.semantics.types.device_reads import parameters_read
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.results.command_line import option_kinds, stored_options
@@ -507,12 +514,17 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[
     attributes = analysis.syntax.written.attributes
     for name, owners in holders.items():
         added: list[Added] = []
-        for attribute in sorted(attributes.get(name, ()), key=place_in_order):
+        uses = sorted(attributes.get(name, ()), key=place_in_order)
+        for attribute in uses:
             added += put_in(attribute, analysis.syntax, analysis.types.type_of)
         for owner in owners:
             kind = owner.attributes[name]
             starts_empty = (owner.qualname, name) in empty
-            owner.attributes[name] = with_added(kind, added, starts_empty=starts_empty)
+            held = with_added(kind, added, starts_empty=starts_empty)
+            reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
+            owner.attributes[name] = in_doubt_if_shared(
+                held, reads, analysis.syntax, analysis.names.qualified
+            )
 
 
 def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.expr]:

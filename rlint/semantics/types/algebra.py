@@ -176,6 +176,8 @@ def parsed_options(parser: Type, method: str) -> Type:
 
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
     """The kind of the result of a binary operator."""
+    if TypeTag.INSTANCE in (left.tag, right.tag):
+        return UNKNOWN  # its class may say what becomes of it
     for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
         if left.tag is tag or right.tag is tag:
             devices = {side.device for side in (left, right) if side.tag is tag}

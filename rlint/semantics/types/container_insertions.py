@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 from rlint import models
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Caveat, Type, TypeTag
 from rlint.semantics.types.algebra import each_of, item_of, known_item
+from rlint.semantics.types.container_aliases import is_shared
 from rlint.semantics.types.results import networks
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _KindOf = Callable[[ast.expr], Type]
+_Qualified = Callable[[ast.expr], str | None]
 _TAKES = {
     name: int(name in ("add_module", "insert", "register_module", "setdefault"))
     for name in models.having(
@@ -41,7 +43,9 @@ class Added(NamedTuple):
     key: str | None = None
 
 
-def with_items_added(kind: Type, binding: Binding, syntax: SyntaxIndex, type_of: _KindOf) -> Type:
+def with_items_added(
+    kind: Type, binding: Binding, syntax: SyntaxIndex, type_of: _KindOf, qualified: _Qualified
+) -> Type:
     """The kind of a list or dictionary that a variable is bound to, with all that this file puts into it by
     that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
     """
@@ -51,10 +55,35 @@ def with_items_added(kind: Type, binding: Binding, syntax: SyntaxIndex, type_of:
     if kind.item is None and not starts_empty and not kind.keys:
         return kind
     scope = syntax.scope(binding.node).lookup(binding.name)
-    uses = syntax.variables.uses(binding.name, scope)
-    return with_added(
+    uses = list(syntax.variables.uses(binding.name, scope))
+    found = with_added(
         kind, (added for use in uses for added in put_in(use, syntax, type_of)), starts_empty=starts_empty
     )
+    reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
+    if isinstance(binding.statement, ast.Assign) and len(binding.statement.targets) > 1:
+        return in_doubt(found)  # another name has it, too
+    return in_doubt_if_shared(found, reads, syntax, qualified)
+
+
+def in_doubt_if_shared(
+    kind: Type, uses: Iterable[ast.expr], syntax: SyntaxIndex, qualified: _Qualified
+) -> Type:
+    """Return the kind of a container, whose items are doubtful if one of its uses lets others put in more."""
+    if kind.tag is TypeTag.MODULE or not (kind.item or any(kind.parts)):
+        return kind
+    if not any(is_shared(use, kind.tag, syntax, qualified) for use in uses):
+        return kind
+    return in_doubt(kind)
+
+
+def in_doubt(kind: Type) -> Type:
+    """Return the kind of a container that may hold other things than are known of."""
+    parts = tuple([_doubtful(part) for part in kind.parts])
+    return kind._replace(item=_doubtful(kind.item) if kind.item is not None else None, parts=parts)
+
+
+def _doubtful(kind: Type) -> Type:
+    return kind._replace(caveat=(kind.caveat or Caveat())._replace(doubtful=True))
 
 
 def is_empty(value: ast.expr | None) -> bool:
@@ -65,7 +94,7 @@ def is_empty(value: ast.expr | None) -> bool:
         case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker), args=[], keywords=given):
             return maker in _MAKERS and all(keyword.arg == "maxlen" for keyword in given)
         case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker), args=[first, *_]):
-            return maker in _MAKERS and (is_empty(first) or maker == "defaultdict")
+            return maker in _MAKERS and is_empty(first)
     return False
 
 
@@ -76,7 +105,7 @@ def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False
     if kind.item is None and not starts_empty and not kind.keys:
         return kind
     item = UNKNOWN if kind.item is None else kind.item
-    begun = not starts_empty
+    begun = not starts_empty or kind.item is not None
     at: dict[str, Type] | None = None
     if kind.tag is TypeTag.DICT and (kind.keys or starts_empty):
         at = dict(zip(kind.keys, kind.parts, strict=True))

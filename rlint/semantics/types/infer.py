@@ -148,7 +148,7 @@ class TypeInference(CallInference, LiteralInference):
             if binding.kind in TOLD_BY_USE:
                 kind = self._kind_by_use(binding) or kind
         elif kind.tag in HOLD:
-            kind = with_items_added(kind, binding, self.syntax, self.type_of)
+            kind = with_items_added(kind, binding, self.syntax, self.type_of, self.names.qualified)
         if kind.caveat is not None or notes.state is not NOTHING:
             kind = marked(self.judged(kind, binding), notes.state)
         notes.state = around

@@ -104,7 +104,7 @@ class DrawPerElement(Rule):
             f"`{text}` is called once for each of the {'rows and columns' if len(counts) > 1 else 'items'}, "
             "though one call draws all of them",
             fix=build_fix(node, draw, counts, model),
-            advice=f"ScalarDraw all at once: `{draw.text.format(size)}`",
+            advice=f"Draw all at once: `{draw.text.format(size)}`",
             assumes=assumes,
         )
 
@@ -158,7 +158,8 @@ def is_few(counts: list[ast.expr], model: SemanticModel) -> bool:
 
 def is_number(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether an argument is surely one number."""
-    if numbers.number_of(expression, model) is not None:
+    number = numbers.number_of(expression, model)
+    if number is not None and number.fixed:
         return True
     found = model.types.type_of(expression)
     return found.tag in _NUMBERS and not found.optional
@@ -185,7 +186,7 @@ def build_fix(
         text += ".tolist()"
     reason = doubt_of(draw, counts, model, as_array=place is not node)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix("ScalarDraw all numbers by one call", safety, (model.edit.replace(place, text),), reason)
+    return Fix("Draw all numbers by one call", safety, (model.edit.replace(place, text),), reason)
 
 
 def array_around(node: ast.ListComp, model: SemanticModel) -> ast.Call | None:
@@ -208,8 +209,7 @@ def doubt_of(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel, *, 
         if not is_size(count, model):
             return f"`{model.source.text(count)}` must not be negative"
     positive = all(is_positive(count, model) for count in counts)
-    fixed = all(isinstance(argument, ast.Constant) for argument in draw.arguments)
-    if not fixed and not positive:
+    if not positive and not draw.valid:
         return "The arguments are checked even if nothing is drawn"
     if as_array and not positive and (draw.whole or len(counts) > 1):
         return "An array without any numbers has another type or shape"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from rlint.rule import (
     SemanticModel,
@@ -15,13 +16,16 @@ from rlint.rule import (
 )
 
 _NUMPY = "numpy.random."
+_MOVES = frozenset({"high", "loc", "low", "mean", "mu"})
+_ORDERED = frozenset({"left", "mode", "right"})
+_HUGE = 1e100
 
 
 @frozen
 class ScalarDraw:
     """A call that draws one number. `text` is the call that draws `{}` of them, and `arguments` go into it.
     They are `whole` numbers or not, `listed` where that call gives a list. `doubt` is why other values may be
-    drawn.
+    drawn, and `valid` says that the arguments are surely such as can be drawn with.
     """
 
     call: ast.expr
@@ -30,6 +34,7 @@ class ScalarDraw:
     doubt: str | None = None
     whole: bool = False
     listed: bool = False
+    valid: bool = False
 
 
 def draw_of(element: ast.expr, model: SemanticModel) -> ScalarDraw | None:
@@ -77,16 +82,50 @@ def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator:
         return None
     function = model.source.text(call.func)
     if taken is None:
-        return None if arguments else ScalarDraw(call, f"{function}({{}})", whole=whole)
+        return None if arguments else ScalarDraw(call, f"{function}({{}})", whole=whole, valid=True)
     if given & {"size", "dtype", "endpoint"} or len(call.args) > taken.index("size"):
         return None
     inside = ", ".join([model.source.text(argument) for argument in call.args])
     inside += "".join(f", {keyword.arg}={model.source.text(keyword.value)}" for keyword in call.keywords)
     inside = inside.replace("{", "{{").replace("}", "}}").removeprefix(", ")
     doubt = "The list held numpy scalars, and holds Python numbers" if generator and whole else None
+    named = dict(zip(taken, call.args, strict=False))
+    named.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
+    valid = are_valid_bounds(named) if whole else all(is_valid(value, name) for name, value in named.items())
     return ScalarDraw(
-        call, f"{function}({inside}, size={{}})".replace("(, ", "("), arguments, doubt, whole=whole
+        call, f"{function}({inside}, size={{}})".replace("(, ", "("), arguments, doubt, whole, valid=valid
     )
+
+
+def are_valid_bounds(named: Mapping[str, ast.expr]) -> bool:
+    """Whether whole numbers can be drawn with constant arguments: from a range that holds some. What other
+    distributions of whole numbers take is not looked at.
+    """
+    if not named or not set(named) <= {"low", "high"}:
+        return not named
+    bounds = [value_of(named[name]) if name in named else 0 for name in ("low", "high")]
+    low, high = bounds if "high" in named else (0, bounds[0])
+    return isinstance(low, int) and isinstance(high, int) and low < high
+
+
+def is_valid(argument: ast.expr, name: str) -> bool:
+    """Whether numbers can be drawn with a constant argument, whatever the others are: above zero, or any
+    number where the parameter only moves the distribution.
+    """
+    value = value_of(argument)
+    if value is None or not abs(value) < _HUGE or name in _ORDERED:
+        return False
+    return value > 0 or name in _MOVES
+
+
+def value_of(expression: ast.expr) -> float | None:
+    """The number that is written out."""
+    match expression:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+    return None
 
 
 def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> ScalarDraw | None:

@@ -141,6 +141,13 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
     assert start is not None
     # what the loop runs over is asked for once, before its first pass
     unknown = [call for call in reads if not model.dataflow.unchanged_between(read.tensor, start, call)]
+    if not unknown and isinstance(read.loop, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        # what one pass does behind the read comes before that of the next
+        behind = model.dataflow.doubts_within(read.tensor, [read.loop])
+        if behind is None:
+            return None
+        if behind:
+            return [f"nothing in the loop may write to `{model.source.text(read.tensor)}`"]
     if not unknown:
         return []
     if any(model.dataflow.doubts_between(read.tensor, start, call) is None for call in unknown):
