@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rlint.findings import Confidence, Finding, Fix, Heat, Related
+from rlint.findings import Confidence, Finding, Fix, Heat, Related, TrainingStep
 
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
@@ -80,8 +80,6 @@ class Rule:
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
         heat = model.frequency.heat_of(node)
-        cadence = model.frequency.cadence(node)
-        drivers = cadence.drivers if cadence is not None else ()
         assumes = assumes or (heat.assumption if self.heat is not Heat.COLD else "") or None
         return Finding(
             code=self.code,
@@ -98,9 +96,18 @@ class Rule:
             fix=fix,
             confidence=Confidence.LIKELY if assumes else Confidence.CERTAIN,
             assumption=assumes,
-            steps=tuple(sorted({driver.step for driver in drivers}, key=str)),
+            steps=_steps(model, node),
             related=tuple(_related(model, place, said) for place, said in related),
         )
+
+
+def _steps(model: SemanticModel | LibcstModel, node: Any) -> tuple[TrainingStep, ...]:
+    """What an iteration around a place does; that of a language model takes what such models take."""
+    cadence = model.frequency.cadence(node)
+    found = {driver.step for driver in cadence.drivers} if cadence is not None else set()
+    if TrainingStep.ENVIRONMENT not in found and model.program.uses_language_models():
+        found |= {TrainingStep.GRADIENT, TrainingStep.TOKEN}
+    return tuple(sorted(found, key=str))
 
 
 def _related(model: SemanticModel | LibcstModel, place: Any, said: str) -> Related:

@@ -132,3 +132,19 @@ def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
     if level < ImpactLevel.HIGH:
         assert run("--min-impact", "high") == (0, "All checks passed!\n")
     assert run("--min-impact", "enormous")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("imported", "step"),
+    [("torch", "a gradient step takes"), ("transformers", "a gradient step with generated token takes")],
+)
+def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path: Path) -> None:
+    """What a line saves is put beside the steps of language models where its file imports these."""
+    (tmp_path / "train.py").write_text(
+        f"import gc\nimport {imported}\ndef train(loader, optimizer, model):\n    for batch in loader:\n"
+        "        model(batch).backward()\n        optimizer.step()\n        gc.collect()\n"
+    )
+    options = ["--isolated", "--no-cache", "--select", "RL110", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert step in found["impact"]["basis"]

@@ -33,6 +33,9 @@ from rlint.models.fact import (
 from rlint.models.trait import Trait
 from rlint.models.value_type import Type, TypeTag
 
+LANGUAGE_MODELS = frozenset({"peft", "sglang", "transformers", "vllm"})
+"""Libraries that a file imports which trains or runs language models."""
+
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
 _LOGS = Effect(EffectKind.LOGS, "writes to the log")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlint import models
+from rlint.models.rl import LANGUAGE_MODELS
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -53,6 +54,11 @@ class ProgramQueries:
         something for the whole process, as `set_default_device`? What only tests set counts for tests.
         """
         return self._names.program_names(settings, self._symbols.module.module)
+
+    def uses_language_models(self) -> bool:
+        """Whether this file imports a library that trains or runs language models."""
+        imported = self._symbols.module.imports.values()
+        return any(target.partition(".")[0] in LANGUAGE_MODELS for target in imported)
 
     def is_imported(self, name: str) -> bool:
         """Does another file of the project import a name of this module, or all of its names?"""
