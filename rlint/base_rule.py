@@ -72,10 +72,12 @@ class Rule:
         advice: str | None = None,
         assumes: str | None = None,
         related: Sequence[tuple[Any, str]] = (),
+        only_on: Sequence[str] = (),
     ) -> Finding:
         """Return the finding for `node`, with its place and its heat. One that `assumes` something (a clause
         to follow "if") is likely, not certain, and so is one in code that only likely runs often. `related`
-        are further places in this file, each with what is to be said of it.
+        are further places in this file, each with what is to be said of it. `only_on` are the kinds of
+        devices on which alone this one costs anything, where others of the rule cost on all.
         """
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
@@ -97,6 +99,7 @@ class Rule:
             confidence=Confidence.LIKELY if assumes else Confidence.CERTAIN,
             assumption=assumes,
             steps=_steps(model, node),
+            only_on=tuple(only_on),
             related=tuple(_related(model, place, said) for place, said in related),
         )
 

@@ -228,6 +228,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     steps: tuple[TrainingStep, ...] = ()
     """What each iteration of the training loop around the place does; empty where no such loop is known."""
+    only_on: tuple[str, ...] = ()
+    """The kinds of devices on which alone it costs anything, where the rule was measured on another one."""
     impact: Impact | None = field(default=None, compare=False)
     """Estimated when findings are reported, not when they are found."""
 

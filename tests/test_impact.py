@@ -71,6 +71,8 @@ def test_what_was_not_measured_is_not_ranked_high() -> None:
     assert found is not None
     assert found.level is ImpactLevel.UNKNOWN
     assert "not measured on a GPU" in found.basis
+    elsewhere = impact_of(replace(ONE, only_on=("cuda",)), Saving("cpu", (1.0,)))
+    assert elsewhere == found
     assert impact_of(ONE, None) is None
     memory = impact_of(ONE, Saving("cpu", memory=5.5))
     assert memory is not None

@@ -76,8 +76,9 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     """Return the impact of a finding; None where nothing is known of its rule."""
     if saving is None:
         return None
-    if saving.only_on:
-        where = " or ".join(_DEVICES.get(device, device) for device in saving.only_on)
+    only_on = saving.only_on or tuple(device for device in finding.only_on if device != saving.device)
+    if only_on:
+        where = " or ".join(_DEVICES.get(device, device) for device in only_on)
         return Impact(ImpactLevel.UNKNOWN, f"not measured on {where}, where the cost arises")
     if not saving.seconds:
         if saving.memory >= _MUCH_MEMORY:

@@ -139,7 +139,8 @@ class GcInHotLoop(Rule):
             node,
             f"`{shown}` {cost}, {where}",
             fix=build_fix(node, anchor, model),
-            advice=f"Leave it out, since {freed} without it, or call it once behind the loop",
+            advice=f"Leave it out, since {freed} without it, or call it once after the loop",
+            only_on=("cuda",) if what in EMPTIES else (),
         )
 
 
