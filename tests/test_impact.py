@@ -71,6 +71,9 @@ def test_what_was_not_measured_is_not_ranked_high() -> None:
     assert found is not None
     assert found.level is ImpactLevel.UNKNOWN
     assert "not measured on a GPU" in found.basis
+    beside = impact_of(replace(ONE, steps=(TrainingStep.TOKEN,)), Saving(only_on=("cuda",)))
+    assert beside is not None
+    assert (beside.level, "language model" in beside.basis) == (ImpactLevel.LOW, True)
     elsewhere = impact_of(replace(ONE, only_on=("cuda",)), Saving("cpu", (1.0,)))
     assert elsewhere == found
     assert impact_of(ONE, None) is None

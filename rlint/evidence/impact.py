@@ -79,7 +79,11 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     only_on = saving.only_on or tuple(device for device in finding.only_on if device != saving.device)
     if only_on:
         where = " or ".join(_DEVICES.get(device, device) for device in only_on)
-        return Impact(ImpactLevel.UNKNOWN, f"not measured on {where}, where the cost arises")
+        basis = f"not measured on {where}, where the cost arises"
+        if TrainingStep.TOKEN in finding.steps:
+            # a transfer takes microseconds, the step of a language model milliseconds to seconds
+            return Impact(ImpactLevel.LOW, f"{basis}, beside the step of a language model")
+        return Impact(ImpactLevel.UNKNOWN, basis)
     if not saving.seconds:
         if saving.memory >= _MUCH_MEMORY:
             return Impact(ImpactLevel.MEDIUM, f"{_factor(saving.memory)} less memory (on {saving.device})")

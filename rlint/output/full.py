@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rlint.findings import Applicability, Position
+from rlint.findings import Applicability, ImpactLevel, Position
 from rlint.output.counts import count, is_fixable, summary
 from rlint.output.parts import ReportParts
 from rlint.output.preview import DiffRow, preview_of
@@ -72,7 +72,7 @@ class _Renderer:
             lines.append(f"{self._paint(TextStyle.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
         if finding.advice:
             lines.append(f"{self._label('help')} {printable(finding.advice)}")
-        if gain := self._options.measured.get(finding.code):
+        if (gain := self._options.measured.get(finding.code)) and not _is_unmeasured(finding):
             lines.append(f"{self._label('measured')} {printable(gain)}")
         lines += [f"{self._label(label)} {text}" for label, text in self._heat(finding)]
         lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_none(finding)]
@@ -170,6 +170,11 @@ def _places(related: Sequence[Related], path: str) -> str:
         f"{printable(place.place.removeprefix(f'{path}:'))} {printable(place.message)}".rstrip()
         for place in related
     )
+
+
+def _is_unmeasured(finding: Finding) -> bool:
+    """Whether the line about the impact says already that nothing was measured."""
+    return finding.impact is not None and finding.impact.level is ImpactLevel.UNKNOWN
 
 
 _NO_FIX = "note: no automatic fix"
