@@ -11,6 +11,7 @@ from dataclasses import replace
 from rlint.cst.grammar import Grammar, Reading
 from rlint.findings import Edit
 from rlint.frozen import frozen
+from rlint.syntax.queries import same_code
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _ATOMS = (
@@ -191,7 +192,7 @@ def _mended(piece: Piece, syntax: SyntaxIndex) -> Piece | None:
     while True:
         is_own = (start, end) == (piece.start, piece.end)
         wider = piece if is_own else Piece(start, end, piece.edits)
-        before = _dumped(replace(wider, edits=()).rendered(text), syntax.grammar)
+        before = _tree(replace(wider, edits=()).rendered(text), syntax.grammar)
         if before is not None:
             mended = _with_parentheses(wider, before, text, syntax.grammar)
             if mended is not None:
@@ -201,19 +202,19 @@ def _mended(piece: Piece, syntax: SyntaxIndex) -> Piece | None:
         start, end = _around(start, end, syntax, without=(start, end))
 
 
-def _with_parentheses(piece: Piece, before: str, text: str, grammar: Grammar) -> Sequence[Edit] | None:
+def _with_parentheses(piece: Piece, before: ast.Module, text: str, grammar: Grammar) -> Sequence[Edit] | None:
     edits = list(piece.edits)
     for number, edit in enumerate(edits):
         wrapped = _wrapped(edit, piece, before, text, grammar)
         if wrapped is None:
             continue
-        plain = _dumped(replace(piece, edits=tuple(edits)).rendered(text), grammar)
+        plain = _tree(replace(piece, edits=tuple(edits)).rendered(text), grammar)
         others = [*edits[:number], wrapped, *edits[number + 1 :]]
-        if _dumped(replace(piece, edits=tuple(others)).rendered(text), grammar) != plain:
+        if not _is_same(_tree(replace(piece, edits=tuple(others)).rendered(text), grammar), plain):
             edits = others
     lines = replace(piece, edits=tuple(edits)).rendered(text)
     is_alike = _indentation(lines) == _indentation(replace(piece, edits=()).rendered(text))
-    return edits if is_alike and _dumped(lines, grammar) is not None else None
+    return edits if is_alike and _tree(lines, grammar) is not None else None
 
 
 def _indentation(lines: str) -> str:
@@ -222,7 +223,7 @@ def _indentation(lines: str) -> str:
     return lines[: len(lines) - len(shown)].rpartition("\n")[2]
 
 
-def _wrapped(edit: Edit, piece: Piece, before: str, text: str, grammar: Grammar) -> Edit | None:
+def _wrapped(edit: Edit, piece: Piece, before: ast.Module, text: str, grammar: Grammar) -> Edit | None:
     """An edit that puts one expression in the place of another, with parentheses; None for others, and where
     parentheses never matter.
     """
@@ -231,14 +232,12 @@ def _wrapped(edit: Edit, piece: Piece, before: str, text: str, grammar: Grammar)
     new, plain = _expression(f"({edit.text})", grammar), _expression(edit.text, grammar)
     if new is None or (plain is not None and isinstance(plain, _ATOMS)):
         return None
-    if isinstance(new, ast.Tuple) and (
-        plain is None or ast.dump(_inside(edit.text, grammar)) != ast.dump(plain)
-    ):
+    if isinstance(new, ast.Tuple) and (plain is None or not same_code(_inside(edit.text, grammar), plain)):
         return None  # several arguments or items
     if isinstance(new, ast.GeneratorExp) and plain is None:
         return None
     old = replace(piece, edits=(replace(edit, text=f"({text[edit.start : edit.end]})"),))
-    if _dumped(old.rendered(text), grammar) != before:
+    if not _is_same(_tree(old.rendered(text), grammar), before):
         return None  # what is replaced was no expression
     return replace(edit, text=f"({edit.text})")
 
@@ -258,12 +257,16 @@ def _expression(text: str, grammar: Grammar) -> ast.expr | None:
         return None
 
 
-def _dumped(lines: str, grammar: Grammar) -> str | None:
+def _tree(lines: str, grammar: Grammar) -> ast.Module | None:
     """What whole lines of a program mean; None where they are no statements, or indented in another way than
     by their first line.
     """
     parsed = parsed_lines(lines, grammar)
-    return ast.dump(parsed[0].module) if parsed is not None else None
+    return parsed[0].module if parsed is not None else None
+
+
+def _is_same(one: ast.AST | None, other: ast.AST | None) -> bool:
+    return one is other or (other is not None and same_code(one, other))
 
 
 def parsed_lines(lines: str, grammar: Grammar) -> tuple[Reading, str] | None:

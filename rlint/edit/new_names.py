@@ -53,6 +53,14 @@ def misread_name(pieces: Sequence[Piece], syntax: SyntaxIndex) -> str | None:
     parameter shadows, a builtin that the file has another use for, or a name that nothing binds.
     """
     changed = [_changed(piece, syntax) for piece in pieces if any(edit.text.strip() for edit in piece.edits)]
+    try:
+        return _misread(changed, pieces, syntax)
+    finally:
+        for each in changed:
+            each.syntax.release()
+
+
+def _misread(changed: Sequence[_Changed], pieces: Sequence[Piece], syntax: SyntaxIndex) -> str | None:
     imported, bound = dict[str, Scope](), dict[str, Scope]()
     for each in changed:
         for binding in each.new_bindings():

@@ -79,7 +79,20 @@ def is_constant(expression: ast.AST | None, value: bool | None) -> bool:  # noqa
 
 def same_code(first: ast.AST | None, second: ast.AST) -> bool:
     """Whether two expressions are written alike, blanks and brackets aside."""
-    return first is not None and ast.dump(first) == ast.dump(second)
+    return first is not None and _is_same(first, second)
+
+
+def _is_same(first: object, second: object) -> bool:
+    """Compare as `ast.dump` would, which leaves a cycle behind for the collector each time it is called."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, ast.AST):
+        return all(
+            _is_same(getattr(first, name, None), getattr(second, name, None)) for name in first._fields
+        )
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_is_same, first, second))
+    return repr(first) == repr(second)  # of numbers, 0.0 and -0.0 differ
 
 
 def has_key(index: ast.expr) -> bool:
