@@ -84,7 +84,7 @@ class RepeatedToRead(Rule):
         """Find copies along dimensions of one element that are only read."""
         assert isinstance(node, ast.Call)
         counts = counts_of(node)
-        if counts is None or not isinstance(node.func, ast.Attribute):
+        if counts is None or not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
             return
         tensor = node.func.value
         if model.types.type_of(tensor).tag is not TypeTag.TENSOR:

@@ -46,6 +46,15 @@ class Cadences:
 
     def __init__(self, heat: HeatMap) -> None:
         self._heat = heat
+        self._resetting: dict[str, frozenset[int]] = {}
+
+    def _resets(self, function: FunctionSummary, loop: int) -> bool:
+        """Whether each iteration of a loop calls `reset` itself."""
+        loops = self._resetting.get(function.path)
+        if loops is None:
+            loops = frozenset(call.loop for call in function.calls if call.method == "reset")
+            self._resetting[function.path] = loops
+        return loop in loops
 
     def of(
         self,
@@ -70,7 +79,7 @@ class Cadences:
                     tuple(around),
                     loop=index,
                     header=function.loops[index].header,
-                    resets=any(call.method == "reset" and call.loop == index for call in function.calls),
+                    resets=self._resets(function, index),
                     layered=any(
                         Driver.ENVIRONMENT_STEP in driven[inner][1]
                         for inner, loop in enumerate(function.loops)

@@ -12,6 +12,7 @@ from rlint.models.value_type import PLAIN, Choice, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.class_tests import ClassTests
+from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _SHOWN_BY_METHOD = {
@@ -38,6 +39,7 @@ class UseEvidence:
         self._names = names
         self._definitions = definitions
         self.class_tests = ClassTests(syntax, names)
+        self._shown: dict[tuple[str, Scope, frozenset[int]], dict[Type, int]] = {}
 
     def of(self, expression: ast.expr) -> Choice | None:
         """What an expression likely is, with the line that says so, if it is another one."""
@@ -73,17 +75,23 @@ class UseEvidence:
         if scope is None:
             return None
         reaching = self._definitions.reaching(name)
-        found: Choice | None = None
-        for use, kind in uses:
-            if use is not name and self._names.bindings(use)[0] is not scope:
-                continue
-            made = self._definitions.reaching(use)
-            if use is name or any(binding in made for binding in reaching):
-                if found is not None and found.kind != kind:
-                    return None
-                place = "" if use is name else f"line {use.lineno}"
-                found = found if found is not None and not found.place else Choice(kind, place)
-        return found
+        key = name.id, scope, frozenset(map(id, reaching))
+        shown = self._shown.get(key)
+        if shown is None:  # once for all reads of the same values
+            shown = self._shown[key] = {}
+            for use, kind in uses:
+                if self._names.bindings(use)[0] is scope:
+                    made = self._definitions.reaching(use)
+                    if any(binding in made for binding in reaching):
+                        shown[kind] = use.lineno
+        if len(shown) != 1:
+            return None
+        [(kind, line)] = shown.items()
+        return Choice(kind, "" if name in self._use_nodes else f"line {line}")
+
+    @cached_property
+    def _use_nodes(self) -> frozenset[ast.Name]:
+        return frozenset(use for uses in self._uses.values() for use, _ in uses)
 
     def _shown_by(self, expression: ast.expr) -> Type | None:
         """What an expression is by the call that it stands in."""
