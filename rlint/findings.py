@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import field
+from typing import NamedTuple
 
 from rlint.enums import Enum, IntEnum
 from rlint.frozen import frozen, ordered
+from rlint.regex import regex
 
 
 class Applicability(Enum):
@@ -193,6 +195,25 @@ class Impact:
 
     level: ImpactLevel
     basis: str = ""
+
+
+class ChainLoop(NamedTuple):
+    """A link of a heat chain that names a loop: where its header stands, and what that says."""
+
+    path: str
+    line: int
+    header: str
+
+
+_LOOP_LINK = regex(r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:]*):(?P<line>\d+) (?P<header>.+)")
+
+
+def loop_of(link: str) -> ChainLoop | None:
+    """Return the loop that a link of a heat chain names, `train.py:3 for step in range(n)`; None for a link
+    that names a function, or a cell of a notebook.
+    """
+    found = _LOOP_LINK.fullmatch(link)
+    return ChainLoop(found["path"], int(found["line"]), found["header"]) if found is not None else None
 
 
 @frozen

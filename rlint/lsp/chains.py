@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.findings import loop_of
 from rlint.semantics.interprocedural.call_graph import GUESSED
 
 if TYPE_CHECKING:
@@ -30,10 +31,9 @@ def places_of(
     """
     found: list[ChainPlace] = []
     for link in chain:
-        place, _, header = link.partition(" ")
-        name, _, line = place.rpartition(":")
-        if header and line.isdigit() and name in paths:
-            found.append(ChainPlace(paths[name], int(line), header))
+        loop = loop_of(link)
+        if loop is not None and loop.path in paths:
+            found.append(ChainPlace(paths[loop.path], loop.line, loop.header))
         elif (function := _function(link.partition(GUESSED)[0], index, paths)) is not None:
             found.append(function)
     return tuple(found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rlint import __version__
-from rlint.findings import Applicability, Confidence, ImpactLevel, digest_of
+from rlint.findings import Applicability, Confidence, ImpactLevel, digest_of, loop_of
 from rlint.output.parts import ReportParts
 from rlint.output.ranking import impact_level
 from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
-_LINK_OF_CHAIN = re.compile(r"(?P<path>[^\s:][^:]*):(?P<line>\d+) (?P<header>.+)")
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()]*\)")
 
 
@@ -156,7 +155,7 @@ def _flow(finding: Finding) -> dict[str, Any] | None:
     """Return the chain that makes a line hot as a code flow that ends at the line; None where no link of it
     has a place.
     """
-    if not any(_LINK_OF_CHAIN.match(link) for link in finding.chain):
+    if not any(map(loop_of, finding.chain)):
         return None
     links = [{"location": _chain_location(link)} for link in finding.chain]
     return {"threadFlows": [{"locations": [*links, {"location": _location(finding)}]}]}
@@ -164,13 +163,13 @@ def _flow(finding: Finding) -> dict[str, Any] | None:
 
 def _chain_location(link: str) -> dict[str, Any]:
     message = {"text": _plain(link)}
-    place = _LINK_OF_CHAIN.match(link)
-    if place is None or place["path"].endswith(".ipynb"):
+    loop = loop_of(link)
+    if loop is None or loop.path.endswith(".ipynb"):
         return {"message": message}
-    region = {"startLine": int(place["line"])}
+    region = {"startLine": loop.line}
     return {
-        "physicalLocation": {"artifactLocation": _artifact(place["path"]), "region": region},
-        "message": {"text": _plain(place["header"])},
+        "physicalLocation": {"artifactLocation": _artifact(loop.path), "region": region},
+        "message": {"text": _plain(loop.header)},
     }
 
 

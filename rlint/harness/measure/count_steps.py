@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import subprocess
 import sys
 import threading
@@ -23,7 +22,7 @@ from typing import Any
 from rlint.engine import api
 from rlint.evidence.hashes import hash_of_fixture
 from rlint.evidence.occurrences import OCCURRENCES, Occurrences
-from rlint.findings import Finding
+from rlint.findings import Finding, loop_of
 from rlint.harness.program import BEFORE, Subject, load
 from rlint.harness.subjects import fixture_folder, fixtures_of
 from rlint.harness.workload import Case, Workload
@@ -35,7 +34,6 @@ _TIMEOUT = 300  # seconds for one rule: a fixture that waits for something runs 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_LOOP_LINK = re.compile(r"[^:]+:(\d+) (?:for|while|async for) ")
 
 
 def record_occurrences(codes: Sequence[str]) -> list[Path]:
@@ -118,8 +116,8 @@ def _place(tree: ast.Module, finding: Finding) -> range | None:
 
 def _driving_line(finding: Finding) -> int | None:
     """The line of the last loop in the chain that makes a finding hot."""
-    lines = [match for link in finding.chain if (match := _LOOP_LINK.match(link))]
-    return int(lines[-1][1]) if lines else None
+    loops = [loop for link in finding.chain if (loop := loop_of(link)) is not None]
+    return loops[-1].line if loops else None
 
 
 def _lines_of(statement: ast.stmt) -> range:
