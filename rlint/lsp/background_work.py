@@ -58,15 +58,8 @@ class Permission:
     paths: Mapping[str, Path]
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A line to explain, counted from 1."""
-
-    line: int
-
-
-def explain(task: Task, asked: Explanation, settings: Settings) -> str:
-    """Return what each rule knows of a line of the text, as `rlint explain` tells it."""
+def explain(task: Task, line: int, settings: Settings) -> str:
+    """Return what each rule knows of a line of the text, counted from 1, as `rlint explain` tells it."""
     from rlint.engine.explain.explainer import ExplainedLine, Explainer
     from rlint.engine.explain.hiding import Hiding
     from rlint.output import line_text
@@ -77,9 +70,7 @@ def explain(task: Task, asked: Explanation, settings: Settings) -> str:
     explainer = Explainer(target, hiding, texts={**task.texts, task.path: task.text})
     if explainer.problem is not None:
         return str(explainer.problem)
-    return line_text.render(
-        [explainer.explain(ExplainedLine(asked.line))], color=False, every=False, width=None
-    )
+    return line_text.render([explainer.explain(ExplainedLine(line))], color=False, every=False, width=None)
 
 
 def check(live: Live, task: Task) -> LiveCheck | None:

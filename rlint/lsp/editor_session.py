@@ -99,12 +99,14 @@ class EditorSession:
         """The text with everything fixed that `rlint fix` would fix in it; None if another version came."""
         return await self._work(document, background_work.fix, document.source)
 
-    async def explained(self, document: OpenDocument, asked: background_work.Explanation) -> str | None:
-        """What each rule knows of a line of a document; None where the settings leave the document out."""
+    async def explained(self, document: OpenDocument, line: int) -> str | None:
+        """What each rule knows of a line of a document, counted from 1; None where the settings leave the
+        document out.
+        """
         settings = self.applied(document).settings
 
         def explained(_: Live, task: background_work.Task) -> str | None:
-            return background_work.explain(task, asked, settings)
+            return background_work.explain(task, line, settings)
 
         return await self._work(document, explained, None)
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from rlint.lsp import background_work
-
 if TYPE_CHECKING:
     from rlint.lsp.actions import RequestedActions
     from rlint.lsp.language_server import Server
@@ -42,7 +40,7 @@ def register(server: Server) -> None:
         if document is None or not 0 <= line < len(document.text.lines):
             server.window_show_message(types.ShowMessageParams(types.MessageType.Error, _MISTAKE))
             return None
-        text = await session.explained(document, background_work.Explanation(line + 1))
+        text = await session.explained(document, line + 1)
         if text is not None:
             server.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
         return text
