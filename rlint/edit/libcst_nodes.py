@@ -98,7 +98,7 @@ class LibcstNodes:
         return self.replaced(old, transform(old, *map(self.of, parts)))
 
     def _sound(self, new: Any) -> Any:
-        """Put operands of what was made anew in parentheses where it would be read in another way."""
+        """Put operands of new nodes in parentheses where precedence would change their meaning."""
         if isinstance(new, (list, tuple, cst.FlattenSentinel)):
             return [self._sound(each) for each in new]
         return new.visit(_Sound(self._homes)) if isinstance(new, cst.CSTNode) else new

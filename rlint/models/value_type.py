@@ -95,7 +95,7 @@ class Caveat(NamedTuple):
     (`__setstate__`, `self.__dict__.update(state)`): it may be something else once that has happened.
     `short` says that a likelier answer exists: a join lost something on the way. `choices` are the parts of
     that join, where it is the kind itself. `assumes` are, of a likely kind, the independent assumptions that
-    it rests on; of a chain of them, the first one is told.
+    it rests on; of a chain of them, the first one is named.
     """
 
     doubtful: bool = False

@@ -28,7 +28,7 @@ class FileAnalysis:
     """The layers over one file's tree; each asks those before it.
 
     `index` is None while the project's index is still being built from the files' summaries. `accelerator`
-    says whether devices that the code leaves open are accelerators; None where nobody declares it.
+    says whether devices that the code leaves open are accelerators; None where nothing is declared.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class LikelyModels:
     """What is likely of a file, beside its sure model. They share its tree, names and definitions, and are
-    made when the first question is asked: in most files nobody asks.
+    created when it is first queried: in most files it never is.
     """
 
     def __init__(self, sure: SemanticModel, program: WholeProgram) -> None:

@@ -83,7 +83,7 @@ def same_code(first: ast.AST | None, second: ast.AST) -> bool:
 
 
 def _is_same(first: object, second: object) -> bool:
-    """Compare as `ast.dump` would, which leaves a cycle behind for the collector each time it is called."""
+    """Compare as `ast.dump` would, which creates a reference cycle each time it is called."""
     if type(first) is not type(second):
         return False
     if isinstance(first, ast.AST):

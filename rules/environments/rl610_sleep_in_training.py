@@ -5,7 +5,7 @@ Flags `time.sleep` with a constant number of seconds where a training loop runs 
 in each gradient step or in each episode, and no condition holds it back. Such pauses are usually left over
 from watching the environment or from debugging.
 
-Not flagged are pauses in loops that wait for something (`busy-wait-sleep`), pauses behind a condition, in
+Not flagged are pauses in loops that wait for something (`busy-wait-sleep`), guarded pauses, those in
 evaluation and in scripts that play or record, pauses whose length is computed or read from the configuration
 (they keep a pace), `step` and other methods of environments, and files that talk to robots or servers, where
 the outside world sets the pace.

@@ -178,7 +178,7 @@ class Explainer:
             yield replace(found, changes=tuple(changes), message=message if changes else found.message)
 
     def _is_unwanted(self, rule: Rule) -> bool:
-        """Whether silence of a rule needs no reason: nobody asked for it."""
+        """Whether no reason is needed for the silence of a rule, since no explanation was requested."""
         return self._only is None and self._hiding.why_unselected(rule.code) is not None
 
     def _silence(
@@ -214,7 +214,7 @@ class Explainer:
                 message = found[0].statement
                 why = (f"the line is {found[0].heat}, and the rule reports {rule.heat} code alone",)
             elif found:
-                continue  # it is told of at another line
+                continue  # it is reported at another line
             here = RuleExplanation(
                 rule.code,
                 rule.name,

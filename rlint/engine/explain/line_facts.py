@@ -150,7 +150,7 @@ def _values(statement: ast.stmt, model: SemanticModel) -> Iterator[tuple[ast.exp
         if isinstance(parent, ast.Attribute):
             grand = model.parent(parent)
             if not (isinstance(grand, ast.Call) and grand.func is parent):
-                continue  # the whole `self.config.lr` is told of
+                continue  # the whole of `self.config.lr` is described
         if not is_called or model.types.type_of(node):
             yield node, node
 

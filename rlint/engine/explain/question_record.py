@@ -47,7 +47,7 @@ class RecordingModel(SemanticModel):
         self.asked.append(Question("", why, tuple(node for node in about if node is not None), None))
 
     def once(self, find: Callable[[Any, SemanticModel], Any], about: Any) -> Any:
-        """Look for something anew for each rule and node: what it asks meanwhile is its own."""
+        """Repeat the search for each rule and node: what it queries meanwhile is its own."""
         key = find, about
         if key not in self._looked_for:
             self._looked_for[key] = find(about, self)

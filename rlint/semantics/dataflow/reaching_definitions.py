@@ -297,7 +297,7 @@ class _Variable:
 
 
 def _may_stop_half_way(statement: ast.With | ast.AsyncWith) -> bool:
-    """Whether the program goes on behind a block that an exception has ended: `with suppress(KeyError):`"""
+    """Whether the program goes on after a block that an exception has ended: `with suppress(KeyError):`"""
     return any(
         isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) == "suppress"
         for item in statement.items

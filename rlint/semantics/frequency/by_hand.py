@@ -26,7 +26,7 @@ class ByHand:
         self._definitions = definitions
 
     def modulo(self, counter: ast.expr) -> ast.BinOp | None:
-        """Return the `(count + 1) % n` that a counter is set to in each pass."""
+        """Return the `(count + 1) % n` that a counter is set to in each iteration."""
         found = None
         for value in self._values(counter):
             match value:

@@ -34,7 +34,7 @@ class HandedLengths:
         self._known: dict[tuple[str, str], frozenset[int | None]] = {}
 
     def of_parameter(self, name: str, function: FunctionSummary) -> int | None:
-        """Return the least number that calls pass; None where one of them passes nobody knows what."""
+        """Return the least number that calls pass; None where one of them passes an unknown value."""
         return _least(self._of_parameter(name, function, frozenset()))
 
     def of_attribute(self, name: str, function: FunctionSummary) -> int | None:

@@ -224,7 +224,7 @@ class HeatMap:
     def holds(
         self, function: FunctionSummary, guards: tuple[Guard, ...], *, each_pass: bool | None
     ) -> bool | None:
-        """Return whether a line runs in each pass, given what its file tells of that (see pacing.py):
+        """Return whether a line runs in each iteration, given what its file says of that (see pacing.py):
         intervals that the program makes short do not count.
         """
         if each_pass is not False or not guards:
@@ -495,7 +495,7 @@ class HeatMap:
         self._spread_likely(queue)
 
     def _spread_likely(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
-        """From the functions that nobody is seen to call and that likely run often. What is known to run
+        """From the functions that have no visible caller and likely run often. What is known to run
         often, or seldom, stays as it is.
         """
         for function, what in self._registered():

@@ -1,4 +1,4 @@
-"""How often a function that nobody is seen to call likely runs, by what it does in its own lines."""
+"""How often a function without a visible caller likely runs, by what it does in its own lines."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ class LoopIndex:
         return of_loops, of_functions
 
     def _goes_through(self, loop: AnyLoop, call: ast.Call) -> bool:
-        """Whether a loop calls the method of one of several objects in each pass."""
+        """Whether a loop calls the method of one of several objects in each iteration."""
         receiver = call.func
         while isinstance(receiver, (ast.Attribute, ast.Subscript)):
             receiver = receiver.value

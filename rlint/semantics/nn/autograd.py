@@ -286,7 +286,7 @@ class AutogradCallers:
             if unsure:
                 return Autograd.UNKNOWN
             guessed: set[Autograd] = set()
-            # nobody calls the code at module level, and calls without a name say nothing of it
+            # code at module level has no caller, and calls without a name say nothing of it
             calls = self._guesses.calls(function) if function.name else ()
             is_said = any(site.autograd is not None for site, _ in calls)
             for site, caller in calls[:_MOST_CALLERS] if is_said else ():
@@ -322,7 +322,7 @@ class AutogradGuesses:
         return self._graph.program(module) in self._turning
 
     def calls(self, function: FunctionSummary) -> list[tuple[CallSite, FunctionSummary]]:
-        """The calls of which nobody knows what they run that may run a function, by its name and arguments,
+        """The unresolved calls that may run a function, by its name and arguments,
         with the functions that make them.
         """
         return [

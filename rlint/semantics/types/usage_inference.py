@@ -86,7 +86,7 @@ class UsageInference:
             binding.name
         )
         if scope is None or binding.name in self._tested:
-            return _Uses()  # if it is told apart at run time, it may be this or that
+            return _Uses()  # if it is tested at run time, it may be either
         named = self.syntax.variables.uses(binding.name, scope)
         is_bound_once = len(scope.bindings.get(binding.name, ())) == 1 and binding.kind in BOUND_ONCE
         if not is_bound_once:

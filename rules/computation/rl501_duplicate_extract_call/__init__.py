@@ -143,7 +143,7 @@ class DuplicateExtractCall(Rule):
         )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """A call that gives the same in each pass of a loop."""
+        """A call that gives the same in each iteration of a loop."""
         if worth.is_setup(call, model) or invariant_loop(call, model) is None:
             return
         repeats = model.dataflow.repetition(call) or model.dataflow.repeated(call)

@@ -44,7 +44,7 @@ def invariant_loop(call: ast.Call, model: SemanticModel) -> ast.For | ast.While 
 
 
 def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a larger call around this one gives the same in each pass as well."""
+    """Whether a larger call around this one gives the same in each iteration as well."""
     for parent in model.ancestors(call):
         if isinstance(parent, ast.stmt):
             return False

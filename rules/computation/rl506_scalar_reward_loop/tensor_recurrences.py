@@ -113,7 +113,7 @@ def _is_step(index: ast.expr, counters: set[str]) -> bool:
 
 
 def _recurs(loop: ast.For, counters: set[str]) -> bool:
-    """Whether each pass computes a product with what the pass before it computed."""
+    """Whether each iteration computes a product with what the previous one computed."""
     assigned: dict[str, list[ast.expr]] = {}
     multiplied = any(_is_multiplied(statement) for statement in loop.body)
     for node in descendants(loop):

@@ -43,7 +43,7 @@ def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_of_network(function: Function | None, model: SemanticModel) -> bool:
-    """Is a function a method of a network, whose layers are told of where the whole of it runs?"""
+    """Is a function a method of a network, whose layers are reported where the whole network runs?"""
     owner = model.class_of(function) if function is not None else None
     if owner is None:
         return False

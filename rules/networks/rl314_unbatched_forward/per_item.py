@@ -111,7 +111,7 @@ class _Input:
         return model.effects.call_effect(call).quiet or self._only_puts_together(call)
 
     def _only_puts_together(self, call: ast.Call) -> bool:
-        """Does a call run a function of this file that leaves nothing behind for a later pass?"""
+        """Does a call run a function of this file that keeps no state for a later iteration?"""
         targets = self.model.types.call_targets(call)
         definition = self.model.gradients.definition(targets[0]) if len(targets) == 1 else None
         return definition is not None and self.model.once(leaves_nothing, definition)

@@ -160,7 +160,7 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
 
 
 def assumption(keeper: ast.expr, model: SemanticModel) -> str:
-    """What must be true so that nobody learns from what the function gives back of the keeper."""
+    """What must hold so that no code learns from what the function returns of the keeper."""
     assert isinstance(keeper, ast.Name)
     if any(left.label is SinkKind.RETURNED for left in model.gradients.variable_sinks(keeper)):
         return model.gradients.traced(keeper).assumption

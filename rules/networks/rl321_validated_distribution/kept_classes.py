@@ -1,4 +1,4 @@
-"""Classes of distributions that a variable or an attribute keeps until somebody makes an instance."""
+"""Classes of distributions that a variable or an attribute keeps until an instance is created."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 ## What it does
 Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to lie
 in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, what a function or a buffer of the
-project returns from there. Moves behind a test of the device (`if args.cuda: x = x.cuda()`) and in helpers
+project returns from there. Moves guarded by a device test (`if args.cuda: x = x.cuda()`) and in helpers
 such as `Variable = lambda x: x.cuda()` count as well. Where it is not known what is moved, the finding is
 likely, and says so. What a constructor makes and moves at once is the affair of `create-then-move`.
 

@@ -87,7 +87,7 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
     if kind:
         filled = _filled(kind, found)
         return None if filled is None else (filled, first)
-    if found.device is Device.HOST:  # nobody knows where the other path leaves it
+    if found.device is Device.HOST:  # where the other path leaves it is unknown
         found = found._replace(device=Device.UNKNOWN)
     return found, first
 
@@ -123,7 +123,7 @@ def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
             device = devices.pop()
         elif devices == {Device.HOST, Device.CUDA}:
             device = Device.CUDA
-        if device is Device.HOST:  # what is moved on one path to where nobody knows
+        if device is Device.HOST:  # what is moved on one path to an unknown device
             device = Device.UNKNOWN
     item = joined.item
     if item is None and first.tag in _HOLD:
