@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rlint.models import builtins, methods, numpy, objects, rl, stdlib, torch
+from rlint.models import methods, numpy, rl
 from rlint.models.attributes import ATTRIBUTES, FORM_ATTRIBUTES
 from rlint.models.by_trait import CALLABLES as _CALLABLES
 from rlint.models.by_trait import METHODS as _METHODS
@@ -52,10 +52,6 @@ __all__ = [
     "names_having",
     "reads_state",
 ]
-
-_CALLABLES_BY_COUNT = builtins.BY_COUNT | stdlib.BY_COUNT | numpy.BY_COUNT | torch.BY_COUNT
-_PLAIN_ARGUMENTS = numpy.PLAIN_ARGUMENTS | torch.PLAIN_ARGUMENTS
-_METHODS_BY_COUNT = methods.BY_COUNT | objects.BY_COUNT
 
 CLASSES = {
     "builtins.bytes": TypeTag.BYTES,
@@ -101,15 +97,9 @@ def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | N
     that a call with many may write to one of them: `relu(x, True)`, `numpy.add(a, b, a)`.
     """
     name = canonical(qualified)
-    if argument_count is not None:
-        by_count = _CALLABLES_BY_COUNT.get((name, argument_count))
-        if by_count is not None:
-            return by_count
-        if argument_count > _PLAIN_ARGUMENTS.get(name, argument_count):
-            return Fact(MAY_WRITE, UNKNOWN)
     fact = _CALLABLES.get(name) or _CALLABLES.get(public(name)) or rl.pretrained(name)
     if fact is not None:
-        return fact
+        return fact if argument_count is None else _with_arguments(fact, argument_count)
     owner, _, method = name.rpartition(".")
     tag = CLASSES.get(owner)
     return method_fact(tag, method) if tag is not None else None
@@ -117,16 +107,22 @@ def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | N
 
 def method_fact(tag: TypeTag, method: str, argument_count: int | None = None) -> Fact | None:
     """Look up a method of a value of this kind; to the effect, the receiver counts as an argument."""
-    if argument_count is not None:
-        by_count = _METHODS_BY_COUNT.get((tag, method, argument_count))
-        if by_count is not None:
-            return by_count
-        if argument_count > methods.PLAIN_ARGUMENTS.get((tag, method), argument_count):
-            return Fact(MAY_WRITE, UNKNOWN)
     known = _METHODS.get(tag)
     fact = known.get(method) if known is not None else None
+    if fact is not None and argument_count is not None:
+        return _with_arguments(fact, argument_count)
     if fact is None and tag is TypeTag.TENSOR and method.endswith("_") and not method.endswith("__"):
         return methods.IN_PLACE_TENSOR
+    return fact
+
+
+def _with_arguments(fact: Fact, count: int) -> Fact:
+    """Return what is known of a call with so many arguments."""
+    for number, other in fact.by_count:
+        if number == count:
+            return other
+    if fact.plain_arguments is not None and count > fact.plain_arguments:
+        return Fact(MAY_WRITE, UNKNOWN)
     return fact
 
 

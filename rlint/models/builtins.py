@@ -20,7 +20,6 @@ from rlint.models.fact import (
     STR,
     STRINGS,
     TUPLE,
-    Fact,
     Table,
     facts,
     makers,
@@ -75,22 +74,49 @@ FACTS: Table = table(
         ANYTHING,
         "max min",
         Trait.CARRIES | Trait.ITERATES | Trait.CALLS_BACK | Trait.OF_NUMBERS | Trait.CHEAP,
+        takes="*items",
     ),
     facts("builtins", READS, ANYTHING, "sum", Trait.SUMS | Trait.CARRIES | Trait.ITERATES | Trait.OF_NUMBERS),
     facts("builtins", READS, ANYTHING, "super", Trait.CHEAP),
-    facts("builtins", READS, ANYTHING, "type", Trait.ONLY_LOOKS | Trait.CHEAP),
-    facts("builtins", READS, LIST, "list", Trait.CARRIES | Trait.ITERATES | Trait.SAME_ITEMS | Trait.CHEAP),
+    facts(
+        "builtins", READS, ANYTHING, "type", Trait.ONLY_LOOKS | Trait.CHEAP, by_count={1: Type(TypeTag.CLASS)}
+    ),
+    facts(
+        "builtins",
+        READS,
+        LIST,
+        "list",
+        Trait.CARRIES | Trait.ITERATES | Trait.SAME_ITEMS | Trait.CHEAP,
+        by_count={0: (PURE, LIST)},
+    ),
     facts(
         "builtins",
         READS,
         LIST,
         "sorted",
         Trait.CARRIES | Trait.ITERATES | Trait.CALLS_BACK | Trait.SAME_ITEMS,
+        takes="*items",
     ),
-    facts("builtins", READS, TUPLE, "tuple", Trait.CARRIES | Trait.ITERATES | Trait.SAME_ITEMS | Trait.CHEAP),
-    facts("builtins", READS, SET, "set", Trait.CARRIES | Trait.ITERATES | Trait.CHEAP),
+    facts(
+        "builtins",
+        READS,
+        TUPLE,
+        "tuple",
+        Trait.CARRIES | Trait.ITERATES | Trait.SAME_ITEMS | Trait.CHEAP,
+        by_count={0: (PURE, TUPLE)},
+    ),
+    facts(
+        "builtins", READS, SET, "set", Trait.CARRIES | Trait.ITERATES | Trait.CHEAP, by_count={0: (PURE, SET)}
+    ),
     facts("builtins", READS, SET, "frozenset", Trait.ITERATES),
-    facts("builtins", READS, DICT, "dict", Trait.CARRIES | Trait.ITERATES | Trait.CHEAP),
+    facts(
+        "builtins",
+        READS,
+        DICT,
+        "dict",
+        Trait.CARRIES | Trait.ITERATES | Trait.CHEAP,
+        by_count={0: (PURE, DICT)},
+    ),
     facts("builtins", READS, Type(TypeTag.DICT), "globals locals", Trait.REFLECTS),
     facts("builtins", READS, Type(TypeTag.DICT), "vars", Trait.CHEAP | Trait.REFLECTS),
     facts("builtins", READS, STRINGS, "dir"),
@@ -109,6 +135,7 @@ FACTS: Table = table(
         ITERATOR,
         "filter map",
         Trait.CARRIES | Trait.ITERATES | Trait.CALLS_BACK | Trait.CHEAP,
+        takes="function() *iterables",
     ),
     facts(
         "builtins", PURE, ITERATOR, "iter", Trait.CARRIES | Trait.CALLS_BACK | Trait.SAME_ITEMS | Trait.CHEAP
@@ -140,11 +167,3 @@ FACTS: Table = table(
     ),
     makers("builtins", PURE, TypeTag.INSTANCE, _EXCEPTIONS),
 )
-
-BY_COUNT: dict[tuple[str, int], Fact] = {
-    ("builtins.type", 1): Fact(READS, Type(TypeTag.CLASS)),
-    ("builtins.dict", 0): Fact(PURE, DICT),
-    ("builtins.list", 0): Fact(PURE, LIST),
-    ("builtins.set", 0): Fact(PURE, SET),
-    ("builtins.tuple", 0): Fact(PURE, TUPLE),
-}

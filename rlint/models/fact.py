@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 from rlint.frozen import frozen
 from rlint.models.effect import Effect, EffectKind
 from rlint.models.trait import NO_TRAITS, Trait
@@ -15,6 +18,16 @@ class Fact:
     effect: Effect
     result: Type
     traits: Trait = NO_TRAITS
+    parameters: tuple[str, ...] = ()
+    """Names of the arguments that may be given by position, as far as one of them decides something. A name
+    with a star is that of all arguments from there on.
+    """
+    called: tuple[int, ...] = ()
+    """Positions of those parameters that are called."""
+    by_count: tuple[tuple[int, Fact], ...] = ()
+    """What differs in a call with so many arguments, keywords included."""
+    plain_arguments: int | None = None
+    """With more arguments than these, the call may write to one of them, or to the receiver."""
 
 
 Table = dict[str, Fact]
@@ -62,17 +75,43 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def facts(prefix: str, effect: Effect, result: Type, names: str, traits: Trait = NO_TRAITS) -> Table:
-    """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact."""
-    found = names.split()
-    return dict.fromkeys(
-        [f"{prefix}.{name}" for name in found] if prefix else found, Fact(effect, result, traits)
-    )
+Counts = Mapping[int, Type | tuple[Effect, Type]]
+"""Results by the number of arguments, with the effect where that differs, too."""
 
 
-def methods(effect: Effect, result: Type, names: str, traits: Trait = NO_TRAITS) -> Table:
-    """Give every method of the whitespace-separated `names` the same fact."""
-    return facts("", effect, result, names, traits)
+def facts(
+    prefix: str,
+    effect: Effect,
+    result: Type,
+    names: str,
+    traits: Trait = NO_TRAITS,
+    *,
+    takes: str = "",
+    by_count: Counts | None = None,
+    plain: int | None = None,
+) -> Table:
+    """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact.
+
+    `takes` names the positional parameters, with `()` after those that are called: `"function() iterable"`.
+    """
+    parameters, called = _signature(takes)
+    counted = tuple((count, _counted(given, effect)) for count, given in (by_count or {}).items())
+    fact = Fact(effect, result, traits, parameters, called, counted, plain)
+    return dict.fromkeys([f"{prefix}.{name}" if prefix else name for name in words(names)], fact)
+
+
+def _signature(takes: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    written = words(takes)
+    called = tuple(place for place, name in enumerate(written) if name.endswith("()"))
+    return tuple(name.removesuffix("()") for name in written), called
+
+
+def _counted(given: Type | tuple[Effect, Type], effect: Effect) -> Fact:
+    return Fact(effect, given) if isinstance(given, Type) else Fact(*given)
+
+
+methods = partial(facts, "")
+"""Give every method of the whitespace-separated `names` the same fact."""
 
 
 def makers(
@@ -83,10 +122,14 @@ def makers(
     traits: Trait = NO_TRAITS,
     *,
     item: Type | None = None,
+    takes: str = "",
 ) -> Table:
-    """Classes and factories: the result's kind carries the qualified name of what made it."""
+    """Classes and factories: the type of the result carries the qualified name of what created it."""
     qualified = [f"{prefix}.{name}" for name in words(names)]
-    return {name: Fact(effect, Type(tag, of=name, item=item, fresh=True), traits) for name in qualified}
+    return {
+        name: Fact(effect, Type(tag, of=name, item=item, fresh=True), traits, *_signature(takes))
+        for name in qualified
+    }
 
 
 def table(*parts: Table) -> Table:

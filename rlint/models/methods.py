@@ -32,7 +32,6 @@ from rlint.models.fact import (
     Table,
     methods,
     table,
-    words,
 )
 from rlint.models.trait import Trait
 from rlint.models.value_type import Device, Type, TypeTag
@@ -167,22 +166,44 @@ _DEQUE: Table = table(
 
 _NDARRAY: Table = table(
     methods(PURE, NEW_ARRAY, "argpartition argsort searchsorted", Trait.GIVES_INDEX),
-    methods(PURE, NEW_ARRAY, "byteswap choose compress"),
-    methods(PURE, NEW_ARRAY, "copy", Trait.COPIES),
-    methods(PURE, NEW_ARRAY, "flatten", Trait.KEEPS_ORDER),
+    methods(PURE, NEW_ARRAY, "byteswap", plain=0),
+    methods(PURE, NEW_ARRAY, "choose", plain=1),
+    methods(PURE, NEW_ARRAY, "compress", plain=2),
+    methods(PURE, NEW_ARRAY, "copy", Trait.COPIES, takes="order"),
+    methods(PURE, NEW_ARRAY, "flatten", Trait.KEEPS_ORDER, takes="order"),
     methods(PURE, NEW_ARRAY, "repeat", Trait.REPEATS),
     # May share the array's memory.
-    methods(PURE, ARRAY, "astype", Trait.CASTS_TO),
-    methods(PURE, ARRAY, "conj conjugate diagonal round"),
-    methods(PURE, ARRAY, "ravel reshape squeeze", Trait.KEEPS_ORDER | Trait.CHEAP),
+    methods(PURE, ARRAY, "astype", Trait.CASTS_TO, takes="dtype order casting subok copy"),
+    methods(PURE, ARRAY, "conj conjugate", plain=0),
+    methods(PURE, ARRAY, "diagonal"),
+    methods(PURE, ARRAY, "round", plain=1),
+    methods(PURE, ARRAY, "ravel", Trait.KEEPS_ORDER | Trait.CHEAP, takes="order"),
+    methods(PURE, ARRAY, "reshape squeeze", Trait.KEEPS_ORDER | Trait.CHEAP),
     methods(PURE, ARRAY, "swapaxes transpose", Trait.PERMUTES | Trait.CHEAP),
     methods(PURE, ARRAY, "view", Trait.CHEAP),
-    methods(PURE, NEW_ARRAY, "clip cumprod cumsum take"),
+    methods(PURE, NEW_ARRAY, "clip", plain=2, takes="min max out"),
+    methods(PURE, NEW_ARRAY, "cumprod cumsum", plain=2, takes="axis dtype out"),
+    methods(PURE, NEW_ARRAY, "take", plain=2),
     # A scalar or an array, as `axis` says.
-    methods(PURE, NEW, "all any max mean min prod ptp std var", Trait.REDUCES),
-    methods(PURE, NEW, "argmax argmin", Trait.REDUCES | Trait.GIVES_INDEX),
-    methods(PURE, NEW, "sum", Trait.REDUCES | Trait.SUMS),
-    methods(PURE, NEW, "trace dot"),
+    methods(PURE, NEW, "all any max min", Trait.REDUCES, by_count={0: SCALAR}, plain=1, takes="axis out"),
+    methods(
+        PURE, NEW, "mean prod std var", Trait.REDUCES, by_count={0: SCALAR}, plain=2, takes="axis dtype out"
+    ),
+    methods(PURE, NEW, "ptp", Trait.REDUCES, by_count={0: SCALAR}, plain=1),
+    methods(
+        PURE,
+        NEW,
+        "argmax argmin",
+        Trait.REDUCES | Trait.GIVES_INDEX,
+        by_count={0: SCALAR},
+        plain=1,
+        takes="axis out",
+    ),
+    methods(
+        PURE, NEW, "sum", Trait.REDUCES | Trait.SUMS, by_count={0: SCALAR}, plain=2, takes="axis dtype out"
+    ),
+    methods(PURE, NEW, "trace", plain=4),
+    methods(PURE, NEW, "dot", plain=1),
     methods(PURE, Type(TypeTag.TUPLE, item=NEW_ARRAY, fresh=True), "nonzero", Trait.GIVES_INDEX),
     methods(PURE, LIST, "tolist", Trait.TO_HOST),
     methods(PURE, BYTES, "tobytes tostring"),
@@ -288,21 +309,27 @@ _TENSOR: Table = table(
     methods(PURE, _HOST_TENSOR, "cpu", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
     methods(PURE, _HOST_TENSOR, "pin_memory", Trait.RELOCATES | Trait.SAME_KIND),
     methods(PURE, _CUDA_TENSOR, "cuda", Trait.RELOCATES | Trait.SAME_KIND | Trait.CHEAP),
-    methods(PURE, ANYTHING, "type", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP),
+    methods(PURE, ANYTHING, "type", Trait.CASTS_TO | Trait.RELOCATES | Trait.CHEAP, by_count={0: STR}),
     methods(PURE, ANYTHING, "xpu", Trait.RELOCATES),
     methods(PURE, TENSORS, "chunk split unbind", Trait.CHEAP),
     methods(PURE, TENSORS, "split_with_sizes tensor_split"),
     methods(PURE, NEW_TENSORS, "aminmax frexp slogdet svd"),
     methods(PURE, NEW_TENSORS, "cummax cummin kthvalue mode sort topk", Trait.INDICES_SECOND),
     # One tensor or several, as the arguments say.
-    methods(PURE, NEW, "all any", Trait.REDUCES),
-    methods(PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND),
-    methods(PURE, NEW, "nonzero", Trait.GIVES_INDEX),
-    methods(PURE, NEW, "unique unique_consecutive"),
+    methods(PURE, NEW, "all any", Trait.REDUCES, by_count={0: NEW_TENSOR}),
+    methods(
+        PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND, by_count={0: NEW_TENSOR}
+    ),
+    methods(PURE, NEW, "nonzero", Trait.GIVES_INDEX, by_count={0: NEW_TENSOR}),
+    methods(PURE, NEW, "unique", by_count={0: NEW_TENSOR}),
+    methods(PURE, NEW, "unique_consecutive"),
     methods(PURE, ARRAY, "numpy", Trait.TO_HOST | Trait.NEEDS_NO_GRADIENT | Trait.ONLY_ONE_KIND),
     methods(PURE, LIST, "tolist", Trait.TO_HOST | Trait.GIVES_NUMBER),
     methods(PURE, ANYTHING, "item", Trait.TO_HOST | Trait.GIVES_NUMBER),
-    methods(PURE, ANYTHING, "size stride", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
+    methods(
+        PURE, ANYTHING, "size", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP, by_count={0: SHAPE, 1: INT}
+    ),
+    methods(PURE, ANYTHING, "stride", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP, by_count={0: SHAPE}),
     methods(PURE, INT, "data_ptr", Trait.GIVES_NUMBER | Trait.CHEAP),
     methods(
         PURE,
@@ -499,29 +526,3 @@ METHODS: dict[TypeTag, Table] = {
 
 IN_PLACE_TENSOR = Fact(_TENSOR_CHANGES, TENSOR)
 """Of a tensor's method whose name ends in one underscore."""
-
-PLAIN_ARGUMENTS: dict[tuple[TypeTag, str], int] = {
-    **{(TypeTag.NDARRAY, name): 2 for name in words("clip cumprod cumsum mean prod std sum take var")},
-    **{(TypeTag.NDARRAY, name): 1 for name in words("all any argmax argmin choose dot max min ptp round")},
-    (TypeTag.NDARRAY, "byteswap"): 0,
-    (TypeTag.NDARRAY, "compress"): 2,
-    (TypeTag.NDARRAY, "conj"): 0,
-    (TypeTag.NDARRAY, "conjugate"): 0,
-    (TypeTag.NDARRAY, "trace"): 4,
-}
-"""With more arguments than these, they may write their result to one, or to the array."""
-
-BY_COUNT: dict[tuple[TypeTag, str, int], Fact] = {
-    (TypeTag.TENSOR, "size", 0): Fact(PURE, SHAPE),
-    (TypeTag.TENSOR, "size", 1): Fact(PURE, INT),
-    (TypeTag.TENSOR, "stride", 0): Fact(PURE, SHAPE),
-    (TypeTag.TENSOR, "type", 0): Fact(PURE, STR),
-    **{
-        (TypeTag.TENSOR, name, 0): Fact(PURE, NEW_TENSOR)
-        for name in words("all any max median min nanmedian nonzero unique")
-    },
-    **{
-        (TypeTag.NDARRAY, name, 0): Fact(PURE, SCALAR)
-        for name in words("all any argmax argmin max mean min prod ptp std sum var")
-    },
-}

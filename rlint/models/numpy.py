@@ -24,7 +24,6 @@ from rlint.models.fact import (
     SHAPE,
     STR,
     TUPLE,
-    Fact,
     Table,
     facts,
     makers,
@@ -56,9 +55,19 @@ _ARRAYS_TABLE: Table = table(
         hanning indices insert intersect1d in1d kaiser kron packbits pad partition poly polyadd polyfit
         polymul polysub roots select setdiff1d setxor1d sort union1d unpackbits vander""",
     ),
+    facts("numpy", PURE, NEW_ARRAY, "arange", Trait.FROM_NUMBERS, takes="start stop step dtype"),
+    facts("numpy", PURE, NEW_ARRAY, "eye", Trait.FROM_NUMBERS, takes="N M k dtype order"),
+    facts("numpy", PURE, NEW_ARRAY, "geomspace logspace", Trait.FROM_NUMBERS),
+    facts("numpy", PURE, NEW_ARRAY, "identity", Trait.FROM_NUMBERS, takes="n dtype"),
     facts(
-        "numpy", PURE, NEW_ARRAY, "arange eye geomspace identity linspace logspace tri", Trait.FROM_NUMBERS
+        "numpy",
+        PURE,
+        NEW_ARRAY,
+        "linspace",
+        Trait.FROM_NUMBERS,
+        takes="start stop num endpoint retstep dtype axis",
     ),
+    facts("numpy", PURE, NEW_ARRAY, "tri", Trait.FROM_NUMBERS, takes="N M k dtype"),
     facts(
         "numpy",
         PURE,
@@ -66,23 +75,46 @@ _ARRAYS_TABLE: Table = table(
         "argpartition argwhere bincount digitize flatnonzero lexsort",
         Trait.GIVES_INDEX,
     ),
-    facts("numpy", PURE, NEW_ARRAY, "array", Trait.FROM_DATA | Trait.NEEDS_NO_GRADIENT),
+    facts("numpy", PURE, NEW_ARRAY, "array", Trait.FROM_DATA | Trait.NEEDS_NO_GRADIENT, takes="object dtype"),
     facts("numpy", PURE, NEW_ARRAY, "column_stack dstack vstack", Trait.JOINS),
     facts("numpy", PURE, NEW_ARRAY, "hstack", Trait.JOINS | Trait.JOINS_FLAT),
-    facts("numpy", PURE, NEW_ARRAY, "concatenate", Trait.JOINS | Trait.NEEDS_NO_GRADIENT | Trait.JOINS_FLAT),
-    facts("numpy", PURE, NEW_ARRAY, "stack", Trait.JOINS | Trait.NEEDS_NO_GRADIENT),
-    facts("numpy", PURE, NEW_ARRAY, "copy", Trait.COPIES),
-    facts("numpy", PURE, NEW_ARRAY, "empty full ones zeros", Trait.FILLS),
-    facts("numpy", PURE, NEW_ARRAY, "empty_like full_like ones_like zeros_like", Trait.FILLS_LIKE),
+    facts(
+        "numpy",
+        PURE,
+        NEW_ARRAY,
+        "concatenate",
+        Trait.JOINS | Trait.NEEDS_NO_GRADIENT | Trait.JOINS_FLAT,
+        plain=2,
+    ),
+    facts("numpy", PURE, NEW_ARRAY, "stack", Trait.JOINS | Trait.NEEDS_NO_GRADIENT, plain=2),
+    facts("numpy", PURE, NEW_ARRAY, "copy", Trait.COPIES, takes="a order subok"),
+    facts("numpy", PURE, NEW_ARRAY, "empty ones zeros", Trait.FILLS, takes="shape dtype order"),
+    facts("numpy", PURE, NEW_ARRAY, "full", Trait.FILLS, takes="shape fill_value dtype order"),
+    facts(
+        "numpy", PURE, NEW_ARRAY, "empty_like", Trait.FILLS_LIKE, takes="prototype dtype order subok shape"
+    ),
+    facts(
+        "numpy", PURE, NEW_ARRAY, "full_like", Trait.FILLS_LIKE, takes="a fill_value dtype order subok shape"
+    ),
+    facts(
+        "numpy", PURE, NEW_ARRAY, "ones_like zeros_like", Trait.FILLS_LIKE, takes="a dtype order subok shape"
+    ),
     facts("numpy", PURE, NEW_ARRAY, "isin", Trait.COMPARES),
     facts("numpy", PURE, NEW_ARRAY, "roll", Trait.MIRRORS),
     facts("numpy", PURE, NEW_ARRAY, "tile", Trait.REPEATS),
     facts("numpy", PURE, NEW_ARRAY, "tril triu", Trait.SAME_KIND),
     # These may give back their argument, or a view of it.
+    facts("numpy", PURE, ARRAY, "asanyarray", Trait.FROM_DATA, takes="a dtype order"),
+    facts("numpy", PURE, ARRAY, "asarray_chkfinite", Trait.FROM_DATA),
+    facts("numpy", PURE, ARRAY, "ascontiguousarray asfortranarray", Trait.FROM_DATA, takes="a dtype"),
     facts(
-        "numpy", PURE, ARRAY, "asanyarray asarray_chkfinite ascontiguousarray asfortranarray", Trait.FROM_DATA
+        "numpy",
+        PURE,
+        ARRAY,
+        "asarray",
+        Trait.FROM_DATA | Trait.NEEDS_NO_GRADIENT | Trait.CHEAP,
+        takes="a dtype order",
     ),
-    facts("numpy", PURE, ARRAY, "asarray", Trait.FROM_DATA | Trait.NEEDS_NO_GRADIENT | Trait.CHEAP),
     facts("numpy", PURE, ARRAY, "broadcast_to", Trait.REPEATS),
     facts(
         "numpy",
@@ -99,11 +131,12 @@ _ARRAYS_TABLE: Table = table(
         "numpy",
         PURE,
         NEW,
-        """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bitwise_not cbrt
-        ceil conj conjugate cos cosh deg2rad degrees exp exp2 expm1 fabs floor invert log log10 log1p log2
-        nan_to_num negative positive rad2deg radians reciprocal rint sign signbit sin sinc sinh spacing
+        """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bitwise_not
+        cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2 expm1 fabs floor invert log log10 log1p
+        log2 nan_to_num negative positive rad2deg radians reciprocal rint sign signbit sin sinc sinh spacing
         sqrt square tan tanh trunc""",
         Trait.ELEMENTWISE,
+        plain=1,
     ),
     facts(
         "numpy",
@@ -111,30 +144,68 @@ _ARRAYS_TABLE: Table = table(
         NEW,
         "isfinite isinf isnan isneginf isposinf logical_not",
         Trait.ELEMENTWISE | Trait.COMPARES,
+        plain=1,
     ),
     facts(
         "numpy",
         PURE,
         NEW,
-        """all amax amin any average max mean median min nanmax nanmean nanmedian nanmin nanprod nanstd
-        nansum nanvar prod ptp std var""",
+        "all amax amin any max median min",
         Trait.REDUCES,
+        by_count={1: SCALAR},
+        plain=2,
+        takes="a axis out",
+    ),
+    facts("numpy", PURE, NEW, "average", Trait.REDUCES, by_count={1: SCALAR}, plain=3),
+    facts(
+        "numpy",
+        PURE,
+        NEW,
+        "mean nanmean nanprod nanstd nansum nanvar prod std var",
+        Trait.REDUCES,
+        by_count={1: SCALAR},
+        plain=3,
+        takes="a axis dtype out",
+    ),
+    facts("numpy", PURE, NEW, "nanmax nanmedian nanmin ptp", Trait.REDUCES, by_count={1: SCALAR}, plain=2),
+    facts(
+        "numpy",
+        PURE,
+        NEW,
+        "argmax argmin",
+        Trait.REDUCES | Trait.GIVES_INDEX,
+        by_count={1: SCALAR},
+        plain=2,
+        takes="a axis out",
     ),
     facts(
         "numpy",
         PURE,
         NEW,
-        "argmax argmin count_nonzero nanargmax nanargmin",
+        "count_nonzero nanargmax nanargmin",
         Trait.REDUCES | Trait.GIVES_INDEX,
+        by_count={1: SCALAR},
+        plain=2,
     ),
-    facts("numpy", PURE, NEW, "sum", Trait.REDUCES | Trait.SUMS),
+    facts(
+        "numpy",
+        PURE,
+        NEW,
+        "sum",
+        Trait.REDUCES | Trait.SUMS,
+        by_count={1: SCALAR},
+        plain=3,
+        takes="a axis dtype out",
+    ),
     facts("numpy", PURE, NEW, "argsort", Trait.GIVES_INDEX),
-    facts("numpy", PURE, NEW, "clip", Trait.LIMITS),
-    facts("numpy", PURE, NEW, "cumprod cumsum take"),
+    facts("numpy", PURE, NEW, "clip", Trait.LIMITS, plain=3, takes="a a_min a_max out"),
+    facts("numpy", PURE, NEW, "cumprod cumsum nancumprod nancumsum", plain=3, takes="a axis dtype out"),
+    facts("numpy", PURE, NEW, "take", plain=3),
     facts("numpy", PURE, NEW, "repeat", Trait.REPEATS),
-    facts("numpy", PURE, ANYTHING, "ravel", Trait.KEEPS_ORDER),
-    facts("numpy", PURE, ANYTHING, "reshape squeeze", Trait.KEEPS_ORDER | Trait.CHEAP),
-    facts("numpy", PURE, ANYTHING, "round"),
+    facts("numpy", PURE, ANYTHING, "ravel", Trait.KEEPS_ORDER, takes="a order"),
+    facts("numpy", PURE, ANYTHING, "reshape", Trait.KEEPS_ORDER | Trait.CHEAP, takes="a shape order"),
+    facts("numpy", PURE, ANYTHING, "squeeze", Trait.KEEPS_ORDER | Trait.CHEAP),
+    facts("numpy", PURE, ANYTHING, "round", plain=2),
     facts("numpy", PURE, ANYTHING, "swapaxes transpose", Trait.PERMUTES | Trait.CHEAP),
     facts(
         "numpy",
@@ -144,39 +215,48 @@ _ARRAYS_TABLE: Table = table(
         fmod gcd heaviside hypot lcm ldexp left_shift logaddexp logaddexp2 mod multiply nextafter power
         remainder right_shift true_divide""",
         Trait.PAIRWISE,
+        plain=2,
     ),
-    facts("numpy", PURE, NEW, "matmul vecdot"),
-    facts("numpy", PURE, NEW, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS),
-    facts("numpy", PURE, NEW, "equal not_equal", Trait.COMPARES | Trait.DIFFERS | Trait.PAIRWISE),
+    facts("numpy", PURE, NEW, "matmul vecdot", plain=2),
+    facts("numpy", PURE, NEW, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS, plain=2),
+    facts("numpy", PURE, NEW, "equal not_equal", Trait.COMPARES | Trait.DIFFERS | Trait.PAIRWISE, plain=2),
     facts(
         "numpy",
         PURE,
         NEW,
-        """greater greater_equal less less_equal logical_and logical_or logical_xor""",
+        "greater greater_equal less less_equal logical_and logical_or logical_xor",
         Trait.COMPARES | Trait.PAIRWISE,
+        plain=2,
     ),
-    facts("numpy", PURE, NEW, "subtract", Trait.DIFFERS | Trait.PAIRWISE),
+    facts("numpy", PURE, NEW, "subtract", Trait.DIFFERS | Trait.PAIRWISE, plain=2),
     facts(
         "numpy",
         PURE,
         NEW,
-        """cross cumulative_sum divmod interp modf nanpercentile nanquantile outer percentile polyval
-        quantile ravel_multi_index tensordot trace trapezoid trapz unwrap vdot choose compress
+        """cross cumulative_sum interp polyval ravel_multi_index tensordot trapezoid trapz unwrap vdot
         take_along_axis""",
     ),
-    facts("numpy", PURE, NEW, "dot inner", Trait.SUMS),
+    facts("numpy", PURE, NEW, "divmod outer choose", plain=2),
+    facts("numpy", PURE, NEW, "modf", plain=1),
+    facts("numpy", PURE, NEW, "nanpercentile nanquantile percentile quantile compress", plain=3),
+    facts("numpy", PURE, NEW, "trace", plain=5),
+    facts("numpy", PURE, NEW, "dot", Trait.SUMS, plain=2),
+    facts("numpy", PURE, NEW, "inner", Trait.SUMS),
     facts("numpy", PURE, NEW, "searchsorted", Trait.GIVES_INDEX),
     facts(
         "numpy",
         PURE,
         ANYTHING,
-        "broadcast_arrays diff einsum fix imag linalg.matrix_power meshgrid real real_if_close resize",
+        "broadcast_arrays diff einsum imag linalg.matrix_power meshgrid real real_if_close resize",
     ),
+    facts("numpy", PURE, ANYTHING, "fix", plain=1),
     # Of several arrays, several.
-    facts("numpy", PURE, ANYTHING, "atleast_1d", Trait.CHEAP),
-    facts("numpy", PURE, ANYTHING, "atleast_2d atleast_3d"),
-    facts("numpy", PURE, ANYTHING, "nonzero", Trait.GIVES_INDEX),
-    facts("numpy", PURE, ANYTHING, "unique unravel_index where gradient"),
+    facts("numpy", PURE, ANYTHING, "atleast_1d", Trait.CHEAP, by_count={1: ARRAY}),
+    facts("numpy", PURE, ANYTHING, "atleast_2d atleast_3d", by_count={1: ARRAY}),
+    facts("numpy", PURE, ANYTHING, "nonzero", Trait.GIVES_INDEX, by_count={1: _NEW_ARRAYS}),
+    facts("numpy", PURE, ANYTHING, "unique", by_count={1: NEW_ARRAY}),
+    facts("numpy", PURE, ANYTHING, "unravel_index gradient"),
+    facts("numpy", PURE, ANYTHING, "where", by_count={1: _NEW_ARRAYS, 3: NEW_ARRAY}),
     facts("numpy", PURE, _ARRAY_LIST, "array_split dsplit hsplit split vsplit"),
     facts("numpy", PURE, _NEW_ARRAYS, "diag_indices diag_indices_from histogram histogram2d"),
     facts("numpy", PURE, _NEW_ARRAYS, "tril_indices", Trait.FROM_NUMBERS),
@@ -254,18 +334,28 @@ _LINALG: Table = table(
 )
 
 _RANDOM: Table = table(
+    facts("numpy.random", DRAWS, NEW, "beta", takes="a b size"),
     facts(
         "numpy.random",
         DRAWS,
         NEW,
-        """beta chisquare exponential f gamma gumbel hypergeometric laplace logistic lognormal logseries
-        negative_binomial noncentral_chisquare noncentral_f normal pareto power random_sample ranf
-        rayleigh sample standard_cauchy standard_exponential standard_gamma standard_normal standard_t
-        triangular uniform vonmises wald weibull zipf""",
+        """chisquare f gamma hypergeometric logseries negative_binomial noncentral_chisquare noncentral_f
+        pareto power ranf sample standard_cauchy standard_gamma standard_t vonmises wald weibull zipf""",
     ),
-    facts("numpy.random", DRAWS, NEW, "rand randn random", Trait.DRAWS_SHAPE),
-    facts("numpy.random", DRAWS, NEW, "binomial geometric poisson randint random_integers", Trait.WHOLE),
-    facts("numpy.random", DRAWS, NEW, "choice", Trait.PICKS),
+    facts("numpy.random", DRAWS, NEW, "exponential rayleigh", takes="scale size"),
+    facts("numpy.random", DRAWS, NEW, "gumbel laplace logistic normal", takes="loc scale size"),
+    facts("numpy.random", DRAWS, NEW, "lognormal", takes="mean sigma size"),
+    facts("numpy.random", DRAWS, NEW, "random_sample standard_exponential standard_normal", takes="size"),
+    facts("numpy.random", DRAWS, NEW, "triangular", takes="left mode right size"),
+    facts("numpy.random", DRAWS, NEW, "uniform", takes="low high size"),
+    facts("numpy.random", DRAWS, NEW, "rand randn", Trait.DRAWS_SHAPE, by_count={0: FLOAT}),
+    facts("numpy.random", DRAWS, NEW, "random", Trait.DRAWS_SHAPE, by_count={0: FLOAT}, takes="size"),
+    facts("numpy.random", DRAWS, NEW, "binomial", Trait.WHOLE, takes="n p size"),
+    facts("numpy.random", DRAWS, NEW, "geometric", Trait.WHOLE, takes="p size"),
+    facts("numpy.random", DRAWS, NEW, "poisson", Trait.WHOLE, takes="lam size"),
+    facts("numpy.random", DRAWS, NEW, "randint", Trait.WHOLE, takes="low high size dtype"),
+    facts("numpy.random", DRAWS, NEW, "random_integers", Trait.WHOLE, takes="low high size"),
+    facts("numpy.random", DRAWS, NEW, "choice", Trait.PICKS, takes="a size replace p"),
     facts("numpy.random", DRAWS, NEW_ARRAY, "dirichlet multinomial multivariate_normal"),
     facts("numpy.random", DRAWS, NEW_ARRAY, "permutation", Trait.PICKS),
     facts("numpy.random", DRAWS, BYTES, "bytes"),
@@ -278,38 +368,6 @@ _RANDOM: Table = table(
 
 FACTS: Table = table(_ARRAYS_TABLE, _LINALG, _RANDOM)
 
-BY_COUNT: dict[tuple[str, int], Fact] = {
-    **{(name, 1): Fact(PURE, SCALAR) for name, fact in FACTS.items() if fact.traits & Trait.REDUCES},
-    **{(f"numpy.atleast_{n}d", 1): Fact(PURE, ARRAY) for n in (1, 2, 3)},
-    ("numpy.where", 3): Fact(PURE, NEW_ARRAY),
-    ("numpy.where", 1): Fact(PURE, _NEW_ARRAYS),
-    ("numpy.nonzero", 1): Fact(PURE, _NEW_ARRAYS),
-    ("numpy.unique", 1): Fact(PURE, NEW_ARRAY),
-    ("numpy.random.rand", 0): Fact(DRAWS, FLOAT),
-    ("numpy.random.randn", 0): Fact(DRAWS, FLOAT),
-    ("numpy.random.random", 0): Fact(DRAWS, FLOAT),
-}
-
-PLAIN_ARGUMENTS: dict[str, int] = {
-    **{name: 1 for name, fact in FACTS.items() if fact.traits & Trait.ELEMENTWISE},
-    **{name: 2 for name, fact in FACTS.items() if fact.traits & (Trait.PAIRWISE | Trait.REDUCES)},
-    "numpy.matmul": 2,
-    "numpy.vecdot": 2,
-    **{f"numpy.{name}": 3 for name in words("mean nanmean nanprod nanstd nansum nanvar prod std sum var")},
-    **{f"numpy.{name}": 3 for name in words("average clip cumprod cumsum nancumprod nancumsum take")},
-    **{f"numpy.{name}": 2 for name in words("choose concatenate dot round stack")},
-    "numpy.compress": 3,
-    "numpy.divmod": 2,
-    "numpy.fix": 1,
-    "numpy.modf": 1,
-    "numpy.outer": 2,
-    "numpy.nanpercentile": 3,
-    "numpy.nanquantile": 3,
-    "numpy.percentile": 3,
-    "numpy.quantile": 3,
-    "numpy.trace": 5,
-}
-"""With more arguments than these, they may write their result to one."""
 
 FOLLOWS_ARGUMENT = frozenset(
     name for name, fact in FACTS.items() if fact.traits & Trait.ELEMENTWISE

@@ -20,7 +20,6 @@ from rlint.models.fact import (
     STR,
     STRINGS,
     TUPLE,
-    Fact,
     Table,
     methods,
     table,
@@ -43,7 +42,8 @@ _RANDOM_GENERATOR: Table = table(
         random_sample rayleigh spawn standard_cauchy standard_exponential standard_gamma standard_normal
         standard_t triangular uniform vonmises wald weibull zipf""",
     ),
-    methods(DRAWS, NEW, "binomial geometric integers poisson randint randrange", Trait.WHOLE),
+    methods(DRAWS, NEW, "binomial geometric poisson randint randrange", Trait.WHOLE),
+    methods(DRAWS, NEW, "integers", Trait.WHOLE, takes="low high size dtype endpoint"),
     methods(DRAWS, NEW, "choice choices permutation sample", Trait.PICKS),
     methods(DRAWS_INTO, NEW, "shuffle"),
     methods(SEEDS, ANYTHING, "manual_seed seed set_state setstate"),
@@ -54,11 +54,11 @@ _PATTERN: Table = table(
     methods(PURE, _MATCH, "fullmatch match search", Trait.SEARCHES),
     methods(PURE, LIST, "findall split", Trait.SEARCHES),
     methods(PURE, Type(TypeTag.ITERATOR, item=Type(TypeTag.MATCH), fresh=True), "finditer", Trait.SEARCHES),
-    methods(PURE, STR, "sub"),
+    methods(PURE, STR, "sub", takes="repl() string count"),
     methods(PURE, TUPLE, "subn"),
 )
 _MATCH_METHODS: Table = table(
-    methods(PURE, ANYTHING, "group", Trait.CHEAP),
+    methods(PURE, ANYTHING, "group", Trait.CHEAP, by_count={0: STR, 1: Type(TypeTag.STR, optional=True)}),
     methods(PURE, TUPLE, "groups", Trait.CHEAP),
     methods(PURE, SHAPE, "span", Trait.CHEAP),
     methods(PURE, DICT, "groupdict"),
@@ -268,9 +268,4 @@ METHODS: dict[TypeTag, Table] = {
     TypeTag.REPLAY_BUFFER: _REPLAY_BUFFER,
     TypeTag.TOKENIZER: _TOKENIZER,
     TypeTag.DATAFRAME: _DATAFRAME,
-}
-
-BY_COUNT: dict[tuple[TypeTag, str, int], Fact] = {
-    (TypeTag.MATCH, "group", 0): Fact(PURE, STR),
-    (TypeTag.MATCH, "group", 1): Fact(PURE, Type(TypeTag.STR, optional=True)),
 }

@@ -23,7 +23,6 @@ from rlint.models.fact import (
     TENSOR,
     TENSORS,
     TUPLE,
-    Fact,
     Table,
     facts,
     makers,
@@ -64,18 +63,24 @@ _HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min cos co
     reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
 
 _TENSORS: Table = table(
-    facts("torch", PURE, _ON_HOST, "arange eye linspace logspace", Trait.FROM_NUMBERS),
-    facts("torch", PURE, _ON_HOST, "empty full ones", Trait.FILLS),
+    facts("torch", PURE, _ON_HOST, "arange", Trait.FROM_NUMBERS, takes="start end step"),
+    facts("torch", PURE, _ON_HOST, "eye", Trait.FROM_NUMBERS, takes="n m"),
+    facts("torch", PURE, _ON_HOST, "linspace", Trait.FROM_NUMBERS, takes="start end steps"),
+    facts("torch", PURE, _ON_HOST, "logspace", Trait.FROM_NUMBERS),
+    facts("torch", PURE, _ON_HOST, "empty ones", Trait.FILLS, takes="*size"),
+    facts("torch", PURE, _ON_HOST, "full", Trait.FILLS, takes="size fill_value"),
     facts("torch", PURE, _ON_HOST, "empty_strided scalar_tensor range"),
     facts("torch", PURE, _ON_HOST, "tril_indices triu_indices", Trait.FROM_NUMBERS),
-    facts("torch", PURE, _ON_HOST, "tensor", Trait.FROM_DATA),
-    facts("torch", PURE, _ON_HOST, "zeros", Trait.FILLS),
+    facts("torch", PURE, _ON_HOST, "tensor", Trait.FROM_DATA, takes="data"),
+    facts("torch", PURE, _ON_HOST, "zeros", Trait.FILLS, takes="*size"),
     facts(
         "torch", PURE, _ON_HOST, "bartlett_window blackman_window hamming_window hann_window kaiser_window"
     ),
     facts("torch", PURE, _OF_HOST_MEMORY, "from_numpy", Trait.CHEAP),
     facts("torch", PURE, _OF_HOST_MEMORY, "frombuffer"),
-    facts("torch", DRAWS, _ON_HOST, "rand randint randn randperm", Trait.DRAWS_SHAPE),
+    facts("torch", DRAWS, _ON_HOST, "rand randn", Trait.DRAWS_SHAPE, takes="*size"),
+    facts("torch", DRAWS, _ON_HOST, "randint", Trait.DRAWS_SHAPE, takes="low high size"),
+    facts("torch", DRAWS, _ON_HOST, "randperm", Trait.DRAWS_SHAPE, takes="n"),
     facts("torch", DRAWS, NEW_TENSOR, "bernoulli binomial normal poisson"),
     facts("torch", DRAWS, NEW_TENSOR, "multinomial", Trait.GIVES_INDEX),
     facts("torch", DRAWS, NEW_TENSOR, "rand_like randint_like", Trait.DRAWS_LIKE | Trait.DETACHES),
@@ -83,23 +88,15 @@ _TENSORS: Table = table(
     facts("torch", DRAWS, NEW_TENSOR, "rrelu"),
     facts("torch", DRAWS, TENSOR, "alpha_dropout dropout feature_dropout"),
     # Given a tensor, these keep its device and may keep its memory.
-    facts("torch", PURE, TENSOR, "as_tensor", Trait.FROM_DATA | Trait.CHEAP),
+    facts("torch", PURE, TENSOR, "as_tensor", Trait.FROM_DATA | Trait.CHEAP, takes="data dtype device"),
     facts("torch", PURE, TENSOR, "asarray", Trait.FROM_DATA),
     facts("torch", PURE, TENSOR, "from_dlpack utils.dlpack.from_dlpack"),
     facts(
-        "torch",
-        PURE,
-        _OF_HOST_MEMORY,
-        "Tensor ByteTensor BoolTensor DoubleTensor FloatTensor HalfTensor",
-        Trait.LEGACY,
+        "torch", PURE, _OF_HOST_MEMORY, "Tensor ByteTensor BoolTensor DoubleTensor HalfTensor", Trait.LEGACY
     ),
-    facts(
-        "torch",
-        PURE,
-        _OF_HOST_MEMORY,
-        "IntTensor LongTensor ShortTensor CharTensor BFloat16Tensor",
-        Trait.LEGACY,
-    ),
+    facts("torch", PURE, _OF_HOST_MEMORY, "FloatTensor", Trait.LEGACY, takes="*size"),
+    facts("torch", PURE, _OF_HOST_MEMORY, "IntTensor ShortTensor CharTensor BFloat16Tensor", Trait.LEGACY),
+    facts("torch", PURE, _OF_HOST_MEMORY, "LongTensor", Trait.LEGACY, takes="*size"),
     facts(
         "torch.cuda", PURE, _ON_CUDA, "BoolTensor ByteTensor DoubleTensor FloatTensor HalfTensor IntTensor"
     ),
@@ -206,10 +203,19 @@ _TENSORS: Table = table(
     facts("torch", PURE, NEW_TENSORS, "slogdet var_mean"),
     facts("torch", PURE, NEW_TENSORS, "topk", Trait.INDICES_SECOND),
     # One tensor or several, as the arguments say.
-    facts("torch", PURE, NEW, "all any", Trait.REDUCES),
-    facts("torch", PURE, NEW, "gradient unique unique_consecutive where"),
-    facts("torch", PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND),
-    facts("torch", PURE, NEW, "nonzero", Trait.GIVES_INDEX),
+    facts("torch", PURE, NEW, "all any", Trait.REDUCES, by_count={1: NEW_TENSOR}),
+    facts("torch", PURE, NEW, "gradient"),
+    facts("torch", PURE, NEW, "unique unique_consecutive", by_count={1: NEW_TENSOR}),
+    facts("torch", PURE, NEW, "where", by_count={1: NEW_TENSORS, 3: NEW_TENSOR}),
+    facts(
+        "torch",
+        PURE,
+        NEW,
+        "max median min nanmedian",
+        Trait.REDUCES | Trait.INDICES_SECOND,
+        by_count={1: NEW_TENSOR},
+    ),
+    facts("torch", PURE, NEW, "nonzero", Trait.GIVES_INDEX, by_count={1: NEW_TENSOR}),
     facts("torch", PURE, ANYTHING, "atleast_1d atleast_2d atleast_3d"),
     facts("torch", PURE, BOOL, "allclose equal", Trait.COMPARES | Trait.DIFFERS),
     facts("torch", PURE, BOOL, "can_cast is_nonzero is_same_size"),
@@ -274,14 +280,23 @@ _FUNCTIONAL: Table = table(
         multilabel_margin_loss nll_loss normalize one_hot poisson_nll_loss prelu rms_norm smooth_l1_loss
         soft_margin_loss softmax softmin triplet_margin_loss unfold""",
     ),
+    facts("torch.nn.functional", PURE, NEW_TENSOR, "celu elu leaky_relu", Trait.ELEMENTWISE, plain=2),
     facts(
         "torch.nn.functional",
         PURE,
         NEW_TENSOR,
-        """celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu relu6 selu
-        sigmoid silu softplus softshrink softsign tanh tanhshrink threshold""",
+        "gelu hardshrink logsigmoid sigmoid softplus softshrink softsign tanh tanhshrink",
         Trait.ELEMENTWISE,
     ),
+    facts(
+        "torch.nn.functional",
+        PURE,
+        NEW_TENSOR,
+        "hardsigmoid hardswish mish relu relu6 selu silu",
+        Trait.ELEMENTWISE,
+        plain=1,
+    ),
+    facts("torch.nn.functional", PURE, NEW_TENSOR, "hardtanh threshold", Trait.ELEMENTWISE, plain=3),
     facts(
         "torch.nn.functional",
         PURE,
@@ -308,12 +323,14 @@ _FUNCTIONAL: Table = table(
 
 _LAYERS: Table = table(
     # The weights of these are drawn when the layer is made.
+    makers("torch.nn", DRAWS, TypeTag.MODULE, "AdaptiveLogSoftmaxWithLoss", Trait.NO_SINGLE_TENSOR),
     makers(
         "torch.nn",
         DRAWS,
         TypeTag.MODULE,
-        "AdaptiveLogSoftmaxWithLoss MultiheadAttention",
+        "MultiheadAttention",
         Trait.NO_SINGLE_TENSOR,
+        takes="embed_dim num_heads dropout bias",
     ),
     makers("torch.nn", DRAWS, TypeTag.MODULE, "Bilinear Embedding EmbeddingBag", Trait.HAS_WEIGHT),
     makers(
@@ -324,10 +341,37 @@ _LAYERS: Table = table(
         Trait.HAS_WEIGHT | Trait.AFFINE,
     ),
     makers(
-        "torch.nn", DRAWS, TypeTag.MODULE, "GRU LSTM LSTMCell RNN", Trait.RECURRENT | Trait.NO_SINGLE_TENSOR
+        "torch.nn",
+        DRAWS,
+        TypeTag.MODULE,
+        "GRU LSTM",
+        Trait.RECURRENT | Trait.NO_SINGLE_TENSOR,
+        takes="input_size hidden_size num_layers bias batch_first dropout bidirectional",
+    ),
+    makers("torch.nn", DRAWS, TypeTag.MODULE, "LSTMCell", Trait.RECURRENT | Trait.NO_SINGLE_TENSOR),
+    makers(
+        "torch.nn",
+        DRAWS,
+        TypeTag.MODULE,
+        "RNN",
+        Trait.RECURRENT | Trait.NO_SINGLE_TENSOR,
+        takes="input_size hidden_size num_layers nonlinearity bias batch_first dropout bidirectional",
     ),
     makers("torch.nn", DRAWS, TypeTag.MODULE, "GRUCell RNNCell", Trait.RECURRENT),
-    makers("torch.nn", DRAWS, TypeTag.MODULE, "Transformer TransformerDecoderLayer TransformerEncoderLayer"),
+    makers(
+        "torch.nn",
+        DRAWS,
+        TypeTag.MODULE,
+        "Transformer",
+        takes="d_model nhead num_encoder_layers num_decoder_layers dim_feedforward dropout activation",
+    ),
+    makers(
+        "torch.nn",
+        DRAWS,
+        TypeTag.MODULE,
+        "TransformerDecoderLayer TransformerEncoderLayer",
+        takes="d_model nhead dim_feedforward dropout activation",
+    ),
     makers(
         "torch.nn",
         PURE,
@@ -358,8 +402,25 @@ _LAYERS: Table = table(
         "torch.nn",
         PURE,
         TypeTag.MODULE,
-        "CELU ELU LeakyReLU ReLU ReLU6 SELU",
+        "CELU ELU",
         Trait.WITHOUT_PARAMETERS | Trait.GRADIENT_BY_RESULT,
+        takes="alpha inplace",
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "LeakyReLU",
+        Trait.WITHOUT_PARAMETERS | Trait.GRADIENT_BY_RESULT,
+        takes="negative_slope inplace",
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        TypeTag.MODULE,
+        "ReLU ReLU6 SELU",
+        Trait.WITHOUT_PARAMETERS | Trait.GRADIENT_BY_RESULT,
+        takes="inplace",
     ),
     makers(
         "torch.nn",
@@ -461,12 +522,73 @@ _LEARNING: Table = table(
         "torch.distributions",
         PURE,
         TypeTag.DISTRIBUTION,
-        """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
-        FisherSnedecor Gamma Geometric Gumbel HalfCauchy HalfNormal Independent Kumaraswamy Laplace LogNormal
-        LogisticNormal LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal
-        NegativeBinomial Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson
-        RelaxedBernoulli RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull
-        Wishart""",
+        """Bernoulli Beta Categorical Cauchy FisherSnedecor Gamma Geometric Gumbel Independent Kumaraswamy
+        Laplace LogNormal LogisticNormal MixtureSameFamily Normal OneHotCategorical
+        OneHotCategoricalStraightThrough Pareto TransformedDistribution Uniform VonMises Weibull""",
+    ),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "Binomial Multinomial NegativeBinomial",
+        takes="total_count probs logits validate_args",
+    ),
+    makers("torch.distributions", PURE, TypeTag.DISTRIBUTION, "Chi2", takes="df validate_args"),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "ContinuousBernoulli",
+        takes="probs logits lims validate_args",
+    ),
+    makers(
+        "torch.distributions", PURE, TypeTag.DISTRIBUTION, "Dirichlet", takes="concentration validate_args"
+    ),
+    makers(
+        "torch.distributions", PURE, TypeTag.DISTRIBUTION, "Exponential Poisson", takes="rate validate_args"
+    ),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "HalfCauchy HalfNormal",
+        takes="scale validate_args",
+    ),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "GeneralizedPareto",
+        takes="loc scale concentration validate_args",
+    ),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "LowRankMultivariateNormal",
+        takes="loc cov_factor cov_diag validate_args",
+    ),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "MultivariateNormal",
+        takes="loc covariance_matrix precision_matrix scale_tril validate_args",
+    ),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "RelaxedBernoulli RelaxedOneHotCategorical",
+        takes="temperature probs logits validate_args",
+    ),
+    makers("torch.distributions", PURE, TypeTag.DISTRIBUTION, "StudentT", takes="df loc scale validate_args"),
+    makers(
+        "torch.distributions",
+        PURE,
+        TypeTag.DISTRIBUTION,
+        "Wishart",
+        takes="df covariance_matrix precision_matrix scale_tril validate_args",
     ),
     facts("torch.distributions", PURE, NEW_TENSOR, "kl_divergence"),
     facts("torch.distributions", PURE, NEW, "AffineTransform ComposeTransform ExpTransform SigmoidTransform"),
@@ -562,25 +684,15 @@ _SYSTEM: Table = table(
         init_process_group irecv isend new_group recv reduce reduce_scatter reduce_scatter_tensor scatter
         scatter_object_list send""",
     ),
-    facts("torch.multiprocessing", _STARTS_PROCESSES, ANYTHING, "spawn start_processes"),
+    facts(
+        "torch.multiprocessing",
+        _STARTS_PROCESSES,
+        ANYTHING,
+        "spawn start_processes",
+        takes="fn() args nprocs join daemon",
+    ),
     facts("torch.multiprocessing", READS, STR, "get_sharing_strategy"),
     facts("torch.multiprocessing", _SETTINGS, NOTHING, "set_sharing_strategy"),
 )
 
 FACTS: Table = table(_TENSORS, _FUNCTIONAL, _LAYERS, _LEARNING, _SYSTEM)
-
-BY_COUNT: dict[tuple[str, int], Fact] = {
-    **{
-        (f"torch.{name}", 1): Fact(PURE, NEW_TENSOR)
-        for name in words("all any max median min nanmedian nonzero unique unique_consecutive")
-    },
-    ("torch.where", 3): Fact(PURE, NEW_TENSOR),
-    ("torch.where", 1): Fact(PURE, NEW_TENSORS),
-}
-
-PLAIN_ARGUMENTS: dict[str, int] = {
-    **{f"torch.nn.functional.{name}": 1 for name in words("hardsigmoid hardswish mish relu relu6 selu silu")},
-    **{f"torch.nn.functional.{name}": 2 for name in words("celu elu leaky_relu")},
-    **{f"torch.nn.functional.{name}": 3 for name in words("hardtanh threshold")},
-}
-"""With more arguments than these, they may write their result to the first."""

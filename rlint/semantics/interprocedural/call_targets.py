@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
-from rlint.models.parameters import CALLED_BACK_AT
+from rlint.models.parameters import CALLED_AT
 
 
 def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
     """The arguments that a function may call; of a function whose arguments nobody noted down, all."""
-    places = CALLED_BACK_AT.get(qualified)
+    places = CALLED_AT.get(qualified)
     if places is None or any(isinstance(argument, ast.Starred) for argument in call.args):
         return arguments_of(call)
     keywords = [

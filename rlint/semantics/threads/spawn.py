@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint import models
 from rlint.findings import Heat
-from rlint.models.parameters import PARAMETERS
+from rlint.models.parameters import CALLED_AT
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.summary import CallSite
@@ -31,9 +31,9 @@ _THREAD_POOLS = frozenset({"concurrent.futures.ThreadPoolExecutor", "multiproces
 _STARTING = ("threading.", "multiprocessing.", "torch.multiprocessing.")
 _TARGET_PLACE = {
     name.rpartition(".")[2]: place
-    for name, parameters in PARAMETERS.items()
-    for place, parameter in enumerate(parameters)
-    if name.startswith(_STARTING) and parameter in _RUNS_LATER
+    for name, places in CALLED_AT.items()
+    for place in places
+    if name.startswith(_STARTING)
 }
 """Where the target stands among the positional arguments."""
 
