@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
+from rlint.config.fixability import AS_FOUND, Fixability
 from rlint.enums import Enum
 from rlint.findings import Cell, Confidence, Finding, Heat, Problem
 from rlint.frozen import frozen, ordered
@@ -30,6 +31,7 @@ class Target:
     """None for a file that is read for what it tells of the others."""
     measured: Measured = ()
     declared: DeclaredKnowledge = NOTHING_DECLARED
+    fixability: Fixability = AS_FOUND
 
 
 @frozen
@@ -90,6 +92,13 @@ class FileResult:
             tuple(finding for finding in each if finding.confidence >= confidence)
             for each in (self.findings, self.hidden)
         )
+        return replace(self, findings=findings, hidden=hidden)
+
+    def allowed(self, fixability: Fixability) -> FileResult:
+        """Return the result with those fixes alone that the settings allow."""
+        if fixability == AS_FOUND:
+            return self
+        findings, hidden = fixability.applied(self.findings), fixability.applied(self.hidden)
         return replace(self, findings=findings, hidden=hidden)
 
     @property

@@ -85,6 +85,9 @@ OVERRIDES = (
         default=None,
         text="Count and apply fixes that a reader must agree to.",
     ),
+    _list("--fixable", _RULES, "Rules whose fixes may be applied (default: ALL)."),
+    _list("--unfixable", _RULES, "Rules that are reported without a fix."),
+    _list("--extend-fixable", _RULES, "Further rules whose fixes may be applied.", hidden=True),
     click.option(
         "--output-format",
         type=click.Choice(OUTPUT_FORMATS),

@@ -96,6 +96,7 @@ class CheckWork:
                 display_name(path, root),
                 settings.codes_for(path),
                 declared=settings.declared,
+                fixability=settings.fixability,
             )
             for path in self.paths
             for settings in [self.resolver.for_file(path)]
@@ -160,5 +161,12 @@ def read_stdin(work: CheckWork) -> StandardInput:
     excluded = named is not None and work.settings.force_exclude and settings.excludes_file(path)
     if excluded or isinstance(source, Problem):
         return StandardInput(raw, source, ())
-    target = Target(source, path, name, settings.codes_for(path), declared=settings.declared)
+    target = Target(
+        source,
+        path,
+        name,
+        settings.codes_for(path),
+        declared=settings.declared,
+        fixability=settings.fixability,
+    )
     return StandardInput(raw, source, (target,))

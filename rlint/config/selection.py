@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from rlint.config.fixability import Fixability
 from rlint.errors import RlintError
 from rlint.frozen import frozen
 from rlint.registry.catalogue import RuleEntry, resolve
@@ -57,6 +58,12 @@ def _is_known(selector: str) -> bool:
         return False
 
 
+_SELECTION = (("select", False), ("extend-select", False), ("ignore", True), ("extend-ignore", True))
+_FIXABLE = (("fixable", False), ("extend-fixable", False), ("unfixable", True))
+_SAFETY = (("extend-safe-fixes", False), ("extend-unsafe-fixes", True))
+_SELECTING = ("select", "extend-select")
+"""Keys whose prefixes leave rules out that are opt-in."""
+
 _OWN = Rules()
 _EXACT = 100
 """The specificity of a code or name; that of a prefix is its length, that of ALL is 0."""
@@ -71,14 +78,37 @@ def selected_codes(layers: Iterable[Layer], rules: Rules = _OWN) -> frozenset[st
     """Return the codes that the layers, weakest first, select together."""
     codes = set(default_codes(rules))
     for layer in layers:
-        chosen: dict[str, bool] = {}
-        for _, ignores, entries in sorted(_steps(layer, rules), key=lambda step: step[:2]):
-            chosen.update((entry.code, not ignores) for entry in entries)
+        on, off = _chosen(layer, _SELECTION, rules)
         if "select" in layer.values:
             codes = set()
-        for code, enabled in chosen.items():
-            (codes.add if enabled else codes.discard)(code)
+        codes = (codes | on) - off
     return frozenset(codes)
+
+
+def fixability(layers: Iterable[Layer], rules: Rules = _OWN) -> Fixability:
+    """Return what the layers, weakest first, say of fixes. `fixable` starts afresh, as `select` does."""
+    fixable = everything = frozenset(entry.code for entry in rules.all())
+    safe: frozenset[str] = frozenset()
+    unsafe: frozenset[str] = frozenset()
+    for layer in layers:
+        if "fixable" in layer.values:
+            fixable = frozenset()
+        on, off = _chosen(layer, _FIXABLE, rules)
+        fixable = (fixable | on) - off
+        trusted, doubted = _chosen(layer, _SAFETY, rules)
+        safe, unsafe = (safe | trusted) - doubted, (unsafe | doubted) - trusted
+    return Fixability(everything - fixable, safe, unsafe)
+
+
+def _chosen(
+    layer: Layer, keys: Iterable[tuple[str, bool]], rules: Rules
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the codes that a layer switches on and off; the more specific selector wins, then `off`."""
+    chosen: dict[str, bool] = {}
+    for _, switches_off, entries in sorted(_steps(layer, rules, keys), key=lambda step: step[:2]):
+        chosen.update((entry.code, not switches_off) for entry in entries)
+    on = frozenset(code for code, enabled in chosen.items() if enabled)
+    return on, frozenset(chosen.keys() - on)
 
 
 def codes_of(selectors: Iterable[str], layer: Layer, key: str, rules: Rules) -> frozenset[str]:
@@ -86,20 +116,17 @@ def codes_of(selectors: Iterable[str], layer: Layer, key: str, rules: Rules) -> 
     return frozenset(entry.code for selector in selectors for entry in rules.named(selector, layer, key))
 
 
-def _steps(layer: Layer, rules: Rules) -> Iterator[tuple[int, bool, tuple[RuleEntry, ...]]]:
-    """Yield specificity, whether it ignores, and the rules: sorted by these, the last word is right."""
-    for key, ignores in (
-        ("select", False),
-        ("extend-select", False),
-        ("ignore", True),
-        ("extend-ignore", True),
-    ):
+def _steps(
+    layer: Layer, rules: Rules, keys: Iterable[tuple[str, bool]]
+) -> Iterator[tuple[int, bool, tuple[RuleEntry, ...]]]:
+    """Yield specificity, whether it switches off, and the rules: sorted by these, the last word is right."""
+    for key, switches_off in keys:
         for selector in layer.values.get(key, ()):
             entries = rules.named(selector, layer, key)
             specificity = _specificity(selector, entries)
-            if not ignores and 0 < specificity < _EXACT:
+            if key in _SELECTING and 0 < specificity < _EXACT:
                 entries = tuple(entry for entry in entries if not entry.opt_in)
-            yield specificity, ignores, entries
+            yield specificity, switches_off, entries
 
 
 def _specificity(selector: str, entries: tuple[RuleEntry, ...]) -> int:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rlint import __version__
 from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
+from rlint.config.fixability import AS_FOUND, Fixability
 from rlint.config.options import KEYS, Layer, find_config, read_config
 from rlint.config.patterns import PathPatterns
 from rlint.config.required_version import satisfies
-from rlint.config.selection import Rules, codes_of, selected_codes
+from rlint.config.selection import Rules, codes_of, fixability, selected_codes
 from rlint.errors import RlintError
 from rlint.findings import Confidence, ImpactLevel, Problem
 from rlint.frozen import frozen
@@ -40,7 +41,8 @@ DEFAULTS: Mapping[str, Any] = {
 _SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
 _EXCLUSION = ("exclude", "extend-exclude")
 _FILE_IGNORES = ("per-file-ignores", "extend-per-file-ignores")
-_PLAIN = KEYS.keys() - {*_SELECTION, *_EXCLUSION, *_FILE_IGNORES, "extend", "plugins"}
+_FIXES = ("fixable", "unfixable", "extend-fixable", "extend-safe-fixes", "extend-unsafe-fixes")
+_PLAIN = KEYS.keys() - {*_SELECTION, *_EXCLUSION, *_FILE_IGNORES, *_FIXES, "extend", "plugins"}
 """Keys of which a stronger layer's value simply replaces a weaker one's."""
 
 
@@ -91,6 +93,8 @@ class Settings:
     """What is wrong with the plugins that are named, whose rules are left out."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
     """What is declared of the code itself."""
+    fixability: Fixability = AS_FOUND
+    """Which fixes are allowed, and how far they are trusted."""
 
     def codes_for(self, path: Path) -> frozenset[str]:
         """Return the codes that the file `path` is checked for."""
@@ -187,6 +191,14 @@ class SettingsResolver:
         )
         if plugins := list(dict.fromkeys(n for layer in layers for n in layer.values.get("plugins", ()))):
             values["plugins"] = (plugins, _origins(layers, ("plugins",)))
+        allowed = fixability(layers, rules)
+        for key, chosen in (
+            ("unfixable", allowed.unfixable),
+            ("extend-safe-fixes", allowed.safe),
+            ("extend-unsafe-fixes", allowed.unsafe),
+        ):
+            if chosen:
+                values[key] = (sorted(chosen), _origins(layers, _FIXES))
         if ignores:
             table = {ignore.pattern: sorted(ignore.codes) for ignore in ignores}
             values["per-file-ignores"] = (table, _origins(layers, _FILE_IGNORES))
@@ -210,6 +222,7 @@ class SettingsResolver:
             origins=values,
             problems=_with_left_out(broken, rules),
             declared=_declared(layers, values),
+            fixability=allowed,
         )
 
 

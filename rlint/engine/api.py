@@ -253,11 +253,12 @@ class _Run:
         *,
         ignore_suppressions: bool = False,
     ) -> dict[str, FileResult]:
-        """The results without findings that are not sure enough, and without those fixes that some file of
-        the run forbids.
+        """The results without findings that are not sure enough, and without those fixes that the settings or
+        some file of the run forbid.
         """
         if self._confidence is not Confidence.POSSIBLE:
             results = {name: result.at_least(self._confidence) for name, result in results.items()}
+        results = {name: result.allowed(self._targets[name].fixability) for name, result in results.items()}
         if not any(f.fix and f.fix.needs_permission for r in results.values() for f in r.findings):
             return results
         from rlint.fixing.cross_file import CrossFilePermits

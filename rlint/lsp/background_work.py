@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
+from rlint.config.fixability import AS_FOUND, Fixability
 from rlint.config.settings import Settings
 from rlint.engine.api import MAX_PASSES
 from rlint.errors import RlintError
@@ -43,8 +44,9 @@ class Task:
     baseline: Path | None = None
     """A file of findings that the project lives with, and that are not shown."""
     confidence: Confidence = Confidence.POSSIBLE
-    declared: DeclaredKnowledge = NOTHING_DECLARED
     """The least sure findings that are shown."""
+    declared: DeclaredKnowledge = NOTHING_DECLARED
+    fixability: Fixability = AS_FOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def check(live: Live, task: Task) -> LiveCheck | None:
     found = live.check(target, task.texts, stopped=task.stopped)
     if found is not None:
         sure = tuple(each for each in found.findings if each.confidence >= task.confidence)
-        found = replace(found, findings=sure)
+        found = replace(found, findings=task.fixability.applied(sure))
     return found if found is None or task.baseline is None else _new(found, task, task.baseline)
 
 

@@ -161,6 +161,7 @@ class EditorSession:
             baseline=_baseline(applied.settings),
             confidence=applied.settings.confidence,
             declared=applied.settings.declared,
+            fixability=applied.settings.fixability,
         )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, do, self._live, task)

@@ -1,0 +1,46 @@
+"""Which fixes a configuration allows, and which of them it trusts more or less than rlint does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from rlint.findings import Applicability, Confidence, Finding
+from rlint.frozen import frozen
+
+UNFIXABLE = "the settings leave the fixes of {code} out (`fixable`, `unfixable`)"
+DEMOTED = "the settings call the fixes of {code} unsafe (`extend-unsafe-fixes`)"
+
+
+@frozen
+class Fixability:
+    """Codes of rules, as `unfixable`, `extend-safe-fixes` and `extend-unsafe-fixes` choose them."""
+
+    unfixable: frozenset[str] = frozenset()
+    safe: frozenset[str] = frozenset()
+    unsafe: frozenset[str] = frozenset()
+
+    def applied(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Return the findings with those fixes alone that the settings allow, as safe as they call them.
+
+        A finding that rests on an assumption never gets a safe fix, whatever the settings say.
+        """
+        return tuple(map(self._applied, findings))
+
+    def _applied(self, finding: Finding) -> Finding:
+        fix, code = finding.fix, finding.code
+        if fix is None:
+            return finding
+        if code in self.unfixable:
+            return replace(finding, fix=None, no_fix=UNFIXABLE.format(code=code))
+        if code in self.unsafe and fix.safety is Applicability.SAFE:
+            reason = DEMOTED.format(code=code)
+            return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason))
+        certain = finding.confidence is Confidence.CERTAIN
+        if code in self.safe and fix.safety is Applicability.UNSAFE and certain:
+            return replace(finding, fix=replace(fix, safety=Applicability.SAFE, reason=None))
+        return finding
+
+
+AS_FOUND = Fixability()
+"""Fixes stay as the rules make them."""
