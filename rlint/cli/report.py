@@ -34,7 +34,15 @@ def show(
     `heating` what a profile says of the report.
     """
     from rlint.cli.rule_figures import rule_figures, with_impact
-    from rlint.output import FOR_PEOPLE, SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
+    from rlint.output import (
+        FOR_PEOPLE,
+        RANKED,
+        SHOWS_MEASURED,
+        SHOWS_PAGES,
+        ReportOptions,
+        reporter,
+        statistics,
+    )
 
     request, settings = work.request, work.settings
     pages: dict[str, RulePage] = {}
@@ -63,12 +71,13 @@ def show(
         fold=not request.no_fold and heating is None and settings.min_impact is None,
         measured={code: each.line for code, each in figures.items() if each.line},
         pages=pages,
+        rule_url=settings.rule_url,
     )
     console.problems(report.problems)
     for_people = settings.output_format in FOR_PEOPLE
     # People read on standard error what could not be checked; other programs find it in the report.
     shown = replace(report, problems=()) if for_people else report
-    if settings.output_format == "full" and heating is None:
+    if settings.output_format in RANKED and heating is None:
         from rlint.output.ranking import ranked
 
         shown = replace(shown, findings=tuple(ranked(shown.findings)))

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 FILE_NAMES = (".rlint.toml", "rlint.toml", "pyproject.toml")
 """In order of precedence, where a folder has several."""
 
-OUTPUT_FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "azure", "junit", "html")
+OUTPUT_FORMATS = (
+    *("full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "azure", "junit"),
+    *("pylint", "rdjson", "html"),
+)
 
 _SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
     "a list of rules",
@@ -74,6 +77,7 @@ KEYS: Mapping[str, str] = {
     "jobs": _COUNT,
     "baseline": _TEXT,
     "cache-dir": _TEXT,
+    "rule-url": _TEXT,
     "required-version": _TEXT,
     "extend": _TEXT,
 }

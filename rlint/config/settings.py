@@ -93,6 +93,8 @@ class Settings:
     """What is wrong with the plugins that are named, whose rules are left out."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
     """What is declared of the code itself."""
+    rule_url: str | None = None
+    """Where the pages of rules are published: `RL101.html` and so on lie below this URL."""
     fixability: Fixability = AS_FOUND
     """Which fixes are allowed, and how far they are trusted."""
 
@@ -222,6 +224,7 @@ class SettingsResolver:
             origins=values,
             problems=_with_left_out(broken, rules),
             declared=_declared(layers, values),
+            rule_url=get.get("rule-url"),
             fixability=allowed,
         )
 

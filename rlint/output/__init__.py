@@ -20,16 +20,20 @@ if TYPE_CHECKING:
 _MODULES = {
     "full": "full",
     "concise": "concise",
+    "grouped": "grouped",
     "json": "findings_json",
+    "json-lines": "json_lines",
     "sarif": "sarif",
     "github": "github",
     "gitlab": "gitlab",
     "azure": "azure",
     "junit": "junit",
+    "pylint": "pylint",
+    "rdjson": "rdjson",
     "html": "findings_page",
 }
 
-FOR_PEOPLE = frozenset({"full", "concise"})
+FOR_PEOPLE = frozenset({"full", "concise", "grouped"})
 """Formats that people read in a terminal."""
 LISTS_HIDDEN = frozenset({"sarif"})
 """Formats that list what comments hide, too."""
@@ -38,9 +42,11 @@ FORMATS: tuple[str, ...] = tuple(_MODULES)
 """The names that `--output-format` takes, the default first."""
 
 
-SHOWS_MEASURED = frozenset({"full", "json", "sarif", "html"})
+RANKED = frozenset({"full", "grouped"})
+"""Formats that show what matters most first."""
+SHOWS_MEASURED = frozenset({"full", "grouped", "json", "json-lines", "sarif", "html"})
 """Formats that say what rules' fixes were measured to gain."""
-SHOWS_EDITS = frozenset({"full", "json", "sarif", "html"})
+SHOWS_EDITS = frozenset({"full", "json", "json-lines", "rdjson", "sarif", "html"})
 """Formats that show the edits of fixes."""
 SHOWS_PAGES = frozenset({"sarif", "html"})
 """Formats that need the pages of the rules that found something."""
@@ -88,6 +94,12 @@ class ReportOptions:
     """What a profile says of the findings and of the run."""
     pages: Mapping[str, RulePage] = field(default_factory=dict)
     """The pages of the rules that found something, by code; for the formats in SHOWS_PAGES."""
+    rule_url: str | None = None
+    """The URL that the pages of `rlint site` are published below, if they are."""
+
+    def url_of(self, code: str) -> str | None:
+        """Return the URL of a rule's page, where one is published."""
+        return f"{self.rule_url.rstrip('/')}/{code}.html" if self.rule_url else None
 
 
 def reporter(format: str) -> Callable[[Report, ReportOptions], str]:  # noqa: A002 - the option's name

@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 
 def render(report: Report, options: ReportOptions) -> str:
     """Return the findings, then what could not be done, with `code` null."""
+    return json.dumps(report_entries(report, options), indent=2) + "\n"
+
+
+def report_entries(report: Report, options: ReportOptions) -> list[dict[str, Any]]:
+    """Return an entry for each finding, then for each problem and, with a profile, for the run."""
     entries = finding_entries(report.findings, report, options)
     entries += [problem_entry(problem) for problem in report.problems]
     if options.heating is not None:
         entries = _with_profile(report, entries, options.heating)
-    return json.dumps(entries, indent=2) + "\n"
+    return entries
 
 
 def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heating) -> list[dict[str, Any]]:
@@ -41,7 +46,9 @@ def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heatin
     ]
 
 
-def _finding(finding: Finding, parts: ReportParts, measured: str | None, fingerprint: str) -> dict[str, Any]:
+def _finding(
+    finding: Finding, parts: ReportParts, options: ReportOptions, fingerprint: str
+) -> dict[str, Any]:
     changed = parts.of_fix(finding.path, finding.fix) if finding.fix else None
     return {
         **_cell(finding.cell),
@@ -59,11 +66,11 @@ def _finding(finding: Finding, parts: ReportParts, measured: str | None, fingerp
         "fix": _fix(finding.fix, changed) if finding.fix and changed else None,
         "heat": str(finding.heat),
         "heat_chain": list(finding.chain),
-        "measured": measured,
+        "measured": options.measured.get(finding.code),
         "related": [_related(place) for place in finding.related],
         "noqa_row": finding.noqa_line - (finding.cell.before if finding.cell else 0),
         "severity": "warning",
-        "url": None,
+        "url": options.url_of(finding.code),
     }
 
 
@@ -87,7 +94,7 @@ def finding_entries(
     """Return findings of a report as `render` shows them."""
     parts = ReportParts(report)
     return [
-        _finding(finding, parts, options.measured.get(finding.code), fingerprint)
+        _finding(finding, parts, options, fingerprint)
         for finding, fingerprint in zip(findings, fingerprints(findings, report), strict=True)
     ]
 

@@ -35,8 +35,8 @@ def rule_object(code: str, options: ReportOptions) -> dict[str, Any]:
         "defaultConfiguration": {"level": "warning", "enabled": not page.opt_in},
         "properties": {"tags": ["performance", page.family], "problem.severity": "warning"},
     }
-    if page.url:
-        rule["helpUri"] = page.url
+    if url := options.url_of(code) or page.url:
+        rule["helpUri"] = url
     return rule
 
 

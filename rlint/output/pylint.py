@@ -1,0 +1,32 @@
+"""One line per finding as pylint's `parseable` format has it: `path:line: [CODE(name)] message`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlint.output.terminal import printable
+
+if TYPE_CHECKING:
+    from rlint.findings import Finding, Problem
+    from rlint.output import ReportOptions
+    from rlint.run_data import Report
+
+
+def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
+    """Return the findings, then what could not be done."""
+    lines = [_finding(finding) for finding in report.findings]
+    lines += [_problem(problem) for problem in report.problems]
+    return "".join(printable(line) + "\n" for line in lines)
+
+
+def _finding(finding: Finding) -> str:
+    cell = f"{finding.place}: " if finding.cell is not None else ""
+    return (
+        f"{finding.path}:{finding.file_lines[0]}: [{finding.code}({finding.name})] {cell}{finding.statement}"
+    )
+
+
+def _problem(problem: Problem) -> str:
+    hint = f" ({problem.hint})" if problem.hint else ""
+    cell = f"{problem.place[len(problem.path) + 1 :]}: " if problem.cell is not None else ""
+    return f"{problem.path}:{problem.file_line or 1}: [invalid-file] {cell}{problem.message}{hint}"
