@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.loop_variables import LoopItem, is_short, items_of
+from rlint.semantics.types.results.environment_steps import CALLED_SO
 from rlint.syntax.last_names import last_name
 from rlint.syntax.scopes import Binding, BindingKind
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
 _METHODS = frozenset({"step", "reset"})
-_NAME = regex(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
 _MAKES = regex(r"^(make|create|build|get)_.*env", re.IGNORECASE)
 
 
@@ -70,7 +70,7 @@ def _held(owner: ast.expr, items: dict[str, LoopItem], model: SemanticModel) -> 
 
 
 def _is_called_so(expression: ast.expr) -> bool:
-    return bool(_NAME.search((last_name(expression) or "").lower()))
+    return bool(CALLED_SO.search((last_name(expression) or "").lower()))
 
 
 def _is_item(binding: Binding) -> bool:

@@ -13,6 +13,7 @@ from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.likely.notes import Notes
+from rlint.semantics.types.results.environment_steps import EnvironmentResults
 from rlint.syntax.syntax_index import SyntaxIndex
 
 
@@ -51,6 +52,7 @@ class TypeInferenceBase(ABC):
         self.project = project
         self.open_device = Device.UNKNOWN
         """What a device is that the code leaves open: declared in the configuration, or unknown."""
+        self.environments = EnvironmentResults(syntax)
         self.notes = Notes()
         """What the kinds rest on that are looked at."""
 

@@ -6,11 +6,12 @@ import ast
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import library_value, parsed_options
 from rlint.semantics.types.infer_base import Handlers
 from rlint.semantics.types.results import networks
+from rlint.semantics.types.results.environment_steps import SHOWS
 from rlint.semantics.types.results.library_calls import ResultInference
 from rlint.semantics.types.results.random_draws import drawn
 from rlint.syntax.queries import argument_count, is_constant
@@ -70,6 +71,8 @@ class CallInference(ResultInference):
             return deferred(f"{qualified}()")
         if isinstance(node.func, ast.Attribute):
             result = self._method_result(node, node.func)
+            if not result and node.func.attr in SHOWS:
+                return self._shown_by_environment(node, node.func, result)
             if result.tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
                 return self.with_elements_of(node, node.func.attr, self.type_of(node.func.value), result)
             return result
@@ -81,6 +84,14 @@ class CallInference(ResultInference):
         if callee.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and callee.of:
             return deferred(f"{callee.of}()")
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
+
+    def _shown_by_environment(self, node: ast.Call, func: ast.Attribute, result: Type) -> Type:
+        """What `env.step(…)` and `env.reset()` give, with what that likely is where nobody knows."""
+        owner = self.type_of(func.value)
+        if owner.tag not in (TypeTag.ENVIRONMENT, TypeTag.UNKNOWN):
+            return result
+        shown = self.environments.shown(node, owner)
+        return with_choice(result, Choice(shown)) if shown else result
 
     def _called_module(self, module: Type) -> Type:
         inner = networks.wrapped(module)
