@@ -211,6 +211,8 @@ MOST_ASSUMPTIONS = 4
 _MAY_BE_ANY = frozenset({TypeTag.UNKNOWN, TypeTag.NONE})
 _MOVED = frozenset({Device.HOST, Device.CUDA})
 _OF_TENSORS = frozenset({TypeTag.TENSOR, TypeTag.BATCH})
+_ADDED_UP = frozenset({TypeTag.TENSOR, TypeTag.NDARRAY})
+"""Values that variables hold which begin as the number 0."""
 _HELD = frozenset(TypeTag[name] for name in "LIST DICT SET DEQUE ITERATOR".split())
 
 
@@ -259,6 +261,8 @@ def with_choice(kind: Type, choice: Choice) -> Type:
 def _contradict(kinds: Iterable[Type]) -> bool:
     """Whether no value is of all these kinds, as far as they are known."""
     tags = {kind.tag for kind in kinds} - _MAY_BE_ANY
+    if len(tags) > 1:
+        tags -= {TypeTag.INT} if tags & _ADDED_UP else set()
     return len(tags) > 1 and not tags <= _OF_TENSORS and not tags <= INSTANCES
 
 

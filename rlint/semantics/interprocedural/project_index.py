@@ -398,7 +398,7 @@ class ProjectIndex(SymbolTable):
                 fact = models.method_on_unknown(value.name, 0) or models.method_on_unknown(value.name, 1)
             if fact is not None and fact.result.tag is value.owner.tag is TypeTag.MODULE:
                 return value.owner.aged()  # `Network(…).to(device)` is a `Network`
-            return fact.result if fact is not None else None
+            return batches.result_of_method(value.owner, value.name, fact.result) if fact is not None else None
         return None
 
     def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
@@ -425,11 +425,13 @@ class ProjectIndex(SymbolTable):
             attribute = self.attribute(cls, name)
             if attribute.of or attribute.tag is not TypeTag.UNKNOWN:
                 return attribute, None
+            if attribute.caveat is not None and not models.attribute_kind(value.tag, name):
+                return attribute, None  # more is likely of it
         if value.tag is TypeTag.PYTHON_MODULE:  # a context or manager offers what a module offers
             return (Type(TypeTag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
         if called:
             return LibraryMethod(value, name), None
-        return models.attribute_kind(value.tag, name), None
+        return batches.beside(value, models.attribute_kind(value.tag, name)), None
 
     def _as_kind(self, value: Symbol | None) -> Type:
         if isinstance(value, Type):

@@ -31,6 +31,8 @@ _ITEMS = frozenset({"get", "pop"})
 # what a batch says of itself, which may also be the name of one of its parts
 _OWN = frozenset({"device", "dtype", "ndim", "shape"})
 
+_MOVES = {"to": Device.UNKNOWN, "cpu": Device.HOST, "cuda": Device.CUDA}
+
 _NONE = ast.Constant(value=None)
 _FALSE = ast.Constant(value=False)
 
@@ -139,3 +141,21 @@ def kept(owner: Type, result: Type) -> Type:
     """The result of a method that stays on its tensor's device, with what is known of its memory."""
     same_memory = not result.fresh or owner.of == COLLATED
     return result._replace(device=owner.device, of=owner.of if same_memory else "")
+
+
+def result_of_method(owner: Type, method: str, result: Type) -> Type:
+    """The result of a method of a library's object that is called with arguments of which nothing is known:
+    where it lies is known if no argument can tell another place.
+    """
+    if method in _MOVES:
+        return result if owner.tag is not TypeTag.TENSOR else owner._replace(
+            of="", device=_MOVES[method], fresh=False, caveat=None
+        )
+    return beside(owner, result)
+
+
+def beside(owner: Type, result: Type) -> Type:
+    """What a tensor gives that lies where it lies itself."""
+    if owner.tag is result.tag is TypeTag.TENSOR and result.device is Device.UNKNOWN:
+        return kept(owner, result)
+    return result

@@ -140,6 +140,8 @@ class CallInference(ResultInference):
                 and known.result.device is Device.UNKNOWN
             ):
                 return batches.kept(owner, known.result)
+            if owner.tag is TypeTag.DISTRIBUTION and known.result.tag is TypeTag.TENSOR:
+                return self.of_distribution(node, owner, known.result)
             return self.by_owner(node, func.attr, owner, known.result)
         if owner.of:
             return deferred(f"{owner.of}.{func.attr}()")

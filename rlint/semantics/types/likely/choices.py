@@ -28,6 +28,11 @@ _NO_CAVEAT = Caveat()
 _START_VALUES = frozenset({TypeTag.INT, TypeTag.BOOL})
 """What variables begin as that hold something else later: `loss = 0`, `epsilon = 0 if evaluates else …`."""
 
+_BEGIN_AS_NUMBERS = ({TypeTag.INT, TypeTag.TENSOR}, {TypeTag.INT, TypeTag.NDARRAY})
+"""What a sum is that begins as a number: `loss = 0`, and then `loss = loss + …`."""
+_AGREE = 2
+"""So many places must say that a variable holds a plain number."""
+
 _WORDS = {
     TypeTag.TENSOR: "a tensor",
     TypeTag.NDARRAY: "an array",
@@ -71,6 +76,7 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
         return None
     found: Type | None = None
     first: Choice | None = None
+    count = 0
     for choice in caveat.choices:
         known = _known(choice.kind, resolve)
         if known is None:
@@ -78,11 +84,15 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
         if known.tag is TypeTag.NONE:
             found = found._replace(optional=True) if found is not None else None
         elif known:
+            count += 1
+            if found is not None and {found.tag, known.tag} in _BEGIN_AS_NUMBERS:
+                found, first = (known, choice) if found.tag is TypeTag.INT else (found, first)
+                continue
             both = known if found is None else _agreed(found, known)
             if both is None:
                 return None
             found, first = both, first or choice
-    if found is None or first is None or found.tag in _START_VALUES:
+    if found is None or first is None or (found.tag in _START_VALUES and count < _AGREE):
         return None
     if kind:
         filled = _filled(kind, found)

@@ -69,6 +69,8 @@ class ResultInference(DtypeInference):
                 return self._tensor(node, qualified, result)
             case TypeTag.DEVICE:
                 return result._replace(device=self.device_of(node.args[0])) if node.args else result
+            case TypeTag.DISTRIBUTION:
+                return result._replace(device=self._common_device(node))
             case TypeTag.MODULE:
                 return networks.holding(node, result, self.type_of)
             case TypeTag.LOADER:
@@ -258,6 +260,27 @@ class ResultInference(DtypeInference):
             if keyword.arg == "pin_memory" and not is_constant(keyword.value, value=False):
                 return result._replace(of=batches.PINNED)
         return result
+
+    def of_distribution(self, node: ast.Call, owner: Type, result: Type) -> Type:
+        """What a method of a distribution gives: its samples lie where its parameters do. What is computed
+        of an argument may lie elsewhere, as numbers are taken along to any device.
+        """
+        types = [self.type_of(value) for value in (*node.args, *(keyword.value for keyword in node.keywords))]
+        if any(kind.tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) for kind in types):
+            return result
+        return result._replace(device=owner.device)
+
+    def _common_device(self, node: ast.Call) -> Device:
+        """Where the parameters of a distribution lie: numbers become tensors in host memory."""
+        given = (*node.args, *(keyword.value for keyword in node.keywords if keyword.arg))
+        devices = set()
+        for value in given:
+            kind = self.type_of(value)
+            if kind.tag not in (TypeTag.TENSOR, *NUMBERS):
+                return Device.UNKNOWN
+            devices.add(kind.device if kind.tag is TypeTag.TENSOR else Device.HOST)
+        others = devices - {Device.HOST} or devices
+        return others.pop() if len(others) == 1 else Device.UNKNOWN
 
     def _dict_of(self, node: ast.Call, result: Type) -> Type:
         """`dict(obs=obs, done=done)`, `dict(other)`"""
