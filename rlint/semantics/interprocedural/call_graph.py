@@ -26,6 +26,9 @@ GUESSED = " (guessed from "
 _MANY = 12
 """A method name that more classes than this define says nothing about the receiver."""
 
+_FEW = 3
+"""A call that may mean one of more methods says nothing of what each of them is passed."""
+
 
 @frozen
 class CallEdge:
@@ -134,8 +137,16 @@ class CallGraph:
         ]
         for _ in range(2):
             found: list[_Passed] = []
+            guessed: list[_Passed] = []
             for function, site in passing:
-                for target in self.index.possible_callables(site.path, function.module):
+                targets = self.index.possible_callables(site.path, function.module)
+                if not targets and site.method:
+                    targets, is_guess = self._targets(site, function.module)
+                    if is_guess and len(targets) <= _FEW:
+                        for target in targets:
+                            guessed += self._arguments(site, target, function.module)
+                        continue
+                for target in targets:
                     passed = self._arguments(site, target, function.module)
                     # what a function passes on to itself is part of what it was given
                     recursive = target is function
@@ -143,6 +154,8 @@ class CallGraph:
             self.index.forget_arguments()
             for target, parameter, kind in found:
                 self.index.note_argument(target, parameter, kind)
+            for target, parameter, kind in guessed:
+                self.index.note_guess(target, parameter, kind)
 
     def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[_Passed]:
         parameters = target.call_parameters
@@ -150,8 +163,9 @@ class CallGraph:
         for place, passed in site.arguments:
             name = place
             if place.isdigit():
-                name = parameters[int(place)] if int(place) < len(parameters) else ""
-            if name in parameters:
+                beyond = int(place) - len(parameters)
+                name = parameters[int(place)] if beyond < 0 else f"*{beyond}"
+            if name in parameters or (name[:1] == "*" and target.takes_more):
                 kind = passed
                 if passed.of and passed.tag is TypeTag.UNKNOWN:
                     kind = self.index.resolve(passed.of, module)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.value_type import UNKNOWN, Caveat, Type, TypeTag, access_path, alternatives
+from rlint.models.value_type import UNKNOWN, Caveat, Choice, Type, TypeTag, access_path, alternatives, with_choice
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
@@ -17,10 +17,10 @@ from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import indexed, is_immutable, known_item, parsed_options, refines
 from rlint.semantics.types.likely.choices import marked
 from rlint.semantics.types.likely.notes import NOTHING, Notes
-from rlint.semantics.types.results import networks
+from rlint.semantics.types.results import named_tuples, networks
 
-_STEP = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\w+|\.\w+")
-_NO_ATTRIBUTE = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\w+")
+_STEP = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\*?\w+|\.\w+")
+_NO_ATTRIBUTE = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\*?\w+")
 
 
 @frozen
@@ -46,6 +46,7 @@ class ProjectIndex(SymbolTable):
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → what callers pass
+        self._guessed: dict[str, Type] = {}  # the same, from calls that only names tell the target of
         self._depth = 0
         # Most of what paths lead to hangs on no argument, and holds as long as the index does.
         self._settled: dict[tuple[str, str], Type] = {}
@@ -345,11 +346,33 @@ class ProjectIndex(SymbolTable):
                 promised = value.parameter_kinds.get(step[1:], UNKNOWN)
                 passed = self._arguments.get(f"{value.path}{step}", UNKNOWN)
                 taken = passed if not promised or refines(passed, promised) else promised
+                if not taken:
+                    taken = self._with_guesses(taken, value, step[1:])
                 value = self._judged(taken, partial(_parameter, step[1:], value))
             else:
                 called = position + 1 < len(steps) and steps[position + 1] == "()"
                 value, owner = self._get(value, step[1:], called=called)
         return value, owner
+
+    def _with_guesses(self, taken: Type, function: FunctionSummary, parameter: str) -> Type:
+        """What a parameter of an unknown kind likely takes: what a call passes that likely means this
+        function, or what the methods take that it overrides or is overridden by.
+        """
+        guessed = self._guessed.get(f"{function.path}@{parameter}")
+        if guessed is not None and guessed:
+            return with_choice(taken, Choice(guessed))
+        owner = self.modules[function.module].classes.get(function.qualname.rpartition(".")[0])
+        if owner is None or function.name.startswith("__"):
+            return taken
+        for cls in (*self.ancestry(owner)[1:], *self.subclasses(owner)):
+            if isinstance(cls, ClassSummary) and function.name in cls.methods:
+                other = self.modules[cls.module].functions.get(f"{cls.qualname}.{function.name}")
+                if other is None or parameter not in other.parameters:
+                    continue
+                kind = self._arguments.get(f"{other.path}@{parameter}") or other.parameter_kinds.get(parameter)
+                if kind:
+                    return with_choice(taken, Choice(kind))
+        return taken
 
     def _constant(
         self, root: str, steps: tuple[str, ...], module: str
@@ -375,6 +398,8 @@ class ProjectIndex(SymbolTable):
         if isinstance(value, FunctionSummary):
             return self._returned_by_any(value, owner)
         if isinstance(value, Type):
+            if named_tuples.is_class(value):
+                return named_tuples.instance(value)
             if value.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and value.of:
                 symbol = self.symbol(value.of, "")
                 if symbol is not None and not isinstance(symbol, Type):
@@ -412,6 +437,8 @@ class ProjectIndex(SymbolTable):
             inner = networks.wrapped(value)
             if inner is not None:
                 return inner, None
+        if value.tag is TypeTag.TUPLE and value.keys:
+            return named_tuples.field_of(value, name), None
         cls = self.class_of(value)
         if cls is not None:
             method = self.method(cls, name)
@@ -466,13 +493,13 @@ class ProjectIndex(SymbolTable):
         """The kind itself, or what its access path leads to, and so for what it holds."""
         if not kind and kind.of:
             return self.resolve(kind.of, module) or kind
-        if kind.item is None or depth <= 0:
+        if (kind.item is None and not kind.parts) or depth <= 0:
             return kind
-        item = self._known(kind.item, module, depth - 1)
+        item = self._known(kind.item, module, depth - 1) if kind.item is not None else None
         parts = tuple([self._known(part, module, depth - 1) for part in kind.parts])
         if item == kind.item and parts == kind.parts:
             return kind
-        return kind._replace(item=known_item(item), parts=parts)
+        return kind._replace(item=known_item(item) if item is not None else None, parts=parts)
 
     def returns_immutable(self, function: FunctionSummary) -> bool:
         """Is all that a function of the project may return immutable?"""
@@ -557,8 +584,15 @@ class ProjectIndex(SymbolTable):
     def forget_arguments(self) -> None:
         """Drop the noted arguments and what was derived from them, before better ones are noted."""
         self._arguments.clear()
+        self._guessed.clear()
         self._paths.clear()
         self._effects.clear()
+
+    def note_guess(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
+        """Remember the kind that a call passes which likely means a function."""
+        key = f"{function.path}@{parameter}"
+        known = self._guessed.get(key)
+        self._guessed[key] = kind if known is None else batches.joined(known, kind)
 
     def note_argument(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
         """Remember the kind that a caller passes for a parameter without annotation."""

@@ -514,7 +514,11 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[
     attributes = analysis.syntax.written.attributes
     for name, owners in holders.items():
         added: list[Added] = []
-        uses = sorted(attributes.get(name, ()), key=place_in_order)
+        uses = [
+            use
+            for use in sorted(attributes.get(name, ()), key=place_in_order)
+            if not _holds_object(use, summary, analysis)
+        ]
         for attribute in uses:
             added += put_in(attribute, analysis.syntax, analysis.types.type_of)
         for owner in owners:
@@ -525,6 +529,20 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[
             owner.attributes[name] = in_doubt_if_shared(
                 held, reads, analysis.syntax, analysis.names.qualified
             )
+
+
+def _holds_object(attribute: ast.Attribute, summary: ModuleSummary, analysis: FileAnalysis) -> bool:
+    """Whether an attribute of `self` is surely no container, but an object of a class: `self.memory` of an
+    agent is a `Memory`, whatever that calls its own list.
+    """
+    owner = attribute.value
+    cls = analysis.names.class_of_self(owner) if isinstance(owner, ast.Name) else None
+    kind = summary.classes[analysis.syntax.qualname(cls)].attributes.get(attribute.attr) if cls else None
+    if kind is None:
+        return False
+    if kind:
+        return kind.tag not in HOLD and kind.tag is not TypeTag.NONE
+    return kind.of.endswith("()") and kind.of[:-2].removeprefix(f"{summary.module}.") in summary.classes
 
 
 def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.expr]:

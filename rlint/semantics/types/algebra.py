@@ -94,7 +94,7 @@ def indexed(owner: Type, step: str) -> Type:
     item, "[:]" for a part, "[?]" where unknown.
     """
     if step not in _ANY_PLACE:
-        if owner.keys:
+        if owner.keys and owner.tag is not TypeTag.TUPLE:
             return at_key(owner, step[2:-2])
         if owner.tag is TypeTag.UNKNOWN:
             return _deferred(owner, step)
@@ -141,7 +141,7 @@ def along(kind: Type, path: tuple[int, ...]) -> Type:
 
 def part_of(kind: Type, index: int) -> Type:
     """The kind of the element that stands at a place (from the end, if below 0) of what has several."""
-    if -len(kind.parts) <= index < len(kind.parts) and not kind.keys:
+    if -len(kind.parts) <= index < len(kind.parts) and (not kind.keys or kind.tag is TypeTag.TUPLE):
         return kind.parts[index]
     if kind.tag is TypeTag.UNKNOWN and kind.of:
         return _deferred(kind, f"[{index}]")

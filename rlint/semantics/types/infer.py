@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rlint import models
-from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred, with_choice
+from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, deferred, with_choice
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS, ReachingDefinitions
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
@@ -44,6 +44,8 @@ _ENTER_AS_THEMSELVES = frozenset(
         TypeTag.PYTHON_MODULE,
     }
 )
+MOST_STARRED = 16
+"""So many of the values are told apart that callers pass for `*args`."""
 _DEPTH = 40
 _PASSES = 3  # in which what follows from itself must come to one kind
 _MOST_PARTS = 200
@@ -358,7 +360,17 @@ class TypeInference(CallInference, LiteralInference):
                 return passed if refines(passed, kind) else kind
             if kind.of or kind.tag is not TypeTag.UNKNOWN:
                 return kind
-        return self._passed(parameter, function)
+        return self._passed_or_default(parameter, function)
+
+    def _passed_or_default(self, parameter: ast.arg, function: Function) -> Type:
+        """What callers pass; where none is known, a parameter likely takes what its default is."""
+        passed = self._passed(parameter, function)
+        default = defaults_of(function.args).get(parameter.arg)
+        if default is None:
+            return passed
+        found = self.resolved(passed)
+        kind = self.type_of(default) if not found else UNKNOWN
+        return with_choice(found, Choice(kind)) if kind and kind.tag is not TypeTag.NONE else found
 
     def promised(self, parameter: ast.arg, function: Function) -> Type:
         """The kind that the annotation of a parameter promises, as far as its default does not contradict."""
@@ -370,6 +382,19 @@ class TypeInference(CallInference, LiteralInference):
 
     def _passed(self, parameter: ast.arg, function: Function) -> Type:
         return deferred(f"{self.names.module}.{self.syntax.qualname(function)}@{parameter.arg}")
+
+    def given(self, expression: ast.expr) -> Type:
+        """What is known of an argument; of `args` in `f(*args)`, what callers of the function around pass."""
+        kind = self.type_of(expression)
+        if kind.tag is not TypeTag.TUPLE or kind.parts or not isinstance(expression, ast.Name):
+            return kind
+        made = self.definitions.reaching(expression)
+        function = made[0].statement if len(made) == 1 else None
+        if not isinstance(function, FUNCTIONS) or function.args.vararg is not made[0].node:
+            return kind
+        path = f"{self.names.module}.{self.syntax.qualname(function)}@*"
+        passed = [deferred(f"{path}{place}") for place in range(MOST_STARRED)]
+        return kind._replace(parts=tuple(passed))
 
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
         """The kind of what a loop over `iterable` binds at a path through its target."""

@@ -61,6 +61,10 @@ class TypeInferenceBase(ABC):
         """What is known of the value of an expression where it stands."""
 
     @abstractmethod
+    def given(self, expression: ast.expr) -> Type:
+        """What is known of an argument; of `args` in `f(*args)`, what callers of the function around pass."""
+
+    @abstractmethod
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
         """The kind of what a loop over `iterable` binds at a path through its target."""
 

@@ -10,7 +10,7 @@ from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, defe
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import library_value, parsed_options
 from rlint.semantics.types.infer_base import Handlers
-from rlint.semantics.types.results import networks
+from rlint.semantics.types.results import named_tuples, networks
 from rlint.semantics.types.results.environment_steps import SHOWS
 from rlint.semantics.types.results.library_calls import ResultInference
 from rlint.semantics.types.results.random_draws import drawn
@@ -41,6 +41,8 @@ class CallInference(ResultInference):
         if owner.tag is TypeTag.BATCH:
             return batches.attribute_of(owner, node.attr)
         if owner.tag is not TypeTag.UNKNOWN:
+            if owner.tag is TypeTag.TUPLE and owner.keys:
+                return named_tuples.field_of(owner, node.attr)
             if owner.tag is TypeTag.TUPLE and owner.item is not None and owner.item.tag is TypeTag.TENSOR:
                 return owner.item if node.attr in ("values", "indices") else UNKNOWN  # `topk` and its like
             kind = models.attribute_kind(owner.tag, node.attr)
@@ -68,6 +70,9 @@ class CallInference(ResultInference):
                 if known.result.tag is TypeTag.UNKNOWN and qualified.startswith("numpy.random."):
                     return drawn(node, qualified.rpartition(".")[2], self.type_of)
                 return self.with_elements(node, qualified, self.made(node, qualified, known.result))
+            made = self.found_at(qualified) if self.project is not None else UNKNOWN
+            if named_tuples.is_class(made):
+                return named_tuples.instance(made, node, self.given)
             return deferred(f"{qualified}()")
         if isinstance(node.func, ast.Attribute):
             result = self._method_result(node, node.func)
@@ -81,6 +86,8 @@ class CallInference(ResultInference):
             return batches.BATCH_ON_HOST if _gives_tensors(node) else UNKNOWN
         if callee.tag is TypeTag.MODULE:
             return self._called_module(callee)
+        if named_tuples.is_class(callee):
+            return named_tuples.instance(callee, node, self.given)
         if callee.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and callee.of:
             return deferred(f"{callee.of}()")
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
@@ -106,6 +113,10 @@ class CallInference(ResultInference):
         if owner.tag is TypeTag.PYTHON_MODULE:  # a value that offers what a module offers
             known = models.callable_fact(f"{owner.of}.{func.attr}")
             return self.made(node, f"{owner.of}.{func.attr}", known.result) if known else UNKNOWN
+        if owner.keys and (owner.tag is TypeTag.TUPLE or named_tuples.is_class(owner)):
+            found = named_tuples.result_of_method(owner, func.attr)
+            if found:
+                return found
         if owner.tag in (TypeTag.TENSOR, TypeTag.BATCH) and func.attr in ("to", "cuda", "cpu"):
             return self._moved(node, func.attr, owner)
         if owner.tag is TypeTag.BATCH:

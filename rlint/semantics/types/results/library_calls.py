@@ -23,7 +23,7 @@ from rlint.semantics.types.algebra import (
 from rlint.semantics.types.annotations import annotation_kind
 from rlint.semantics.types.dtype_inference import DtypeInference
 from rlint.semantics.types.infer_base import ITERATES
-from rlint.semantics.types.results import networks
+from rlint.semantics.types.results import named_tuples, networks
 from rlint.syntax.queries import is_constant
 from rlint.syntax.scopes import BindingKind
 
@@ -82,6 +82,8 @@ class ResultInference(DtypeInference):
                     for value in node.args
                 ]
                 return result._replace(item=batches.item_of_tensors(held))
+            case named_tuples.NAMED_TUPLE:
+                return named_tuples.class_made(node, result)
             case "torch.load":
                 return batches.loaded(node, self.type_of, self.device_of)
             case "argparse.ArgumentParser":
@@ -120,7 +122,7 @@ class ResultInference(DtypeInference):
                 return item_of(first).aged() if known else result
             case "builtins.list" | "builtins.tuple" | "builtins.sorted" | "builtins.set":
                 keeps = qualified in ("builtins.list", "builtins.tuple")
-                parts = first.parts if keeps and not first.keys else ()
+                parts = first.parts if keeps and first.tag is not TypeTag.DICT else ()
                 return result._replace(item=known_item(each_of(first)), parts=parts)
             case "builtins.enumerate":
                 return result._replace(item=_tuple(PLAIN[TypeTag.INT], each_of(first)))

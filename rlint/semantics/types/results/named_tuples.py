@@ -1,0 +1,74 @@
+"""Named tuples: their classes, what calling these gives, and what lies in the fields."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
+
+NAMED_TUPLE = "collections.namedtuple"
+_MOST_FIELDS = 16
+_KEEPS = frozenset({"_make", "_replace"})
+
+TypeOf = Callable[[ast.expr], Type]
+
+
+def class_made(node: ast.Call, result: Type) -> Type:
+    """The class that `namedtuple("Transition", ("state", "action"))` makes, with the names of its fields."""
+    given = node.args[1] if len(node.args) > 1 else None
+    names: list[str] = []
+    match given:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            for element in elements:
+                if not isinstance(element, ast.Constant) or not isinstance(element.value, str):
+                    return result
+                names.append(element.value)
+        case ast.Constant(value=str(text)):
+            names = text.replace(",", " ").split()
+    if not names or len(set(names)) < len(names) or len(names) > _MOST_FIELDS:
+        return result
+    return result._replace(keys=tuple(names))
+
+
+def is_class(kind: Type) -> bool:
+    """Is it the class of named tuples whose fields are known?"""
+    return kind.tag is TypeTag.CLASS and bool(kind.keys)
+
+
+def instance(cls: Type, node: ast.Call | None = None, type_of: TypeOf | None = None) -> Type:
+    """What calling such a class gives. `Transition(*zip(*batch))` holds whole columns."""
+    fields = dict.fromkeys(cls.keys, UNKNOWN)
+    if node is not None and type_of is not None:
+        place = 0
+        for value in node.args:
+            if isinstance(value, ast.Starred):
+                parts = type_of(value.value).parts
+                if len(node.args) > 1 or node.keywords or len(parts) < len(fields):
+                    return _tuple(dict.fromkeys(cls.keys, UNKNOWN))
+                return _tuple({name: part.aged() for name, part in zip(cls.keys, parts, strict=False)})
+            if place < len(cls.keys):
+                fields[cls.keys[place]] = type_of(value).aged()
+            place += 1
+        for keyword in node.keywords:
+            if keyword.arg in fields:
+                fields[keyword.arg] = type_of(keyword.value).aged()
+    return _tuple(fields)
+
+
+def _tuple(fields: dict[str, Type]) -> Type:
+    return Type(TypeTag.TUPLE, fresh=True, parts=tuple(fields.values()), keys=tuple(fields))
+
+
+def field_of(owner: Type, name: str) -> Type:
+    """What lies in a field of a named tuple."""
+    return owner.parts[owner.keys.index(name)] if name in owner.keys else UNKNOWN
+
+
+def result_of_method(owner: Type, name: str) -> Type:
+    """What a method of a named tuple, or of its class, gives."""
+    if name == "_asdict" and owner.tag is TypeTag.TUPLE:
+        return Type(TypeTag.DICT, fresh=True, parts=owner.parts, keys=owner.keys)
+    if name in _KEEPS:
+        return _tuple(dict.fromkeys(owner.keys, UNKNOWN))
+    return UNKNOWN
