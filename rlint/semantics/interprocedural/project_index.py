@@ -339,6 +339,8 @@ class ProjectIndex(SymbolTable):
                 value, owner = self._called(value, owner), None
             elif step[0] == "[":
                 value = indexed(self._as_kind(value), step)
+                if value.caveat is not None:
+                    value = self._judged(value, partial(_part, path))
             elif step[0] == "@":
                 if not isinstance(value, FunctionSummary):
                     return None, None
@@ -599,6 +601,11 @@ class ProjectIndex(SymbolTable):
         key = f"{function.path}@{parameter}"
         known = self._arguments.get(key)
         self._arguments[key] = kind if known is None else batches.joined(known, kind)
+
+
+def _part(path: str) -> str:
+    """An access path as a person would write an expression."""
+    return path.replace("[?]", "[…]").rpartition("().")[2].rpartition(".")[0] or path
 
 
 def _parameter(name: str, function: FunctionSummary) -> str:

@@ -31,6 +31,7 @@ from rlint.semantics.interprocedural.call_sites import calls_by_function
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.references import looks_up_names, mentions_of
+from rlint.semantics.interprocedural.registered_attributes import registered_attributes
 from rlint.semantics.interprocedural.stored_callables import registered_callables, stored_callables
 from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.nn.architecture import NetworkParts
@@ -399,6 +400,8 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
     empty: set[tuple[str, str]] = set()  # attributes that are nothing but containers without items
     _add_options(summary, analysis)
     _add_trained(summary, analysis)
+    for cls, name, kind in registered_attributes(analysis):
+        _join_attribute(summary.classes[syntax.qualname(cls)].attributes, name, kind)
     again: dict[tuple[str, str], list[tuple[ast.Attribute, list[ast.expr]]]] = {}
     for attribute in syntax.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):

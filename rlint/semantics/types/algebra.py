@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from rlint.models import element_types
 from rlint.models.element_types import OBJECT
-from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag, deferred
+from rlint.models.value_type import UNKNOWN, Choice, Device, Type, TypeTag, deferred, with_choice
 from rlint.semantics.types import batches
 
 _IMMUTABLE = frozenset(
@@ -125,6 +125,9 @@ def indexed(owner: Type, step: str) -> Type:
         TypeTag.PARAMETERS,
     ):
         return item_of(owner)
+    if owner.tag is TypeTag.NDARRAY and owner.dtype != OBJECT and owner.rank != 1:
+        part = Type(TypeTag.NDARRAY, dtype=owner.dtype)  # of one item of a row, a number
+        return with_choice(UNKNOWN, Choice(part))
     return _deferred(owner, step)
 
 

@@ -9,7 +9,7 @@ from rlint.models import element_types
 from rlint.models.element_types import BITS, DEFAULT, FLOATS, OBJECT
 from rlint.models.parameters import PARAMETERS
 from rlint.models.trait import Trait
-from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.models.value_type import UNKNOWN, Choice, Type, TypeTag, with_choice
 from rlint.semantics.types.devices import is_device
 from rlint.semantics.types.dtypes import (
     library_dtype,
@@ -21,6 +21,7 @@ from rlint.semantics.types.dtypes import (
 )
 from rlint.semantics.types.infer_base import TypeInferenceBase
 from rlint.syntax.queries import is_constant
+from rlint.syntax.scopes import BindingKind
 
 _ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
 _NONE: ast.expr = ast.Constant(value=None)
@@ -53,6 +54,7 @@ _LIKE_OTHER = frozenset({"expand_as", "reshape_as", "view_as"})
 _NEW = frozenset({"new_empty", "new_full", "new_ones", "new_zeros"})
 _SAME_ATTRIBUTES = models.attributes_giving(TypeTag.TENSOR, TypeTag.TENSOR) - {"grad", "imag", "real"}
 
+_ONE_BY_ONE = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 
 class DtypeInference(TypeInferenceBase):
     """The dtype and rank of what expressions give; unknown where anything about them is."""
@@ -328,7 +330,20 @@ class DtypeInference(TypeInferenceBase):
         if rank is not None and rank <= 0:
             return Type(TypeTag.NUMPY_SCALAR, dtype=owner.dtype, rank=0) if rank == 0 else UNKNOWN
         is_part = rank is not None or copied or any(isinstance(part, ast.Slice) for part in parts)
-        return Type(TypeTag.NDARRAY, fresh=copied, dtype=owner.dtype, rank=rank) if is_part else UNKNOWN
+        if is_part:
+            return Type(TypeTag.NDARRAY, fresh=copied, dtype=owner.dtype, rank=rank)
+        if owner.rank == 1 or owner.dtype == OBJECT or not all(map(self._may_be_several, parts)):
+            return UNKNOWN
+        return with_choice(UNKNOWN, Choice(Type(TypeTag.NDARRAY, dtype=owner.dtype)))
+
+    def _may_be_several(self, index: ast.expr) -> bool:
+        """Whether an index may pick several rows: nothing is known of it, and no loop gives one after the
+        other.
+        """
+        if self.type_of(index):
+            return False
+        bindings = self.definitions.reaching(index) if isinstance(index, ast.Name) else []
+        return not any(binding.kind in _ONE_BY_ONE for binding in bindings)
 
     def computed(self, node: ast.BinOp, result: Type) -> Type:
         """The result of an operator, with what is known of its elements."""
