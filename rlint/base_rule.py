@@ -37,6 +37,10 @@ class Rule:
     """
     opt_in: ClassVar[bool] = False
     """Off unless selected by code, name or ALL."""
+    scales_with_network: ClassVar[bool] = False
+    """What the fix saves grows with the network (a forward pass, a graph): beside the step of a large one, it
+    is as much of it as beside that of a small one.
+    """
     visits: ClassVar[tuple[type, ...]] = ()
     """The engine passes nodes of exactly these types of `ast`, in source order. They may be types of LibCST
     instead: of what passes the filters below, the statement is parsed and its node passed, and `model` is
@@ -98,17 +102,23 @@ class Rule:
             fix=fix,
             confidence=Confidence.LIKELY if assumes else Confidence.CERTAIN,
             assumption=assumes,
-            steps=_steps(model, node),
+            steps=_steps(model, node, large=not self.scales_with_network),
             only_on=tuple(only_on),
             related=tuple(_related(model, place, said) for place, said in related),
         )
 
 
-def _steps(model: SemanticModel | LibcstModel, node: Any) -> tuple[TrainingStep, ...]:
-    """What an iteration around a place does; that of a language model takes what such models take."""
+def _steps(model: SemanticModel | LibcstModel, node: Any, *, large: bool) -> tuple[TrainingStep, ...]:
+    """What an iteration around a place does; that of a language model takes what such models take, if `large`
+    networks are to count.
+    """
     cadence = model.frequency.cadence(node)
     found = {driver.step for driver in cadence.drivers} if cadence is not None else set()
-    if TrainingStep.ENVIRONMENT not in found and model.program.uses_language_models():
+    if not large:
+        pass
+    elif TrainingStep.ENVIRONMENT in found:
+        found |= {TrainingStep.TOKEN} if model.program.handles_tokens() else set()
+    elif model.program.uses_language_models():
         found |= {TrainingStep.GRADIENT, TrainingStep.TOKEN}
     return tuple(sorted(found, key=str))
 

@@ -141,15 +141,59 @@ def test_findings_below_an_impact_are_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("imported", "step"),
-    [("torch", "a gradient step takes"), ("transformers", "a gradient step with generated token takes")],
+    [
+        ("torch", "a gradient step takes"),
+        ("transformers", "a gradient step with 100 tokens of a language model takes"),
+    ],
 )
 def test_steps_of_language_models_take_longer(imported: str, step: str, tmp_path: Path) -> None:
     """What a line saves is put beside the steps of language models where its file imports these."""
     (tmp_path / "train.py").write_text(
-        f"import gc\nimport {imported}\ndef train(loader, optimizer, model):\n    for batch in loader:\n"
-        "        model(batch).backward()\n        optimizer.step()\n        gc.collect()\n"
+        f"import {imported}\nfrom torch import nn\ndef train(loader, optimizer, model):\n"
+        "    for batch in loader:\n"
+        "        nn.MSELoss()(model(batch), batch).backward()\n        optimizer.step()\n"
     )
-    options = ["--isolated", "--no-cache", "--select", "RL110", "--output-format", "json"]
+    options = ["--isolated", "--no-cache", "--select", "RL609", "--output-format", "json"]
     ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
     (found,) = json.loads(ran.output)
     assert step in found["impact"]["basis"]
+
+
+REPEATS = """\
+from torch import nn
+
+
+def train(loader, optimizer, model):
+    for batch in loader:
+        nn.MSELoss()(model(batch), NAMED).backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "named", "level"),
+    [
+        ({}, "batch", "medium"),
+        ({}, 'batch["input_ids"]', "low"),
+        ({"a.py": "import torch, transformers\n", "b.py": "import torch, vllm\n"}, "batch", "low"),
+        (
+            {
+                "a.py": "import torch, transformers\n",
+                "play.py": "import torch\ndef play(env):\n    while True:\n        env.step(0)\n",
+            },
+            "batch",
+            "medium",
+        ),
+    ],
+)
+def test_programs_of_language_models_are_told_by_what_they_handle(
+    files: dict[str, str], named: str, level: str, tmp_path: Path
+) -> None:
+    """A file that handles tokens, or whose program does so for the most part and plays nothing."""
+    together = "".join(f"from . import {name.removesuffix('.py')}\n" for name in (*files, "train.py"))
+    for name, text in {**files, "__init__.py": together, "train.py": REPEATS.replace("NAMED", named)}.items():
+        (tmp_path / name).write_text(text)
+    options = ["--isolated", "--no-cache", "--select", "RL609", "--output-format", "json"]
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    (found,) = json.loads(ran.output)
+    assert found["impact"]["level"] == level

@@ -20,6 +20,9 @@ HIGH, MEDIUM = 0.1, 0.01
 """From which share of a step on the impact is high, or medium."""
 STEPS_OF_A_ROUND = 100
 """What runs once per episode, epoch or batch of rollouts is compared with so many steps."""
+TOKENS_OF_A_SEQUENCE = 100
+"""A gradient or environment step of a language model goes through so many tokens at least."""
+_LONG = f"{TOKENS_OF_A_SEQUENCE} tokens of a language model"
 _MUCH_MEMORY = 1.5
 """From which ratio on less memory counts for something where no time is claimed."""
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
@@ -93,7 +96,11 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     if not steps:
         return None
     saved = sum(saving.seconds) / len(saving.seconds)
-    small, large = (sum(costs[step][size] for step in steps) for size in (0, 1))
+    tokens = TOKENS_OF_A_SEQUENCE if len(steps) > 1 else 1
+    small, large = (
+        sum(costs[step][size] * (tokens if step is TrainingStep.TOKEN else 1) for step in steps)
+        for size in (0, 1)
+    )
     number = 1 if finding.heat is Heat.HOT else STEPS_OF_A_ROUND
     share = saved / (math.sqrt(small * large) * number)
     level = ImpactLevel.HIGH if share >= HIGH else ImpactLevel.MEDIUM if share >= MEDIUM else ImpactLevel.LOW
@@ -106,7 +113,9 @@ _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
 def _basis(
     saved: float, small: float, large: float, steps: Sequence[TrainingStep], device: str, number: int
 ) -> str:
-    names = " with ".join(str(step.value) for step in steps)
+    names = " with ".join(
+        _LONG if step is TrainingStep.TOKEN and len(steps) > 1 else str(step.value) for step in steps
+    )
     article = "an" if names[0] in "aeiou" else "a"
     often = "each time" if number == 1 else f"once per {number} steps"
     what = f"saves about {_duration(saved)} {often}" if saved else "no gain was measured"

@@ -24,6 +24,12 @@ PATCHES = frozenset(words("patch setattr delattr object multiple"))
 GENERATES = frozenset(words("generate generate_samples generate_sequences"))
 """Methods that write text: `engine.generate_sequences(prompts)`."""
 
+OF_TOKENS = words("input_ids tokenizer pad_token_id eos_token_id past_key_values")
+"""What files for language models name: `model(batch["input_ids"])`, `self.tokenizer.eos_token`."""
+
+FEW = frozenset(words("items keys values parameters named_parameters"))
+"""Methods that give what there is a handful of: `for name, loss in losses.items()`."""
+
 HANDS_OUT = frozenset(words("get get_nowait recv recv_bytes recv_pyobj sample sample_batch"))
 """Methods that give the next batch or message: `replay.sample(256)`, `socket.recv_pyobj()`."""
 

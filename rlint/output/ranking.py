@@ -57,9 +57,11 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def low_apart(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequence[Finding]]:
-    """Return findings without those of low impact, and those; if there are no others, none are set apart."""
+    """Return findings without those of low impact, and those; a few of them are not set apart if there are no
+    others.
+    """
     low = [finding for finding in findings if impact_level(finding) is ImpactLevel.LOW]
-    if len(low) == len(findings):
+    if len(low) == len(findings) <= SHOWN_OF_A_RULE:
         return findings, ()
     return [finding for finding in findings if impact_level(finding) is not ImpactLevel.LOW], low
 

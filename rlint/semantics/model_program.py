@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rlint import models
-from rlint.models.rl import LANGUAGE_MODELS
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_symbols import FileSymbols
+from rlint.semantics.nn.torch_settings import TOKENS
 
 _STATE_HOOKS = models.having(Trait.HOOKS_STATE, TypeTag.MODULE)
 
@@ -56,9 +56,12 @@ class ProgramQueries:
         return self._names.program_names(settings, self._symbols.module.module)
 
     def uses_language_models(self) -> bool:
-        """Whether this file imports a library that trains or runs language models."""
-        imported = self._symbols.module.imports.values()
-        return any(target.partition(".")[0] in LANGUAGE_MODELS for target in imported)
+        """Whether this file trains or runs language models, or belongs to a program that is for them."""
+        return self.handles_tokens() or self._names.is_for_language_models(self._symbols.module.module)
+
+    def handles_tokens(self) -> bool:
+        """Whether this file itself handles text as tokens, or imports a library for language models."""
+        return TOKENS in self._symbols.module.speedups
 
     def is_imported(self, name: str) -> bool:
         """Does another file of the project import a name of this module, or all of its names?"""

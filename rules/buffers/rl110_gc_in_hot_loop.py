@@ -149,8 +149,10 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
     warm = model.frequency.heat_of(anchor).level is not Heat.HOT
     if any(trip_count.over_settings(loop, model) for loop in model.frequency.loops(anchor)[:1]):
         return True
+    if model.program.uses_language_models():
+        return True  # generation and training take turns with the device, and a step takes seconds
     if warm and Driver.GENERATION in model.frequency.drivers(anchor):
-        return True  # generation and training take turns with the device
+        return True
     block, index = model.syntax.block(anchor)
     for neighbours in (reversed(block[:index]), block[index + 1 :]):
         for statement in neighbours:

@@ -89,6 +89,7 @@ class DebugWeightClone(Rule):
     name = "debug-weight-clone"
     seeds = ("S2.1", "S2.2")
     claims = ("time", "mem")
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Assign, ast.AnnAssign, ast.Expr)
     triggers = ("clone", "deepcopy", ".cpu(", "copy(", "parameters_to_vector")

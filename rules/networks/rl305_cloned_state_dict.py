@@ -75,6 +75,7 @@ class ClonedStateDict(Rule):
     name = "cloned-state-dict"
     seeds = ("S2.4",)
     claims = ("time", "mem")
+    scales_with_network = True
     heat = Heat.COLD
     visits = (ast.Call,)
     callees = frozenset({"load_state_dict"})

@@ -105,6 +105,7 @@ class AttachedTarget(Rule):
     code = "RL317"
     name = "attached-target"
     claims = ("time", "mem")
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
     triggers = ("target", "Target", "tgt", "old", "prev", "frozen", "ref", "lag", "trg", "targ")

@@ -398,3 +398,92 @@ def test_what_learns_without_a_known_caller(parameters: str, body: str, calls: s
     text = LEARNER.replace("PARAMETERS", parameters).replace("BODY", body) + calls
     model = model_of(text)
     assert model.frequency.heat_of(expression(model, "self.update_targets()")).level is level
+
+
+@pytest.mark.parametrize(
+    ("iterated", "heat"),
+    [
+        ("losses.items()", Heat.WARM),
+        ("enumerate(losses.values())", Heat.WARM),
+        ("network.named_parameters()", Heat.WARM),
+        ("losses", Heat.HOT),
+        ("range(count)", Heat.HOT),
+    ],
+)
+def test_entries_of_a_dict_are_few(iterated: str, heat: Heat) -> None:
+    """A loop over them repeats a line of a warm place a handful of times."""
+    model = model_of(
+        f"""
+        import gymnasium as gym
+
+        def main(losses, network, count):
+            env = gym.make("CartPole-v1")
+            for episode in range(100):
+                done = False
+                while not done:
+                    obs, reward, done, truncated, info = env.step(0)
+                for entry in {iterated}:
+                    report(entry)
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "report(entry)")).level is heat
+
+
+def test_a_reset_is_warm_wherever_it_is_called() -> None:
+    """It begins an episode, be there a loop that steps the environment around it or not."""
+    model = model_of(
+        """
+        import gymnasium as gym
+
+        class Maze(gym.Env):
+            def reset(self):
+                return self.draw()
+
+            def draw(self):
+                return place()
+
+            def step(self, action):
+                return 0, 1.0, False, False, {}
+
+        def main():
+            env = Maze()
+            for step in range(1000):
+                obs, reward, done, truncated, info = env.step(0)
+                env.reset()
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "place()")).level is Heat.WARM
+
+
+@pytest.mark.parametrize(
+    ("header", "after", "heat"),
+    [
+        ("check_env()", "check_env()", Heat.COLD),
+        ("check_env(env)", "check_env(Maze())", Heat.HOT),
+        ("collect()", "collect()", Heat.HOT),
+    ],
+)
+def test_trying_an_environment_out(header: str, after: str, heat: Heat) -> None:
+    """A check beside the environment's definition trains nothing; what is handed something may."""
+    model = model_of(
+        f"""
+        import gymnasium as gym
+
+        class Maze(gym.Env):
+            def reset(self):
+                return 0
+
+            def step(self, action):
+                return 0, 1.0, False, False, {{}}
+
+        def {header}:
+            env = Maze()
+            for step in range(1000):
+                obs, reward, done, truncated, info = env.step(0)
+                look(obs)
+
+        if __name__ == "__main__":
+            {after}
+        """
+    )
+    assert model.frequency.heat_of(expression(model, "look(obs)")).level is heat

@@ -8,7 +8,7 @@ from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.project_index import ProjectIndex
-from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 _NAMED = regex(r"(?i)env|game|simulat|world|wrapper|mdp")
 _PARTS = frozenset({4, 5})
@@ -32,6 +32,17 @@ class EnvironmentClasses:
         if cls.path not in self._known:
             self._known[cls.path] = self._is_environment(cls)
         return TypeTag.ENVIRONMENT if self._known[cls.path] else tag
+
+    def defined_in(self, module: ModuleSummary) -> bool:
+        """Whether a file defines an environment."""
+        return any(self.tag_of(cls) is TypeTag.ENVIRONMENT for cls in module.classes.values())
+
+    def is_reset(self, function: FunctionSummary) -> bool:
+        """Whether a function is the `reset` of an environment."""
+        if function.name != "reset" or not function.is_method:
+            return False
+        cls = self._index.modules[function.module].classes.get(function.qualname.rpartition(".")[0])
+        return cls is not None and self.tag_of(cls) is TypeTag.ENVIRONMENT
 
     def steps(self) -> Iterator[FunctionSummary]:
         """Yield the methods that are steps of environments; those of tests are left out."""

@@ -16,7 +16,7 @@ from rlint.semantics.frequency.environment_classes import EnvironmentClasses
 from rlint.semantics.frequency.frequency_bounds import FrequencyBounds
 from rlint.semantics.frequency.guards import MANY_PASSES, SHORT_ROLLOUT, Guard, GuardKind, inner_guards
 from rlint.semantics.frequency.likely_roles import likely_role
-from rlint.semantics.frequency.roles import looks_on, role_of, role_of_learner, takes_gradient_step
+from rlint.semantics.frequency.roles import looks_on, role_of, role_of_learner, takes_gradient_step, tries
 from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, LoopSummary
@@ -83,6 +83,29 @@ class HeatMap:
         )
 
     @cached_property
+    def _trials(self) -> frozenset[str]:
+        """The functions that try an environment out beside its definition (`check_env`): they step it in
+        loops of their own, nothing is handed to them, and no other file calls them.
+        """
+        return frozenset(
+            function.path
+            for module in self.index.modules.values()
+            if self._environments.defined_in(module)
+            for function in module.functions.values()
+            if tries(function.name) and not function.parameters and self._only_tries(function)
+        )
+
+    def _only_tries(self, function: FunctionSummary) -> bool:
+        return (
+            any(Driver.ENVIRONMENT_STEP in loop.drivers for loop in function.loops)
+            and not self.learns(function)
+            and not any(
+                self.learns(edge.caller) or edge.caller.module != function.module
+                for edge in self.graph.callers(function.path)
+            )
+        )
+
+    @cached_property
     def _savers(self) -> frozenset[str]:
         return savers(self.graph)
 
@@ -105,7 +128,7 @@ class HeatMap:
         the innermost of them, behind `guards`. It is at most `cap`.
         """
         path = function.path
-        if path in self._in_tests or self._declared.is_cold(function, loops):
+        if path in self._in_tests or path in self._trials or self._declared.is_cold(function, loops):
             return COLD
         now = self._heat.get(path, COLD)
         if not loops and not guards and now.level <= cap:
@@ -158,9 +181,10 @@ class HeatMap:
         return now
 
     def at_call(self, edge: CallEdge) -> Frequency:
-        """How often a call is made."""
+        """How often a call is made: that of an environment's `reset` once per episode at most."""
         site, around = edge.site, _enclosing(edge.caller, edge.site.loop)
-        return self.inside(edge.caller, around, inner_guards(site.guards, around), site.cap)
+        cap = min(site.cap, Heat.WARM) if self._environments.is_reset(edge.target) else site.cap
+        return self.inside(edge.caller, around, inner_guards(site.guards, around), cap)
 
     def _is_done_once(self, caller: FunctionSummary, site: CallSite) -> bool:
         """Whether a call is started elsewhere, or done once however often its place is passed."""

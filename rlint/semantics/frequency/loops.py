@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from rlint.findings import Heat
+from rlint.models import vocabulary
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.driver_calls import DRIVING, STEPPING, driver_of, is_loader
 from rlint.semantics.frequency.drivers import Driver
@@ -153,7 +154,7 @@ class LoopIndex:
                     self.header(node),
                     self.index[parent] if parent is not None else -1,
                     frozenset(self._drivers[0].get(node, _NONE)),
-                    self.is_bounded(node),
+                    self.is_bounded(node) or _goes_through_parts(node),
                     self.pacing.each_pass(node),
                     self.conditions.of(node),
                     self.conditions.length_of(node),
@@ -273,6 +274,22 @@ class LoopIndex:
         index = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         picked = index.slice if isinstance(index, ast.Subscript) else None
         return isinstance(picked, ast.Name) and picked.id in names and not isinstance(iterated, ast.Constant)
+
+
+def _goes_through_parts(loop: AnyLoop) -> bool:
+    """Whether a loop goes through the entries of a dict (losses, metrics, agents) or the tensors of a
+    network, which are few as a rule.
+    """
+    if isinstance(loop, ast.While):
+        return False
+    iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
+    while isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.args:
+        iterable = iterable.args[0]  # `enumerate(...)`, `sorted(...)`
+    return (
+        isinstance(iterable, ast.Call)
+        and isinstance(iterable.func, ast.Attribute)
+        and _last(iterable) in vocabulary.FEW
+    )
 
 
 def _last(call: ast.Call) -> str:

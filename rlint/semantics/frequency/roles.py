@@ -80,6 +80,14 @@ def looks_on(name: str) -> bool:
     return bool(_LOOKS_ON.search(name.lower()))
 
 
+_TRIES = regex(r"(^|_)(check\w*|tests?|try\w*|demo\w*|debug\w*|random|sanity|smoke)($|_)")
+
+
+def tries(name: str) -> bool:
+    """Whether a function of this name sees whether something works."""
+    return bool(_TRIES.search(name.lower()))
+
+
 _EVALUATES = regex(
     r"(^|_)(eval\w*|tests?|testing|enjoy|demo\w*|watch\w*|visuali[sz]\w*|render\w*|show\w*|record_video\w*)($|_)"
 )

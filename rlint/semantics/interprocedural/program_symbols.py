@@ -7,8 +7,13 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from rlint.models.value_type import TypeTag
+from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
 from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.nn.torch_settings import TOKENS
+
+_SHARE_OF_FILES = 3
+_FAR_MORE = 4
 
 
 class ProgramSymbols:
@@ -20,6 +25,7 @@ class ProgramSymbols:
         self.graph = graph
         self.index = graph.index
         self._of_programs: dict[str, frozenset[str]] = {}
+        self._for_language_models: dict[str, bool] = {}
         self._function_names: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
 
     def is_attribute_read(self, attribute: str) -> bool:
@@ -45,6 +51,27 @@ class ProgramSymbols:
     def program_says(self, speedup: str, module: str) -> bool:
         """Does a file of the program of a module say so?"""
         return any(speedup in each.speedups for each in self._program(module))
+
+    def is_for_language_models(self, module: str) -> bool:
+        """Whether the program of a module trains or runs language models: a third of its files that use torch
+        do so, and hardly any steps an environment.
+        """
+        program = self.graph.program(module)
+        known = self._for_language_models.get(program)
+        if known is None:
+            known = self._for_language_models[program] = self._is_for_language_models(module)
+        return known
+
+    def _is_for_language_models(self, module: str) -> bool:
+        files = [
+            each
+            for each in self._program(module)
+            if not each.is_test
+            if any(target.partition(".")[0] == "torch" for target in each.imports.values())
+        ]
+        for_tokens = sum(TOKENS in each.speedups for each in files)
+        playing = sum(_steps_environments(each) for each in files)
+        return for_tokens * _SHARE_OF_FILES >= max(1, len(files)) and for_tokens >= playing * _FAR_MORE
 
     def is_imported(self, path: str) -> bool:
         """Does any file import what stands at a dotted path?"""
@@ -123,3 +150,11 @@ class ProgramSymbols:
     @cached_property
     def _starred(self) -> frozenset[str]:
         return frozenset(source for module in self.index.modules.values() for source in module.star_imports)
+
+
+def _steps_environments(module: ModuleSummary) -> bool:
+    return any(
+        Driver.ENVIRONMENT_STEP in drivers
+        for function in module.functions.values()
+        for drivers in (function.drivers, *(loop.drivers for loop in function.loops))
+    )

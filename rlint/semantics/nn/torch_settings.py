@@ -1,4 +1,6 @@
-"""What a file already says about how torch computes: in which precision, compiled or not, on which device."""
+"""What a file already says about how torch computes: in which precision, compiled or not, on which device;
+and whether for language models.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from rlint.models import vocabulary
+from rlint.models.rl import LANGUAGE_MODELS
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 
@@ -19,6 +23,8 @@ CUDA = "cuda"
 
 THREADS = "threads"
 """The number of threads that torch computes with is set, here or for the process by its environment."""
+TOKENS = "tokens"
+"""Language models are trained or run: a library for them is imported, or text is handled as tokens."""
 
 _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
@@ -60,6 +66,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         parts = target.split(".")
         found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
         found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
+        found.update((TOKENS,) if parts[0] in LANGUAGE_MODELS else ())
         if parts[0] == "torch":
             found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
     for name, attributes in tree.written.attributes.items():
@@ -73,6 +80,8 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
         found.update((CUDA,) if _ON_CUDA.match(text) else ())
     if any(isinstance(call.func, ast.Attribute) for call in tree.written.calls.get("cuda", ())):
         found.add(CUDA)
+    if any(word in tree.text for word in vocabulary.OF_TOKENS):
+        found.add(TOKENS)
     return frozenset(found)
 
 

@@ -116,6 +116,7 @@ class InferenceWithGrad(Rule):
     name = "inference-with-grad"
     seeds = ("S1.T2",)
     claims = ("time", "mem")
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
     triggers = ("torch",)

@@ -103,6 +103,7 @@ class HardTargetCopy(Rule):
     name = "hard-target-copy"
     seeds = ("S1.T4",)
     claims = ("time", "alloc")
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call, ast.For)
     callees = frozenset({"load_state_dict", "deepcopy"})

@@ -113,6 +113,7 @@ class LoopedTargetUpdate(Rule):
     name = "looped-target-update"
     seeds = ("S1.T4",)
     claims = ("time", "alloc")
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.For, ast.ListComp, ast.DictComp)
     triggers = ("copy_", "parameters", "state_dict")

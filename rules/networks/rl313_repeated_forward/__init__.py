@@ -92,6 +92,7 @@ class RepeatedForward(Rule):
     name = "repeated-forward"
     seeds = ("S3.4", "S0.1")
     claims = ("time",)
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
 

@@ -93,6 +93,7 @@ class UnbatchedForward(Rule):
     name = "unbatched-forward"
     seeds = ("S1.T2",)
     claims = ("time",)
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
 

@@ -96,6 +96,7 @@ class DiscardedForward(Rule):
     code = "RL323"
     name = "discarded-forward"
     claims = ("time",)
+    scales_with_network = True
     heat = Heat.WARM
     visits = (ast.Call,)
 

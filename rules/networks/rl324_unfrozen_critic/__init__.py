@@ -92,6 +92,7 @@ class UnfrozenCritic(Rule):
     code = "RL324"
     name = "unfrozen-critic"
     claims = ("time",)
+    scales_with_network = True
     heat = Heat.WARM
     opt_in = True
     visits = (ast.Call,)
