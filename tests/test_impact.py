@@ -191,9 +191,10 @@ def test_programs_of_language_models_are_told_by_what_they_handle(
 ) -> None:
     """A file that handles tokens, or whose program does so for the most part and plays nothing."""
     together = "".join(f"from . import {name.removesuffix('.py')}\n" for name in (*files, "train.py"))
+    (tmp_path / "lab").mkdir()
     for name, text in {**files, "__init__.py": together, "train.py": REPEATS.replace("NAMED", named)}.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / "lab" / name).write_text(text)
     options = ["--isolated", "--no-cache", "--select", "RL609", "--output-format", "json"]
-    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path)])
+    ran = CliRunner().invoke(cli, ["check", *options, str(tmp_path / "lab")])
     (found,) = json.loads(ran.output)
     assert found["impact"]["level"] == level
