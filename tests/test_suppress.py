@@ -179,6 +179,71 @@ def test_skip_file_as_a_line_of_its_own_skips_the_file() -> None:
     assert not parse("def f():\n    # rlint: skip-file\n    pass\n").skip_file
 
 
+BLOCKS = """\
+a = cat(a)
+# rlint: disable[RL101]
+b = cat(b)
+
+
+def f(c):
+    c = cat(c)
+    # rlint: disable
+    d = cat(d)
+    return d
+
+
+# rlint: enable[RL101]
+e = cat(e)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "hidden"),
+    [
+        (1, "RL101", False),
+        (3, "RL101", True),
+        (3, "RL201", False),
+        (7, "RL101", True),
+        (9, "RL201", True),
+        (14, "RL101", False),
+        (14, "RL201", False),
+    ],
+)
+def test_a_block_is_hidden_from_disable_to_enable(line: int, code: str, hidden: bool) -> None:
+    """Without an `enable` it ends with the function that the comment stands in."""
+    assert hides(BLOCKS, line, code) is hidden
+
+
+def test_a_block_at_the_end_of_a_file_needs_no_enable() -> None:
+    """What is disabled at module level stays so to the end."""
+    text = "x = 1\n# rlint: disable[RL1]\ny = 2\n\n\ndef f():\n    z = 3\n"
+    assert hides(text, 7)
+    assert not hides(text, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# rlint: enable[RL101]\n", "no open `rlint: disable`"),
+        ("# rlint: disable[RL101]\n# rlint: enable[RL201]\n", "no open `rlint: disable`"),
+        ("if x:\n    # rlint: disable\n    y = 1\n# rlint: enable\n", "no open `rlint: disable`"),
+        ("x = 1  # rlint: disable[RL101]\n", "counts only on a line of its own"),
+        ("# rlint: disable[RL101\n", "lacks its closing bracket"),
+    ],
+)
+def test_marks_of_blocks_that_mean_nothing_are_reported(text: str, message: str) -> None:
+    """A typing error in one of the two comments does not hide things in silence."""
+    messages = reported(text, on(1), on(3))[0]
+    assert any(each.startswith("RL901") and message in each for each in messages), messages
+
+
+def test_a_block_that_hides_nothing_goes_with_both_comments() -> None:
+    """So do those of its codes that hide nothing."""
+    text = "# rlint: disable[RL101, RL201]\nx = 1\n# rlint: enable[RL201,RL101]\ny = 2\n"
+    assert reported(text)[1] == "x = 1\ny = 2\n"
+    assert reported(text, on(2))[1] == "# rlint: disable[RL101]\nx = 1\n# rlint: enable[RL101]\ny = 2\n"
+
+
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
 def test_other_line_ends_count_as_python_counts_them(newline: str) -> None:
     """Files from other systems, and form feeds, do not shift the comments."""

@@ -1,4 +1,6 @@
-"""What comments ask of a linter: `# noqa: RL101`, `# rlint: ignore[RL101]`, `# rlint: skip-file`."""
+"""What comments ask of a linter: `# noqa: RL101`, `# rlint: ignore[RL101]`, `# rlint: disable[RL101]` up to
+`# rlint: enable[RL101]`, `# rlint: skip-file`.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,20 @@ _ANY = regex(
 )
 
 
+_VERBS = ("ignore", "disable", "enable")
+
+
 class DirectiveKind(enum.Enum):
-    """The two ways to ask for silence; the value is how a person writes it."""
+    """The ways to ask for silence; the value is how a person writes it."""
 
     NOQA = "noqa"
     IGNORE = "rlint: ignore"
+    DISABLE = "rlint: disable"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether no other linter reads it."""
+        return self is not DirectiveKind.NOQA
 
 
 @mutable
@@ -75,6 +86,8 @@ class Directive:
     items_start: int = 0
     items_end: int = 0
     used: bool = False
+    closing: Directive | None = None
+    """The comment that ends a block."""
 
     def hides(self, finding: Finding) -> bool:
         """Whether `finding` is one of those meant; if so, remember that the request was of use."""
@@ -124,11 +137,19 @@ def may_concern(text: str, families: Collection[str], *, has_findings: bool = Tr
 def read_directives(layout: Layout) -> Directives:
     """Read the directives out of the comments of a file."""
     found = Directives()
+    marks: list[tuple[bool, Directive]] = []
     for comment in layout.comments:
         for match in _NOQA.finditer(comment.text):
             _read_noqa(comment, match, found)
         for match in _RLINT.finditer(comment.text):
-            _read_rlint(comment, match, found)
+            _read_rlint(comment, match, found, marks)
+    if marks:
+        from rlint.suppression.blocks import close_blocks
+
+        def mistaken(mark: Directive, message: str) -> None:
+            found.mistakes.append(Mistake(mark.comment, mark.start, mark.end, message))
+
+        found.requests += close_blocks(layout, marks, mistaken)
     return found
 
 
@@ -138,7 +159,9 @@ def _read_noqa(comment: Comment, match: re.Match[str], found: Directives) -> Non
     found.requests.append(_request(DirectiveKind.NOQA, comment, match, comment.inside))
 
 
-def _read_rlint(comment: Comment, match: re.Match[str], found: Directives) -> None:
+def _read_rlint(
+    comment: Comment, match: re.Match[str], found: Directives, marks: list[tuple[bool, Directive]]
+) -> None:
     verb = match["verb"].lower()
     leads = match.start() == 0  # else the comment is about something else, say code that is commented out
     if verb == "skip-file":
@@ -148,11 +171,16 @@ def _read_rlint(comment: Comment, match: re.Match[str], found: Directives) -> No
         message = "`rlint: skip-file` counts only on an unindented line of its own"
     elif verb in LEVELS:
         return  # how often the code runs: see heat_comments.py
-    elif verb != "ignore":
-        hint = did_you_mean(verb, ("ignore", "skip-file", *LEVELS))
+    elif verb not in _VERBS:
+        hint = did_you_mean(verb, (*_VERBS, "skip-file", *LEVELS))
         message = f"rlint knows no comment `rlint: {verb}`{hint}"
     elif match["bracket"] and not match["closed"]:
-        message = "`rlint: ignore[` lacks its closing bracket, and hides nothing"
+        message = f"`rlint: {verb}[` lacks its closing bracket, and hides nothing"
+    elif verb != "ignore":
+        if leads and comment.own_line and comment.inside is None:
+            marks.append((verb == "disable", _request(DirectiveKind.DISABLE, comment, match, None)))
+            return
+        message = f"`rlint: {verb}` counts only on a line of its own"
     else:
         reach = comment.inside or (comment.above if leads else None)
         found.requests.append(_request(DirectiveKind.IGNORE, comment, match, reach))

@@ -9,7 +9,7 @@ from rlint.errors import did_you_mean
 from rlint.findings import Applicability, Edit, Finding, Fix
 from rlint.regex import regex
 from rlint.registry.engine_rules import ENGINE_CODES, UNKNOWN_SUPPRESSION_CODE, UNUSED_SUPPRESSION
-from rlint.suppression.directives import DirectiveKind, Mistake
+from rlint.suppression.directives import Mistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,14 +50,14 @@ class _Reporter:
     def check(self, directive: Directive) -> Iterator[Finding]:
         if directive.items is None:
             # Other tools may need a bare `noqa`; a bare `ignore` may be meant for a rule that is off.
-            ours = directive.kind is DirectiveKind.IGNORE
+            ours = directive.kind.is_ours
             if ours and not directive.used and self._active >= self._known.keys():
                 yield self._unused(directive, f"`{directive.kind.value}` hides no finding", [])
             return
         unused: list[DirectiveItem] = []
         for item in directive.items:
             code = _CODE.fullmatch(item.text)
-            ours = directive.kind is DirectiveKind.IGNORE or bool(code and code[1].upper() in self._prefixes)
+            ours = directive.kind.is_ours or bool(code and code[1].upper() in self._prefixes)
             meant = {code for code, name in self._known.items() if item.means(code, name)}
             if ours and not meant:
                 rules = {code: name for code, name in self._known.items() if code not in _OWN_CODES}
@@ -81,13 +81,14 @@ class _Reporter:
         return self._finding(UNKNOWN_SUPPRESSION_CODE, comment, mistake.start, mistake.end, mistake.message)
 
     def _unused(self, directive: Directive, message: str, keep: list[str]) -> Finding:
+        both = [directive, *([directive.closing] if directive.closing is not None else [])]
         if keep:
             title = "Remove what hides nothing from the comment"
-            edit = Edit(directive.items_start, directive.items_end, ", ".join(keep))
+            edits = [Edit(each.items_start, each.items_end, ", ".join(keep)) for each in both]
         else:
-            title = "Remove the comment"
-            edit = self._removal(directive)
-        fix = Fix(title, Applicability.SAFE, (edit,))
+            title = "Remove the comment" if len(both) == 1 else "Remove both comments"
+            edits = [self._removal(each) for each in both]
+        fix = Fix(title, Applicability.SAFE, tuple(edits))
         return self._finding(
             UNUSED_SUPPRESSION, directive.comment, directive.start, directive.end, message, fix
         )

@@ -8,7 +8,16 @@ from functools import cached_property, lru_cache, partial
 from rlint import models
 from rlint.frozen import frozen
 from rlint.models.effect import PURE, Effect, EffectKind
-from rlint.models.value_type import UNKNOWN, Caveat, Choice, Type, TypeTag, access_path, alternatives, with_choice
+from rlint.models.value_type import (
+    UNKNOWN,
+    Caveat,
+    Choice,
+    Type,
+    TypeTag,
+    access_path,
+    alternatives,
+    with_choice,
+)
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
@@ -371,7 +380,9 @@ class ProjectIndex(SymbolTable):
                 other = self.modules[cls.module].functions.get(f"{cls.qualname}.{function.name}")
                 if other is None or parameter not in other.parameters:
                     continue
-                kind = self._arguments.get(f"{other.path}@{parameter}") or other.parameter_kinds.get(parameter)
+                kind = self._arguments.get(f"{other.path}@{parameter}") or other.parameter_kinds.get(
+                    parameter
+                )
                 if kind:
                     return with_choice(taken, Choice(kind))
         return taken
@@ -425,7 +436,9 @@ class ProjectIndex(SymbolTable):
                 fact = models.method_on_unknown(value.name, 0) or models.method_on_unknown(value.name, 1)
             if fact is not None and fact.result.tag is value.owner.tag is TypeTag.MODULE:
                 return value.owner.aged()  # `Network(…).to(device)` is a `Network`
-            return batches.result_of_method(value.owner, value.name, fact.result) if fact is not None else None
+            return (
+                batches.result_of_method(value.owner, value.name, fact.result) if fact is not None else None
+            )
         return None
 
     def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:

@@ -148,8 +148,10 @@ def result_of_method(owner: Type, method: str, result: Type) -> Type:
     where it lies is known if no argument can tell another place.
     """
     if method in _MOVES:
-        return result if owner.tag is not TypeTag.TENSOR else owner._replace(
-            of="", device=_MOVES[method], fresh=False, caveat=None
+        return (
+            result
+            if owner.tag is not TypeTag.TENSOR
+            else owner._replace(of="", device=_MOVES[method], fresh=False, caveat=None)
         )
     return beside(owner, result)
 

@@ -56,6 +56,7 @@ _SAME_ATTRIBUTES = models.attributes_giving(TypeTag.TENSOR, TypeTag.TENSOR) - {"
 
 _ONE_BY_ONE = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 
+
 class DtypeInference(TypeInferenceBase):
     """The dtype and rank of what expressions give; unknown where anything about them is."""
 

@@ -12,7 +12,7 @@ from rlint import __version__
 from rlint.findings import Applicability, Confidence, ImpactLevel, digest_of, loop_of
 from rlint.output.parts import ReportParts
 from rlint.output.ranking import impact_level
-from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
+from rlint.output.services.sarif_rules import NOTIFICATIONS, notification_of, rule_object
 from rlint.suppression.fingerprints import NAME, fingerprints
 
 if TYPE_CHECKING:
