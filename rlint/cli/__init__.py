@@ -32,6 +32,7 @@ COMMANDS = (
     "rules",
     "site",
     "config",
+    "clean",
     "server",
     "completion",
 )

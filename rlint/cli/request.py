@@ -29,6 +29,7 @@ class Request:
     show_files: bool = False
     show_settings: bool = False
     show_fixes: bool = False
+    fix_only: bool = False
     add_noqa: bool = False
     ignore_noqa: bool = False
     command: str = "check"

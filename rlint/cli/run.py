@@ -106,6 +106,8 @@ def _fix(work: CheckWork, scope: CheckScope, console: Console, profiled: Profile
     report = _check(work, scope.targets) if done.refused else fixed.report
     problems = (*report.problems, *done.refused.values())
     report = replace(report, problems=problems, hidden=fixed.report.hidden)
+    if work.request.fix_only:
+        report = replace(report, findings=(), hidden=())
     return _show(work, scope, report, console, done=done, profiled=profiled)
 
 
@@ -161,7 +163,8 @@ def _run_stdin(work: CheckWork, console: Console) -> int:
     sys.stdout.flush()
     sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
     sys.stdout.buffer.flush()
-    return _show(work, scope, fixed.report, console, done=done, err=True, profiled=profiled)
+    report = replace(fixed.report, findings=(), hidden=()) if work.request.fix_only else fixed.report
+    return _show(work, scope, report, console, done=done, err=True, profiled=profiled)
 
 
 def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:

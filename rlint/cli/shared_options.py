@@ -37,21 +37,34 @@ def _table(
     return table or None
 
 
+def _option(*names: str, text: str, **more: Any) -> Callable[[Command], Command]:
+    """Return an option that an environment variable may give, too: RLINT_SELECT for `--select`."""
+    first = next(name for name in names if name.startswith("--")).partition("/")[0]
+    variable = "RLINT_" + first.removeprefix("--").upper().replace("-", "_")
+    return click.option(*names, envvar=variable, help=text, **more)
+
+
 def _list(name: str, metavar: str, text: str, **more: Any) -> Callable[[Command], Command]:
     offered: dict[str, Any] = {"shell_complete": offer_rules} if metavar == _RULES else {}
-    return click.option(name, multiple=True, metavar=metavar, callback=_items, help=text, **offered, **more)
+    return _option(name, text=text, multiple=True, metavar=metavar, callback=_items, **offered, **more)
 
 
 def _ignores(name: str, text: str) -> Callable[[Command], Command]:
-    return click.option(name, multiple=True, metavar="PATTERN:RULE", callback=_table, help=text)
+    return _option(name, text=text, multiple=True, metavar="PATTERN:RULE", callback=_table)
 
 
 def _flag(*names: str, text: str, **more: Any) -> Callable[[Command], Command]:
     return click.option(*names, is_flag=True, help=text, **more)
 
 
+def _setting(*names: str, text: str) -> Callable[[Command], Command]:
+    """Return a flag that a configuration or the environment may give, too; None where it is not given."""
+    return _option(*names, text=text, is_flag=True, default=None)
+
+
 _RULES = "RULES"
 
+_JOBS = "Number of worker processes (default: one per core)."
 _CACHE = "Where results are kept for the next run (default: .rlint_cache beside the configuration)."
 
 _CONFIDENCE = (
@@ -74,34 +87,18 @@ OVERRIDES = (
     _ignores("--extend-per-file-ignores", "The same, in addition to the configured ones."),
     _list("--exclude", "PATTERNS", "Pass over these files and folders, instead of the configured ones."),
     _list("--extend-exclude", "PATTERNS", "Pass over these files and folders, too."),
-    _flag("--force-exclude/--no-force-exclude", default=None, text="Pass over excluded files even if named."),
-    _flag(
-        "--respect-gitignore/--no-respect-gitignore",
-        default=None,
-        text="Pass over what git ignores (default).",
-    ),
-    _flag(
-        "--unsafe-fixes/--no-unsafe-fixes",
-        default=None,
-        text="Count and apply fixes that a reader must agree to.",
-    ),
+    _setting("--force-exclude/--no-force-exclude", text="Skip excluded files even if they are named."),
+    _setting("--respect-gitignore/--no-respect-gitignore", text="Skip git-ignored files (default)."),
+    _setting("--unsafe-fixes/--no-unsafe-fixes", text="Count and apply unsafe fixes, too."),
     _list("--fixable", _RULES, "Rules whose fixes may be applied (default: ALL)."),
     _list("--unfixable", _RULES, "Rules that are reported without a fix."),
     _list("--extend-fixable", _RULES, "Further rules whose fixes may be applied.", hidden=True),
-    click.option(
-        "--output-format",
-        type=click.Choice(OUTPUT_FORMATS),
-        envvar="RLINT_OUTPUT_FORMAT",
-        show_envvar=True,
-        help="How findings are printed.",
-    ),
-    click.option("--confidence", type=click.Choice(CONFIDENCES), help=_CONFIDENCE),
-    click.option("--min-impact", type=click.Choice(IMPACTS), help=_MIN_IMPACT),
-    click.option(
-        "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes (default: one a core)."
-    ),
-    click.option("--baseline", metavar="FILE", help="Hide the findings that are listed there."),
-    click.option("--cache-dir", metavar="FOLDER", envvar="RLINT_CACHE_DIR", help=_CACHE),
+    _option("--output-format", type=click.Choice(OUTPUT_FORMATS), text="How findings are printed."),
+    _option("--confidence", type=click.Choice(CONFIDENCES), text=_CONFIDENCE),
+    _option("--min-impact", type=click.Choice(IMPACTS), text=_MIN_IMPACT),
+    _option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", text=_JOBS),
+    _option("--baseline", metavar="FILE", text="Hide the findings that are listed there."),
+    _option("--cache-dir", metavar="FOLDER", text=_CACHE),
 )
 
 _SINCE = "Report and fix only what touches lines that changed since this revision of git."
@@ -115,7 +112,7 @@ _CONFIG = "A configuration file, or one setting: --config 'select = [\"RL1\"]'."
 
 CONFIGURATION = (
     click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help=_CONFIG),
-    _flag("--isolated", text="Look for no configuration files."),
+    _option("--isolated", is_flag=True, text="Look for no configuration files."),
 )
 
 RUN = (
@@ -124,6 +121,7 @@ RUN = (
     ),
     _flag("--diff", text="Print what fixing would change, and change nothing."),
     _flag("--allow-dirty", text="Apply unsafe fixes to a tree with uncommitted changes, too."),
+    _flag("--fix-only", text="Fix what can be fixed, and report nothing of the rest; exits with 0."),
     _flag("--show-fixes", text="List what was fixed."),
     _flag("--no-fold", text="Show every finding in full, however many are alike."),
     _flag("--statistics", text="Count the findings of each rule instead of showing them."),
@@ -148,7 +146,7 @@ RUN = (
         metavar="PERCENT",
         help="With --profile: leave out what takes less of the run.",
     ),
-    _flag("-n", "--no-cache", text="Use no results of earlier runs, and keep none."),
+    _option("-n", "--no-cache", is_flag=True, text="Use no results of earlier runs, and keep none."),
     _flag("-q", "--quiet", text="Print findings and errors only."),
     _flag("-s", "--silent", text="Print errors only."),
     _flag("-v", "--verbose", text="Say what is done, and show tracebacks."),
@@ -200,6 +198,10 @@ def shared_options(command: Callable[[Request], int]) -> Command:
         if options["exit_zero"] and options["exit_non_zero_on_fix"]:
             raise click.UsageError("`--exit-zero` and `--exit-non-zero-on-fix` exclude each other")
         _refuse_contradictions(options)
+        if options["fix_only"]:
+            if overrides.get("fix") is False:
+                raise click.UsageError("`--fix-only` and `--no-fix` exclude each other")
+            overrides["fix"] = True
         if options["min_share"] is not None and options["profile"] is None:
             raise click.UsageError("`--min-share` needs a `--profile`; `rlint profile` records one")
         status = command(Request(paths=paths or (".",), overrides=overrides, **options))

@@ -31,6 +31,7 @@ SUMMARY = ".summary"
 """What files with the summaries of modules end with."""
 ASKED = ".asked"
 """What files end with that hold what the checks of files asked about one another."""
+_SUFFIXES = (".json", SUMMARY, ASKED, ".tmp")
 MOST_FILES, MOST_SUMMARIES, MOST_ASKED = 2_000, 20_000, 500
 """When there are more, the oldest half goes."""
 _TAG_NAME = "CACHEDIR.TAG"
@@ -114,15 +115,31 @@ class Cache:
             for other in self.folder.iterdir() if self._is_own_folder() else ():
                 # nothing but what rlint may have made: whoever configures the folder may have named another
                 if _VERSION.fullmatch(other.name) and other != self._results and not is_link(other):
-                    _empty(
-                        path for path in other.iterdir() if path.suffix in (".json", SUMMARY, ASKED, ".tmp")
-                    )
+                    _empty(path for path in other.iterdir() if path.suffix in _SUFFIXES)
                     with contextlib.suppress(OSError):
                         other.rmdir()
             for suffix, most in ((".json", MOST_FILES), (SUMMARY, MOST_SUMMARIES), (ASKED, MOST_ASKED)):
                 files = [(path.lstat().st_mtime, path) for path in self._results.glob(f"*{suffix}")]
                 if len(files) > most:
                     _empty(path for _, path in sorted(files)[: len(files) - most // 2])
+
+    def clear(self) -> bool:
+        """Delete what rlint has kept here, of all versions, and the folder if nothing else is in it; whether
+        there was anything. Links and files of others stay.
+        """
+        if is_link(self.folder) or not (self.folder.is_dir() and self._is_own_folder()):
+            return False
+        for version in list(self.folder.iterdir()):
+            if _VERSION.fullmatch(version.name) and not is_link(version):
+                _empty(path for path in version.iterdir() if path.suffix in _SUFFIXES)
+                with contextlib.suppress(OSError):
+                    version.rmdir()
+        left = {path.name for path in self.folder.iterdir()}
+        if left <= {_TAG_NAME, ".gitignore"}:
+            _empty(self.folder / name for name in left)
+            with contextlib.suppress(OSError):
+                self.folder.rmdir()
+        return True
 
     def _signature(self, key: str, text: bytes) -> bytes:
         assert self._key is not None
