@@ -15,13 +15,13 @@ from rlint.errors import RlintError
 from rlint.findings import Applicability, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rlint.cli.request import Request
     from rlint.cli.targets import CheckWork
     from rlint.engine.api import Fixer
     from rlint.fixing.fix_outcome import FixOutcome
-    from rlint.run_data import FixReport, Report, Target, Wanted
+    from rlint.run_data import FixId, FixReport, Report, Target, Wanted
     from rlint.trial.trial import Tried
 
 
@@ -51,8 +51,9 @@ def chosen_fixes(work: CheckWork, targets: Sequence[Target], console: Console, w
 
     request, unsafe = work.request, work.settings.unsafe_fixes
     fixer = Fixer(targets, jobs=work.settings.jobs, wanted=wanted, confidence=work.settings.confidence)
+    allowed = _allowed(fixer, request, unsafe=unsafe) if request.interactive else None
     with working(f"fixing {count(len(targets), 'file')}", quiet=request.quiet or request.silent):
-        fixed = fixer.fix(unsafe=unsafe)
+        fixed = fixer.fix(unsafe=unsafe, allowed=allowed)
     if not (request.diff or request.allow_dirty or request.reads_stdin):
         _mind_uncommitted(fixed)
     tried = _tried(fixer, fixed, request, console, unsafe=unsafe) if request.verify_with else None
@@ -60,6 +61,13 @@ def chosen_fixes(work: CheckWork, targets: Sequence[Target], console: Console, w
         fixed = tried.fixes
     fixed = replace(fixed, report=replace(fixed.report, problems=(*work.problems, *fixed.report.problems)))
     return Done(fixed, unsafe, tried)
+
+
+def _allowed(fixer: Fixer, request: Request, *, unsafe: bool) -> Callable[[FixId], bool]:
+    from rlint.cli.interactive import chosen_ids
+
+    chosen = chosen_ids(fixer.offered(unsafe=unsafe), fixer.report, request)
+    return chosen.__contains__
 
 
 def write_fixes(done: Done) -> Done:

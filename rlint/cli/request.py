@@ -30,6 +30,7 @@ class Request:
     show_settings: bool = False
     show_fixes: bool = False
     fix_only: bool = False
+    interactive: bool = False
     add_noqa: bool = False
     ignore_noqa: bool = False
     command: str = "check"

@@ -128,6 +128,20 @@ class Fixer:
             frozenset(texts.refused),
         )
 
+    @property
+    def report(self) -> Report:
+        """What was found before any fix."""
+        return self._run.report(self._results)
+
+    def offered(self, *, unsafe: bool) -> dict[FixId, Finding]:
+        """Return the findings whose fixes `fix` would apply first, by file and line."""
+        found = self._first(name for name in self._results if self._run.is_checked(name))
+        return {
+            name: finding
+            for name, finding in sorted(found.items(), key=lambda pair: pair[1].sort_key)
+            if finding.fix is not None and (unsafe or finding.fix.safety is Applicability.SAFE)
+        }
+
     def _first(self, changed: Iterable[str]) -> dict[FixId, Finding]:
         """What was found at first in the files that fixes have changed, as far as fixing is about it."""
         first: dict[FixId, Finding] = {}

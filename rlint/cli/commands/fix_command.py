@@ -12,12 +12,14 @@ from rlint.cli.shared_options import RunCommand, shared_options
 if TYPE_CHECKING:
     from rlint.cli.request import Request
 
+_INTERACTIVE = "Show each fix, and ask whether to apply it."
 _VERIFY = "Run this in a copy of the tree, without and with the fixes; leave out those that it fails with."
 _TIMEOUT = "Longest that a run of the command may take (default: ten times what it took before, at least 60)."
 _FASTER = "Leave out fixes that make the command slower, too; it is timed in seven pairs of runs."
 
 
 @click.command("fix", cls=RunCommand, short_help="Repair slow code.")
+@click.option("-i", "--interactive", is_flag=True, help=_INTERACTIVE)
 @click.option("--verify-with", metavar="COMMAND", help=_VERIFY)
 @click.option("--verify-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help=_TIMEOUT)
 @click.option("--require-faster", is_flag=True, help=_FASTER)
@@ -30,6 +32,8 @@ def command(request: Request) -> int:
     """
     from rlint.cli.run import run
 
+    if request.interactive:
+        _refuse_interactive(request)
     if request.verify_with is None:
         for name in ("verify_timeout", "require_faster"):
             if getattr(request, name):
@@ -41,3 +45,13 @@ def command(request: Request) -> int:
             "`--verify-with` runs a command on files; it cannot be used with standard input"
         )
     return run(replace(request, overrides={**request.overrides, "fix": True}, command="fix"))
+
+
+def _refuse_interactive(request: Request) -> None:
+    if request.reads_stdin:
+        raise click.UsageError(
+            "`--interactive` reads answers from standard input, which cannot be the program"
+        )
+    for name in ("diff", "verify_with"):
+        if getattr(request, name):
+            raise click.UsageError(f"`--interactive` and `--{name.replace('_', '-')}` exclude each other")
