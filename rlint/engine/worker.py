@@ -245,7 +245,13 @@ def analysed(job: FileTask, text: str, index: ProjectIndex | None = None) -> Fil
         return reading
     try:
         return FileAnalysis(
-            text, reading, job.module, job.package, index, accelerator=job.declared.accelerator
+            text,
+            reading,
+            job.module,
+            job.package,
+            index,
+            accelerator=job.declared.accelerator,
+            path=job.path.absolute(),
         )
     except RecursionError:
         return Problem(job.name, "expressions are nested too deeply to be checked")

@@ -10,6 +10,7 @@ from rlint.semantics.dataflow.def_use import DefUse
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
 from rlint.semantics.frequency.loops import LoopIndex
+from rlint.semantics.imports.star_names import StarNames
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.nn.autograd import LocalAutograd, leaves_autograd_alone
 from rlint.semantics.threads.locks import Locks
@@ -20,6 +21,8 @@ from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rlint.cst.grammar import Reading
     from rlint.semantics.interprocedural.project_index import ProjectIndex
 
@@ -28,7 +31,8 @@ class FileAnalysis:
     """The layers over one file's tree; each asks those before it.
 
     `index` is None while the project's index is still being built from the files' summaries. `accelerator`
-    says whether devices that the code leaves open are accelerators; None where nothing is declared.
+    says whether devices that the code leaves open are accelerators; None where nothing is declared. `path`
+    leads to the files beside it, from which it may import `*`.
     """
 
     def __init__(
@@ -40,11 +44,14 @@ class FileAnalysis:
         index: ProjectIndex | None = None,
         *,
         accelerator: bool | None = None,
+        path: Path | None = None,
     ) -> None:
         self.name = name
         self.syntax = SyntaxIndex(text, reading, package)
         self.index = index
-        self.names = QualifiedNames(self.syntax, name)
+        stars = self.syntax.scopes[self.syntax.module].star_imports
+        starred = StarNames(path, package, stars) if stars and path is not None else None
+        self.names = QualifiedNames(self.syntax, name, starred)
         self.definitions = ReachingDefinitions(self.syntax)
         self.autograd = LocalAutograd(self.syntax, self.names, self.definitions)
         self.types = TypeInference(self.syntax, self.names, self.definitions, index)

@@ -10,6 +10,7 @@ from rlint import models
 from rlint.models import vocabulary
 from rlint.models.value_type import Type
 from rlint.semantics.effects.monkeypatching import names_set_by_text, replaced_paths
+from rlint.semantics.imports.star_names import StarNames
 from rlint.syntax.queries import is_staticmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
@@ -22,10 +23,13 @@ _TAKEN_FOR_GRANTED = frozenset(models.CLASSES) - {"torch.nn.Module"}
 
 
 class QualifiedNames:
-    """The qualified names in one file. `module` is the dotted name of the file itself."""
+    """The qualified names in one file. `module` is the dotted name of the file itself, `starred` knows what it
+    gets by `from module import *`.
+    """
 
-    def __init__(self, syntax: SyntaxIndex, module: str) -> None:
+    def __init__(self, syntax: SyntaxIndex, module: str, starred: StarNames | None = None) -> None:
         self.syntax = syntax
+        self._starred = starred
         self.module = module
         self._cache: dict[ast.AST, str | None] = {}
         self._meant: dict[tuple[Scope | None, str], str | None] = {}
@@ -182,6 +186,10 @@ class QualifiedNames:
             starred = f"{module}.{name.id}"
             if models.callable_fact(starred) is not None and name.id not in _BUILTINS:
                 return starred
+        if self._starred is not None:
+            target = self._starred.target(name.id)
+            if target is not None:
+                return target
         if name.id in _BUILTINS:
             return f"builtins.{name.id}"
         if len(stars) == 1:

@@ -1,0 +1,134 @@
+"""What `from module import *` binds in a file: told from the lines at the top level of the files of the
+project that stand behind it, without parsing them.
+
+A name that two of them bind, or that nobody can tell, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from rlint.regex import regex
+from rlint.semantics.imports.import_graph import import_statements
+from rlint.source.files import most_bytes, read_regular
+from rlint.syntax.import_statements import absolute_module
+
+_DEFINED = regex(rb"(?m)^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(\w+)[ \t]*(?::[^=\n]*)?=(?!=))")
+_FOLDERS = 6
+"""So many folders up is looked for the module that a dotted name means."""
+_DEEPEST = 8
+"""The longest chain of such imports that is followed."""
+
+
+class _TopLevel(NamedTuple):
+    """What the lines of a file bind that begin at its margin. `stars` are modules, by their dots."""
+
+    imported: tuple[tuple[str, str, str], ...]
+    """Name, source with its dots, and member ("" for the module itself)."""
+    defined: frozenset[str]
+    stars: tuple[str, ...]
+    chooses: bool
+    """Has it an `__all__`?"""
+
+
+class StarNames:
+    """The names that a file gets by `from module import *`. `sources` are the modules, in their order."""
+
+    def __init__(self, path: Path, package: str, sources: Sequence[str]) -> None:
+        self._names: dict[str, str | None] | None = None
+        self._path = path
+        self._package = package
+        self._sources = tuple(sources)
+
+    def target(self, name: str) -> str | None:
+        """The dotted name that a name of this file refers to by such an import; None where none binds it."""
+        if self._names is None:
+            self._names = {}
+            for source in self._sources:
+                self._names.update(_exported(source, self._path, ()))
+        return self._names.get(name)
+
+
+def _exported(dotted: str, importer: Path, above: tuple[Path, ...]) -> dict[str, str | None]:
+    """What a module binds that `import *` takes from it, by its names; None for what cannot be told."""
+    file = _file_of(dotted, importer)
+    if file is None or file in above or len(above) > _DEEPEST:
+        return {}
+    known = _top_level(file)
+    if known is None or known.chooses:
+        return {}
+    package = dotted if file.stem == "__init__" else dotted.rpartition(".")[0]
+    found: dict[str, str | None] = {}
+    for source in known.stars:
+        found.update(_exported(_absolute(source, package), file, (*above, file)))
+    for name, source, member in known.imported:
+        module = _absolute(source, package)
+        target = f"{module}.{member}" if member else module
+        found[name] = target if found.get(name, target) == target else None
+    for name in known.defined:
+        found[name] = f"{dotted}.{name}" if name not in found else None
+    return {name: target for name, target in found.items() if not name.startswith("_")}
+
+
+def _absolute(source: str, package: str) -> str:
+    module = source.lstrip(".")
+    return absolute_module(module, len(source) - len(module), package)
+
+
+def _file_of(dotted: str, importer: Path) -> Path | None:
+    """The file of the project that a module is, as seen from the folders above an importer."""
+    if not dotted:
+        return None
+    tail = Path(*dotted.split("."))
+    for folder in importer.parents[:_FOLDERS]:
+        for file in (folder / tail.with_suffix(".py"), folder / tail / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
+
+
+def _top_level(file: Path) -> _TopLevel | None:
+    try:
+        state = file.stat()
+    except OSError:
+        return None
+    return _read(file, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=512)
+def _read(file: Path, _changed: int, _size: int) -> _TopLevel | None:
+    content = read_regular(file, most_bytes(file))
+    if content is None:
+        return None
+    imported: list[tuple[str, str, str]] = []
+    stars: list[str] = []
+    for match in import_statements(content):
+        start = content.rfind(b"\n", 0, match.start() + 1) + 1
+        if content[start : start + 6] not in (b"import", b"from .") and content[start : start + 5] != b"from ":
+            continue  # behind a condition, or in a function
+        source, members, modules = match.groups()
+        if modules is not None:
+            imported += ((name, target, "") for target, name in _aliases(modules, whole=True))
+        elif b"*" in (members or b""):
+            stars.append(source.decode("utf-8", "replace"))
+        else:
+            named = source.decode("utf-8", "replace")
+            imported += ((name, named, member) for member, name in _aliases(members, whole=False))
+    defined = frozenset(
+        (match.group(1) or match.group(2)).decode("utf-8", "replace") for match in _DEFINED.finditer(content)
+    )
+    return _TopLevel(tuple(imported), defined, tuple(stars), b"__all__" in content)
+
+
+def _aliases(text: bytes, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """What is imported, with the name that it gets: of `import a.b`, `a`."""
+    for part in text.decode("utf-8", "replace").strip("() \t\r\n").split(","):
+        words = [word for word in part.replace("\\", " ").split() if word != "#"]
+        match words:
+            case [target, "as", name]:
+                yield target, name
+            case [target]:
+                yield (target.partition(".")[0],) * 2 if whole else (target, target)
