@@ -97,7 +97,12 @@ class Worker:
             except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
                 self._problems[job.name] = _bug(job.name, "reading this file")
                 continue
-            if kept is not None and job.text is None and _is_of(job, analysis.syntax.text):
+            if (
+                kept is not None
+                and job.text is None
+                and not analysis.names.hangs_on_others
+                and _is_of(job, analysis.syntax.text)
+            ):
                 kept.store(job, summaries[job.name])
             size = len(analysis.syntax.text)
             if job.codes is not None and not summaries[job.name].is_test and self._kept + size <= most:

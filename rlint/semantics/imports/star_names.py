@@ -107,7 +107,10 @@ def _read(file: Path, _changed: int, _size: int) -> _TopLevel | None:
     stars: list[str] = []
     for match in import_statements(content):
         start = content.rfind(b"\n", 0, match.start() + 1) + 1
-        if content[start : start + 6] not in (b"import", b"from .") and content[start : start + 5] != b"from ":
+        if (
+            content[start : start + 6] not in (b"import", b"from .")
+            and content[start : start + 5] != b"from "
+        ):
             continue  # behind a condition, or in a function
         source, members, modules = match.groups()
         if modules is not None:

@@ -23,8 +23,8 @@ _TAKEN_FOR_GRANTED = frozenset(models.CLASSES) - {"torch.nn.Module"}
 
 
 class QualifiedNames:
-    """The qualified names in one file. `module` is the dotted name of the file itself, `starred` knows what it
-    gets by `from module import *`.
+    """The qualified names in one file. `module` is the dotted name of the file itself, `starred` knows what
+    it gets by `from module import *`.
     """
 
     def __init__(self, syntax: SyntaxIndex, module: str, starred: StarNames | None = None) -> None:
@@ -57,6 +57,11 @@ class QualifiedNames:
                 result = None
         self._cache[expression] = result
         return result
+
+    @property
+    def hangs_on_others(self) -> bool:
+        """Whether what names mean here hangs on the text of other files: by `from module import *`."""
+        return self._starred is not None
 
     @functools.cached_property
     def replaced(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ CALLED_SO = regex(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
 """What people call environments."""
 
 _ASSUMED = Caveat(assumes=("the environment shows arrays and numbers",))
-"""One assumption for all that environments give: what `reset` and `step` give goes into the same variables."""
+"""One for all that environments give: what `reset` and `step` give goes into the same variables."""
 _OBSERVATION, _DONE = 0, 2
 _GIVEN = (4, 5)
 """How many values `step` gives: with one flag that an episode is over, or with two."""
@@ -48,13 +48,13 @@ class EnvironmentResults:
         if call.func.attr == "step":
             if not call.args and not call.keywords:
                 return UNKNOWN
-            parts = self._parts_of_step(call, targets)
+            parts = self._parts_of_step(targets)
             known = owner.tag is TypeTag.ENVIRONMENT or self._steps_environment(call)
             return Type(TypeTag.TUPLE, parts=parts) if parts and known else UNKNOWN
         known = owner.tag is TypeTag.ENVIRONMENT or self._is_stepped(last_name(call.func.value))
         return self._start(call, targets) if known else UNKNOWN
 
-    def _parts_of_step(self, call: ast.Call, targets: list[ast.expr]) -> tuple[Type, ...]:
+    def _parts_of_step(self, targets: list[ast.expr]) -> tuple[Type, ...]:
         match targets:
             case [ast.Tuple(elts=names) | ast.List(elts=names)] if len(names) in _GIVEN:
                 pass
@@ -103,7 +103,7 @@ class EnvironmentResults:
                 isinstance(step.func, ast.Attribute)
                 and last_name(step.func.value) == name
                 and self._steps_environment(step)
-                and bool(self._parts_of_step(step, targets_of(step, self._syntax.parents)))
+                and bool(self._parts_of_step(targets_of(step, self._syntax.parents)))
                 for step in self._syntax.written.calls_of(("step",))
             )
         return known

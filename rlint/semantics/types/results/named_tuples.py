@@ -39,20 +39,21 @@ def is_class(kind: Type) -> bool:
 def instance(cls: Type, node: ast.Call | None = None, type_of: TypeOf | None = None) -> Type:
     """What calling such a class gives. `Transition(*zip(*batch))` holds whole columns."""
     fields = dict.fromkeys(cls.keys, UNKNOWN)
-    if node is not None and type_of is not None:
-        place = 0
-        for value in node.args:
-            if isinstance(value, ast.Starred):
-                parts = type_of(value.value).parts
-                if len(node.args) > 1 or node.keywords or len(parts) < len(fields):
-                    return _tuple(dict.fromkeys(cls.keys, UNKNOWN))
-                return _tuple({name: part.aged() for name, part in zip(cls.keys, parts, strict=False)})
-            if place < len(cls.keys):
-                fields[cls.keys[place]] = type_of(value).aged()
-            place += 1
-        for keyword in node.keywords:
-            if keyword.arg in fields:
-                fields[keyword.arg] = type_of(keyword.value).aged()
+    if node is None or type_of is None:
+        return _tuple(fields)
+    for place, value in enumerate(node.args):
+        if isinstance(value, ast.Starred):
+            parts = type_of(value.value).parts
+            if len(node.args) == 1 and not node.keywords and len(parts) >= len(fields):
+                fields = {name: part.aged() for name, part in zip(cls.keys, parts, strict=False)}
+            else:
+                fields = dict.fromkeys(cls.keys, UNKNOWN)
+            return _tuple(fields)
+        if place < len(cls.keys):
+            fields[cls.keys[place]] = type_of(value).aged()
+    for keyword in node.keywords:
+        if keyword.arg in fields:
+            fields[keyword.arg] = type_of(keyword.value).aged()
     return _tuple(fields)
 
 
