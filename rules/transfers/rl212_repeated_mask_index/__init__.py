@@ -1,0 +1,137 @@
+"""A boolean mask that indexes several tensors, and whose true elements are looked up each time.
+
+## What it does
+Flags a mask of booleans by which at least three tensors are indexed on the same path of hot code:
+`values[mask]`, `advantages[mask]`, `log_probs[mask]`. Elements that are written by a tensor count as well
+(`reward[mask] += bonus`).
+
+Not flagged are masks by which one or two tensors are indexed, indexing in different branches, assignments of a
+number (`x[mask] = 0.0`, which torch runs as `masked_fill_` and which needs no indices), masks of numpy, and
+indices that are numbers already.
+
+## Why is it slow
+To index by a mask, torch first looks up where it is true, as `mask.nonzero()` does, and only then gathers the
+elements. On an accelerator, the program has to wait for the number of elements, so that each use of the mask
+is a synchronisation. The indices are the same for all tensors: computed once, they need one.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def learn(net: nn.Module, optimizer: torch.optim.Optimizer, batch: dict[str, torch.Tensor]) -> None:
+    mask = batch["lengths"] > 0
+    values = net(batch["states"]).squeeze(1)
+    errors = batch["returns"] - values
+    loss = errors[mask].pow(2).mean() + values[mask].abs().mean() - batch["entropy"][mask].mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+def learn(net: nn.Module, optimizer: torch.optim.Optimizer, batch: dict[str, torch.Tensor]) -> None:
+    mask = batch["lengths"] > 0
+    values = net(batch["states"]).squeeze(1)
+    errors = batch["returns"] - values
+    kept = mask.nonzero(as_tuple=True)
+    loss = errors[kept].pow(2).mean() + values[kept].abs().mean() - batch["entropy"][kept].mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
+
+## Fix safety
+Always unsafe. The elements are the same and in the same order, and so are the gradients; but a mask without
+dimensions indexes in another way than its indices, and what has the mask's name must be a tensor. There is
+advice alone where that is not known, where the mask stands beside other indices (`x[:, mask]`), where it may
+change in between, and where a comment would be lost.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill_.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, TypeTag
+from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
+    MaskUse,
+    is_mask,
+    on_one_path,
+    statement_before,
+    uses_of_mask,
+)
+
+_FEWEST = 3
+"""Measured: with two, nothing is gained on a CPU below some thousand elements."""
+
+
+class RepeatedMaskIndex(Rule):
+    """RL212."""
+
+    code = "RL212"
+    name = "repeated-mask-index"
+    claims = ("time", "sync:cuda")
+    visits = (ast.Assign,)
+    triggers = ("torch",)
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Find the uses of a mask that is assigned to a variable."""
+        match node:
+            case ast.Assign(targets=[ast.Name() as mask], value=value) if is_mask(value, model):
+                pass
+            case _:
+                return
+        uses = on_one_path(uses_of_mask(mask, value, model), node, model)
+        count = sum(use.times for use in uses)
+        if count < _FEWEST:
+            return
+        if not is_of_tensors(value, uses, model):
+            model.silent("it is not known whether {} is a tensor", mask)
+            return
+        times = "in each pass of the loop" if any(use.is_in_loop for use in uses) else f"{count} times"
+        yield self.finding(
+            model,
+            uses[0].subscript,
+            f"the true elements of `{mask.id}` are looked up {times}, once for each tensor that it indexes; "
+            "an accelerator is waited for each time",
+            fix=build_fix(mask, value, uses, model),
+            advice=f"Look them up once: `{mask.id}.nonzero(as_tuple=True)`",
+            related=[(use.subscript, "is indexed by the mask as well") for use in uses[1:]],
+        )
+
+
+def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> bool:
+    """Whether the mask, or something that it indexes, is a tensor, and nothing is an array."""
+    parts = [value, *(use.subscript.value for use in uses)]
+    tags = [model.types.type_of(part).tag for part in parts]
+    return TypeTag.TENSOR in tags and TypeTag.NDARRAY not in tags
+
+
+def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> Fix | None:
+    """Look the elements up once, before the first use."""
+    known = model.types.type_of(value)
+    if known.tag is not TypeTag.TENSOR or known.optional or known.rank == 0:
+        return None
+    first = statement_before([use.subscript for use in uses], model)
+    if first is None or not all(use.is_alone for use in uses):
+        return None
+    if not all(model.dataflow.unchanged_between(use.index, mask, use.subscript) for use in uses):
+        return None
+    kept = model.importer.fresh_local(("kept", "chosen"), mask, f"RL212 {mask.lineno}")
+    inserted = model.edit.insert_before(first, f"{kept} = {mask.id}.nonzero(as_tuple=True)")
+    if inserted is None:
+        return None
+    edits = (inserted, *(model.edit.replace(use.index, kept) for use in uses))
+    reason = f"`{mask.id}` must be a tensor of at least one dimension"
+    return Fix("Look the true elements up once", Applicability.UNSAFE, edits, reason)

@@ -1,0 +1,169 @@
+"""Where a boolean mask indexes tensors."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import (
+    COMPREHENSIONS,
+    LOOPS,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    frozen,
+    is_in,
+    last_name,
+    models,
+)
+
+_COMPARES = models.having(Trait.COMPARES, "torch") | models.having(Trait.COMPARES, TypeTag.TENSOR)
+_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
+_VALUES = (ast.In, ast.NotIn, ast.Is, ast.IsNot)
+_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
+_IN_LOOP = 3
+"""How many uses one in a loop counts for."""
+
+
+@frozen
+class MaskUse:
+    """`subscript` reads or writes the elements that the mask `index` chooses."""
+
+    subscript: ast.Subscript
+    index: ast.Name
+    times: int
+    is_in_loop: bool
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is no other index."""
+        return self.subscript.slice is self.index
+
+
+def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
+    """Whether an expression gives booleans, one for each element, by how it is written or by its type."""
+    match value:
+        case ast.Compare(ops=[operator]):
+            return not isinstance(operator, _VALUES)
+        case ast.UnaryOp(op=ast.Invert(), operand=part) if depth:
+            return is_mask(part, model, depth - 1)
+        case ast.BinOp(left=left, op=operator, right=right) if depth and isinstance(operator, _BITS):
+            return is_mask(left, model, depth - 1) or is_mask(right, model, depth - 1)
+        case ast.Call(func=ast.Attribute(attr="bool"), args=[], keywords=[]):
+            return True
+        case ast.Call(func=called):
+            path = model.names.qualified(called)
+            return path in _COMPARES if path else last_name(called) in _COMPARES
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return model.types.type_of(value).dtype == "bool"
+    return False
+
+
+def uses_of_mask(mask: ast.Name, value: ast.expr, model: SemanticModel) -> list[MaskUse]:
+    """The places where a variable that surely holds this mask indexes something, in their order."""
+    found = []
+    for read in model.names.reads(mask.id, model.names.scope(mask)):
+        subscript = subscript_of(read, model)
+        if subscript is None or model.function(read) is not model.function(mask):
+            continue
+        definitions = model.dataflow.definitions(read)
+        if [each.value for each in definitions] == [value]:
+            times = times_looked_up(subscript, model)
+            loop = any(
+                isinstance(above, (*LOOPS, *COMPREHENSIONS)) and not is_in(mask, above)
+                for above in model.ancestors(read)
+            )
+            if times:
+                found.append(MaskUse(subscript, read, _IN_LOOP if loop else times, loop))
+    return found
+
+
+def subscript_of(index: ast.Name, model: SemanticModel) -> ast.Subscript | None:
+    """The subscript that a name is an index of, alone or beside others."""
+    around = model.parent(index)
+    if isinstance(around, ast.Tuple):
+        index_or_display: ast.AST = around
+        around = model.parent(around)
+    else:
+        index_or_display = index
+    if isinstance(around, ast.Subscript) and around.slice is index_or_display:
+        return around
+    return None
+
+
+def times_looked_up(subscript: ast.Subscript, model: SemanticModel) -> int:
+    """How often the indices of the mask are computed for a subscript: not at all to delete, or to write a
+    number, twice to change elements in place.
+    """
+    if isinstance(subscript.ctx, ast.Load):
+        return 1
+    match model.parent(subscript):
+        case ast.AugAssign(target=target) if target is subscript:
+            return 2
+        case ast.Assign(value=value):
+            return 1 if model.types.type_of(value).tag is TypeTag.TENSOR else 0
+    return 0
+
+
+def on_one_path(uses: list[MaskUse], start: ast.stmt, model: SemanticModel) -> list[MaskUse]:
+    """The uses that all run where the one that most others run with does."""
+    branches = {use.subscript: branch_of(use.subscript, start, model) for use in uses}
+    best: list[MaskUse] = []
+    for branch in branches.values():
+        together = [
+            use
+            for use in uses
+            if branch[: len(branches[use.subscript])] == branches[use.subscript]
+            and not is_left_before(use.subscript, branch[len(branches[use.subscript]) :])
+        ]
+        if sum(use.times for use in together) > sum(use.times for use in best):
+            best = together
+    return best
+
+
+def is_left_before(place: ast.Subscript, branches: tuple[tuple[ast.AST, str], ...]) -> bool:
+    """Whether a place comes after one of these branches, and the branch never ends: it returns or raises."""
+    return any(
+        isinstance(block := getattr(branch, part), list)
+        and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+        and place.lineno > (branch.end_lineno or 0)
+        for branch, part in branches
+        if isinstance(branch, (ast.If, ast.Try))
+    )
+
+
+def branch_of(node: ast.AST, start: ast.stmt, model: SemanticModel) -> tuple[tuple[ast.AST, str], ...]:
+    """The branches around a place that are not around `start` as well, from outside."""
+    found = []
+    below = node
+    for around in model.ancestors(node):
+        if is_in(start, around):
+            break
+        part = part_with(below, around)
+        if isinstance(around, (ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.Match)) and part != "test":
+            found.append((around, part))
+        below = around
+    return tuple(reversed(found))
+
+
+def part_with(child: ast.AST, around: ast.AST) -> str:
+    """The name of the part of a node that a child stands in; the test of a branch counts for all."""
+    for name, part in ast.iter_fields(around):
+        if part is child or (isinstance(part, list) and any(each is child for each in part)):
+            return name
+    return ""
+
+
+def statement_before(places: list[ast.Subscript], model: SemanticModel) -> ast.stmt | None:
+    """Find the first statement in the innermost block around all places; None where it begins a loop that
+    looks at the mask anew.
+    """
+    chains = [
+        [above for above in model.ancestors(place) if isinstance(above, ast.stmt)][::-1] for place in places
+    ]
+    shared = 0
+    for level in zip(*chains, strict=False):
+        if any(statement is not level[0] for statement in level):
+            break
+        shared += 1
+    first = chains[0][min(shared, len(chains[0]) - 1)]
+    return None if isinstance(first, ast.While) else first
