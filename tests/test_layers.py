@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("rlint.fixing", "rlint.rule"),
     ("rlint.engine", "rlint.fixtures", "rlint.output", "rlint.rules"),
     ("rlint.harness", "rlint.lsp", "rlint.trial"),
+    ("rlint.prove",),
     ("rlint.__main__", "rlint.cli"),
 )
 """Lowest first. A unit (a module or package below `rlint`) imports itself and what lies in lower layers."""
@@ -61,6 +62,7 @@ PACKAGES = {
     "rlint.edit": ("libcst",),
     "rlint.output": ("jinja2", "markupsafe", "markdown_it"),  # the last one comes with rich
     "rlint.harness": ("numpy", "torch", "psutil"),
+    "rlint.prove": ("numpy", "torch", "rich"),
     "rlint.lsp": ("pygls", "lsprotocol", "attrs"),
     "rlint.cli": ("click", "rich", "psutil"),
 }

@@ -27,6 +27,7 @@ COMMANDS = (
     "fix",
     "explain",
     "verify",
+    "prove",
     "profile",
     "rule",
     "rules",

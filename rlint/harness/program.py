@@ -169,7 +169,7 @@ def _workloads_of(driver: ModuleType, path: str) -> dict[str, Workload]:
 # --- the project's modules, per arm ---
 
 
-class _Texts(importlib.abc.MetaPathFinder):
+class TextFinder(importlib.abc.MetaPathFinder):
     """Finds modules of the project whose text is given, not read."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -178,6 +178,7 @@ class _Texts(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        """Find a module as Python does, and give it its text."""
         found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if found is None or not found.origin:
             return None
@@ -217,14 +218,14 @@ def _spec_of_file(name: str, path: str) -> importlib.machinery.ModuleSpec | None
     return importlib.util.spec_from_file_location(name, path, loader=_TextLoader(name, path, text))
 
 
-def _finders() -> list[_Texts]:
-    return [finder for finder in sys.meta_path if isinstance(finder, _Texts)]
+def _finders() -> list[TextFinder]:
+    return [finder for finder in sys.meta_path if isinstance(finder, TextFinder)]
 
 
 @contextlib.contextmanager
 def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) -> Iterator[None]:
     """Put `modules` in place of what other arms have loaded, and gather in it what is loaded meanwhile."""
-    finder = _Texts(subject.texts[name])
+    finder = TextFinder(subject.texts[name])
     folders = [*subject.roots, str(Path(subject.workload).parent)]
     files = (subject.main, subject.workload)
     inside = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)

@@ -91,7 +91,7 @@ def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) 
         use_plugins(options["config"], isolated=options["isolated"])
     if options["check_evidence"]:
         return _check_evidence(_rules(what))
-    _require_psutil()
+    require_psutil()
     if options["record"] and (options["quick"] or workload):
         raise RlintError(
             "`--record` keeps what a whole run over rules has measured: not --quick, no --workload"
@@ -113,7 +113,8 @@ def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) 
         return _verify(experiments, asked, options)
 
 
-def _require_psutil() -> None:
+def require_psutil() -> None:
+    """Raise RlintError where what running code needs is not installed."""
     from importlib.util import find_spec
 
     if find_spec("psutil") is None:

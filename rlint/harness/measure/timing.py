@@ -80,12 +80,22 @@ def measure(
         case = Case(seed, size, device)
         order = ORDERS[number % len(ORDERS)]
         points[size] = {name: ArmAtSize(loaded[name], workload, case) for name in order}
-        _make_ready(points[size], budget / len(sizes))
     settle_memory()
     try:
-        yield from _rounds(points, budget, started, round)
+        yield from measure_arms(points, budget, round, started)
     finally:
         gc.unfreeze()
+
+
+def measure_arms(
+    points: Mapping[int, Mapping[str, ArmAtSize]], budget: float, process: int, started: float | None = None
+) -> Iterator[Round]:
+    """Warm up and time arms that are loaded, at each of their sizes, for about `budget` seconds."""
+    started = time.perf_counter() if started is None else started
+    for arms in points.values():
+        _make_ready(arms, budget / len(points))
+    settle_memory()
+    yield from _rounds(points, budget, started, process)
 
 
 def _make_ready(arms: Mapping[str, ArmAtSize], share: float) -> None:

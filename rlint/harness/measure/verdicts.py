@@ -108,7 +108,7 @@ def _timed(claim: str, size: int, point: Resampled, claimed: bool, samples: int)
         point.median(_AFTER),
         "s",
         ratio,
-        _of_ratio(ratio, control),
+        verdict_of_ratio(ratio, control),
         claimed,
         control=control,
         samples=samples,
@@ -121,7 +121,7 @@ def floor_of(control: Ratio | None) -> float:
     return min(_LARGEST_FLOOR, max(SMALLEST, shown))
 
 
-def _of_ratio(ratio: Ratio, control: Ratio) -> Verdict:
+def verdict_of_ratio(ratio: Ratio, control: Ratio) -> Verdict:
     """Return a change only where the whole interval lies beyond the floor and outside the control's interval.
 
     What the instrument may make of no change at all is no gain, however certain it looks.

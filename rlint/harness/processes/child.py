@@ -19,6 +19,7 @@ from rlint.harness.processes.job import (
     TIMING,
     BenchJob,
     Declared,
+    Job,
     Message,
 )
 from rlint.harness.program import BEFORE, MissingPackageError, Subject, WorkloadError, load
@@ -28,7 +29,7 @@ from rlint.harness.workload import Workload
 def main() -> None:
     """Read a job from standard input, and write messages to standard output until it is done."""
     given, channel = _take_streams()
-    job: BenchJob = pickle.load(given)  # noqa: S301 - from the process that started this one
+    job: Job = pickle.load(given)  # noqa: S301 - from the process that started this one
     _end_with_parent(given)
     sys.dont_write_bytecode = True  # the folders of the program are left as they are
 
@@ -36,7 +37,10 @@ def main() -> None:
         pickle.dump(message, channel)
         channel.flush()
 
-    _work(job, send)
+    if isinstance(job, BenchJob):
+        _work(job, send)
+    else:
+        job.work(send)
     send(None)
     # Threads and handlers that the program has left behind are not waited for.
     os._exit(0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from rlint.harness.program import Subject
 from rlint.harness.workload import Workload, claims_on
@@ -33,6 +34,13 @@ class BenchJob:
     """The how-manieth process of the phase this is."""
     quick: bool = False
     """Measure the typical size alone, and count once what is counted."""
+
+
+class Job(Protocol):
+    """Work for a process of its own that brings its code along."""
+
+    def work(self, send: Callable[[Message], None]) -> None:
+        """Do it, and tell what comes of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""`rlint prove`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rlint.cli.enabled_plugins import configuration
+
+_FORMATS = ("table", "json", "markdown", "html")
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_PATH = "Look for fixes here (may be given again; default: the working folder)."
+_KEEP = "Keep at most so much of what is recorded, in a temporary folder (default: 512MB)."
+_SECONDS = "End the run after so many seconds, as Ctrl-C would; what was recorded is replayed."
+_WHOLE = "Run the command itself N times before and after the fixes, in alternation."
+_PROFILE = "Compare what was measured with what this profile of a run makes expect."
+
+
+@click.command(
+    "prove",
+    short_help="Prove fixes on your own run.",
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+)
+@click.option("--path", "paths", multiple=True, metavar="PATH", help=_PATH)
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help=_SECONDS)
+@click.option("--keep", metavar="SIZE", default="512MB", help=_KEEP)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0.1),
+    default=4.0,
+    show_default=True,
+    metavar="S",
+    help="Time each fix for so many seconds.",
+)
+@click.option("--whole-run", type=click.IntRange(min=1), metavar="N", help=_WHOLE)
+@click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help=_PROFILE)
+@click.option("--select", multiple=True, metavar="RULES", help="Prove the fixes of these rules only.")
+@click.option(
+    "--proof", type=_FILE, default=Path("rlint.proof"), show_default=True, help="Where the proof goes."
+)
+@click.option(
+    "--output-format", type=click.Choice(_FORMATS), default="table", help="How results are printed."
+)
+@click.option("-o", "--output-file", type=_FILE, help="Write the report there.")
+@click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@configuration
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
+def command(program: tuple[str, ...], **options: Any) -> None:
+    """Record calls of your run, replay them before and after each fix: the same results? faster? by how much?
+
+    `rlint prove -- python train.py --steps 2000` runs the command once, with recorders in the functions that
+    fixes would change. This command runs the code that it is given.
+
+    Exits with 0 if every fix that could be replayed keeps what the run computes, 1 if one does not, 2 if
+    nothing could be proven.
+    """
+    from rlint.cli.prove_run import run
+
+    words = program[1:] if program[0] == "--" else program
+    if not words:
+        raise click.UsageError("there is no command to run: `rlint prove -- python train.py`")
+    click.get_current_context().exit(run(words, options))

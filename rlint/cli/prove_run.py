@@ -1,0 +1,90 @@
+"""`rlint prove`: from options to a proof, and from a proof to a report."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlint.prove.proof import Proof
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+
+
+def run(command: Sequence[str], options: dict[str, Any]) -> int:
+    """Prove the fixes of a program by a command; return the exit status."""
+    from rlint.cli.commands.verify_command import require_psutil
+    from rlint.cli.working import working
+    from rlint.engine.api import Fixer
+    from rlint.engine.cache.store import own_key
+    from rlint.prove import proof as proofs
+    from rlint.prove.proving import ProveOptions, prove
+    from rlint.prove.recording_run import RecordingLimits
+
+    require_psutil()
+    work = _work(options)
+    targets = work.targets()
+    if not targets:
+        raise RlintError("no Python files found under the given paths")
+    with working("looking for fixes", quiet=options["quiet"]):
+        fixer = Fixer(targets, jobs=work.settings.jobs, confidence=work.settings.confidence)
+    limits = RecordingLimits(options["seconds"], bytes_of(options["keep"]))
+    asked = ProveOptions(limits, budget=options["budget"])
+
+    def tell(what: str) -> None:
+        if not options["quiet"]:
+            click.echo(f"rlint: {what}", err=True)
+
+    found = prove(fixer, command, asked, tell)
+    if options["proof"] is not None:
+        proofs.write(found, options["proof"], own_key())
+    _report(found, options)
+    return _status(found)
+
+
+def _status(found: Proof) -> int:
+    from rlint.prove.proof import DIFFERENT, PROVEN
+
+    verdicts = [one.verdict for one in found.fixes]
+    if not any(verdict in PROVEN for verdict in verdicts):
+        return 2
+    return 1 if DIFFERENT in verdicts else 0
+
+
+def _work(options: dict[str, Any]) -> Any:
+    from rlint.cli.request import Request
+    from rlint.cli.targets import find_work
+
+    overrides: dict[str, Any] = {}
+    if options["select"]:
+        overrides["select"] = [one for each in options["select"] for one in each.split(",")]
+    paths = options["paths"] or (".",)
+    work = find_work(Request(paths, overrides, config=options["config"], isolated=options["isolated"]))
+    if work.problems:
+        raise RlintError("\n".join(str(problem) for problem in work.problems))
+    return work
+
+
+def bytes_of(text: str) -> int:
+    """A size as people write it: `512MB`, `2G`."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if found is None:
+        raise RlintError(f"`--keep {text}` is no size; write `512MB` or `2GB`")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def _report(found: Proof, options: dict[str, Any]) -> None:
+    from rlint.cli.console import Console, terminal_width
+    from rlint.cli.request import Request
+    from rlint.prove import report
+
+    request = Request((), {}, output_file=options["output_file"], color=options["color"])
+    width = None if request.output_file else terminal_width()
+    text = report.render(found, options["output_format"], color=request.colored, width=width)
+    Console(request).report(text)

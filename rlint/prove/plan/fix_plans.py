@@ -1,0 +1,171 @@
+"""What each fix makes of the program, and by which regions it can be proven."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rlint.engine.api import Fixer
+from rlint.findings import Finding
+from rlint.prove.plan.changed_code import Place, changes
+from rlint.prove.plan.regions import Region, candidates
+from rlint.run_data import Changed, FixId, FixReport
+from rlint.source.files import NOTEBOOK
+
+_MOST_CANDIDATES = 4
+
+
+@dataclass(frozen=True)
+class RegionUse:
+    """A region by which a change may be proven, and the number under which it is recorded."""
+
+    number: int
+    region: Region
+
+
+@dataclass(frozen=True)
+class ChangedPlace:
+    """One place that a fix changes, with the regions around it, the best first."""
+
+    path: str
+    uses: tuple[RegionUse, ...]
+
+
+@dataclass
+class FixPlan:
+    """A fix, or several together: the texts that they make, and what they change."""
+
+    ids: tuple[FixId, ...]
+    findings: tuple[Finding, ...]
+    texts: dict[str, str] = field(default_factory=dict)
+    """Of changed files, by absolute path."""
+    places: list[ChangedPlace] = field(default_factory=list)
+    problem: str = ""
+    """Why it cannot be proven, whatever is recorded."""
+
+
+@dataclass
+class ProofPlan:
+    """All fixes of a program, and what is recorded for them."""
+
+    single: list[FixPlan]
+    together: FixPlan
+    report: FixReport
+    before: dict[str, str]
+    """The texts of changed files as they are, by absolute path."""
+    digests: dict[str, str]
+    """Of their bytes."""
+    regions: dict[int, dict[str, Any]]
+    """What recorders are told of each region, by number."""
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        """What recorders are told, by file."""
+        found: dict[str, dict[str, Any]] = {}
+        for region in self.regions.values():
+            path = os.path.realpath(region["path"])
+            file = found.setdefault(path, {"digest": self.digests[region["path"]], "regions": []})
+            file["regions"].append(region)
+        return found
+
+
+def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> ProofPlan:
+    """Find out what each fix changes, safe and unsafe ones alike, each alone and all together."""
+    report = fixer.fix(unsafe=True)
+    before = {_path(each): each.source.text for each in report.changed}
+    digests = {_path(each): hashlib.sha256(each.source.raw).hexdigest() for each in report.changed}
+    numbers = _Numbers()
+    together = FixPlan(report.ids, report.applied)
+    _complete(together, report.changed, before, numbers)
+    single = []
+    for number, (name, finding) in enumerate(zip(report.ids, report.applied, strict=True)):
+        tell(f"{number + 1} of {len(report.ids)} fixes")
+        alone = fixer.fix(unsafe=True, allowed=frozenset({name}).__contains__)
+        plan = FixPlan((name,), (finding,))
+        if name in alone.ids:
+            _complete(plan, alone.changed, before, numbers)
+        else:
+            plan.problem = "it needs other fixes to go before it; it is in what is proven together"
+        single.append(plan)
+    return ProofPlan(single, together, report, before, digests, numbers.told(before))
+
+
+def _path(changed: Changed) -> str:
+    return os.path.abspath(changed.source.path)
+
+
+def _complete(
+    plan: FixPlan, changed: Iterable[Changed], before: Mapping[str, str], numbers: _Numbers
+) -> None:
+    """Add what a fix makes of files, and the regions that this is in."""
+    for each in changed:
+        path = _path(each)
+        plan.texts[path] = each.text
+        if path.endswith(NOTEBOOK):
+            plan.problem = "it is in a notebook, which is not run as a file"
+            continue
+        try:
+            ours, theirs = ast.parse(before[path]), ast.parse(each.text)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            plan.problem = f"this Python does not read {path}: {error}"
+            continue
+        for change in changes(ours, theirs):
+            if change.support:
+                continue
+            regions = candidates(change, ours, theirs)
+            usable = [one for one in regions if not one.refusal][:_MOST_CANDIDATES]
+            if usable:
+                plan.places.append(ChangedPlace(path, numbers.given(path, usable)))
+            elif regions:
+                plan.problem = plan.problem or regions[0].refusal
+            else:
+                plan.problem = plan.problem or "it changes code that runs only when its module is loaded"
+    if not plan.places and not plan.problem:
+        plan.problem = "it changes code that runs only when its module is loaded"
+
+
+class _Numbers:
+    """Numbers of regions: statements that several fixes are proven by are recorded once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, Place], int] = {}
+        self._names: dict[int, set[str]] = {}
+        self._live: dict[int, set[str]] = {}
+        self._better: dict[int, set[int] | None] = {}
+        self._regions: dict[int, tuple[str, Region]] = {}
+
+    def given(self, path: str, regions: Sequence[Region]) -> tuple[RegionUse, ...]:
+        """The numbers of regions of one change, the best first."""
+        uses: list[RegionUse] = []
+        for region in regions:
+            number = self._known.setdefault((path, region.before), len(self._known))
+            self._regions.setdefault(number, (path, region))
+            self._names.setdefault(number, set()).update(region.names)
+            self._live.setdefault(number, set()).update(region.live)
+            better = {use.number for use in uses}
+            known = self._better.get(number, better)
+            self._better[number] = better & known if known is not None else set()
+            uses.append(RegionUse(number, region))
+        return tuple(uses)
+
+    def told(self, texts: Mapping[str, str]) -> dict[int, dict[str, Any]]:
+        """What recorders are told of the regions."""
+        files = sorted(texts)
+        return {
+            number: {
+                "id": number,
+                "path": path,
+                "files": files,
+                "steps": [list(step) for step in region.before.steps],
+                "block": region.before.block,
+                "start": region.before.start,
+                "stop": region.before.stop,
+                "names": sorted(self._names[number]),
+                "live": sorted(self._live[number]),
+                "unless": sorted(self._better[number] or ()),
+            }
+            for number, (path, region) in self._regions.items()
+        }

@@ -1,0 +1,199 @@
+"""The code around a change that is recorded and replayed: a whole function, or some statements of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rlint.prove.plan.changed_code import FUNCTIONS, Change, Level, Place, node_at
+from rlint.prove.plan.liveness import Step, live_after, loads, stores
+
+_MOST_FOLLOWING = 12
+"""Statements that a region takes in until nothing reads what the fix may have left otherwise."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Statements to record and replay, in the text before and after a fix."""
+
+    before: Place
+    after: Place
+    scope: tuple[Step, ...]
+    """Leads to the function that they stand in; empty in code of the module."""
+    whole: bool
+    """They are all of a function."""
+    closed: bool
+    """Nothing that the fix may leave otherwise is read after them."""
+    names: tuple[str, ...]
+    """All names in them, of which those that are bound are recorded."""
+    live: tuple[str, ...]
+    """Names that they bind and that are read after them."""
+    where: str
+    """For a person: `Agent.act`."""
+    lines: tuple[int, int] = (0, 0)
+    refusal: str = ""
+    """Why they cannot be replayed."""
+
+
+def candidates(change: Change, before: ast.Module, after: ast.Module) -> list[Region]:
+    """Return the regions that a change can be proven by, the best first: the function, then less and less of
+    what is around the changed statements.
+    """
+    functions: list[Region] = []
+    parts: list[Region] = []
+    for level in change.levels:
+        one = _whole(level, before, after)
+        if one is not None and all(each.before != one.before for each in functions):
+            functions.insert(0, one)
+    for level in reversed(change.levels):
+        found = _grown(level, before, after)
+        if found is not None and all(each.before != found.before for each in (*functions, *parts)):
+            parts.append(found)
+    closed = [one for one in parts if one.closed]
+    opened = [one for one in parts if not one.closed]
+    return [*functions, *closed, *opened]
+
+
+def _whole(level: Level, before: ast.Module, after: ast.Module) -> Region | None:
+    """All of the innermost function around a level."""
+    steps = _function_around(before, level.before.steps)
+    other = _function_around(after, level.after.steps)
+    if steps is None or other is None:
+        return None
+    nodes = node_at(before, steps), node_at(after, other)
+    starts = [_first_statement(node) for node in nodes]
+    stops = [len(node.body) for node in nodes]  # type: ignore[attr-defined]
+    if any(start >= stop for start, stop in zip(starts, stops, strict=True)):
+        return None
+    places = [
+        Place(where, "body", start, stop)
+        for where, start, stop in zip((steps, other), starts, stops, strict=True)
+    ]
+    return _region(places, steps, before, after, whole=True, closed=True)
+
+
+def _first_statement(node: ast.AST) -> int:
+    """The place of the first statement after the docstring."""
+    body = node.body  # type: ignore[attr-defined]
+    return int(
+        bool(body)
+        and isinstance(body[0], ast.Expr)
+        and isinstance(body[0].value, ast.Constant)
+        and isinstance(body[0].value.value, str)
+    )
+
+
+def _function_around(tree: ast.Module, steps: Sequence[Step]) -> tuple[Step, ...] | None:
+    """The steps to the innermost function on a way; None where that is code of a module or a class."""
+    for length in range(len(steps), 0, -1):
+        node = node_at(tree, steps[:length])
+        if isinstance(node, FUNCTIONS):
+            return tuple(steps[:length])
+        if isinstance(node, ast.ClassDef):
+            return None
+    return None
+
+
+def _grown(level: Level, before: ast.Module, after: ast.Module) -> Region | None:
+    """The changed statements of a block, with those that follow until nothing reads what they may have left
+    otherwise.
+    """
+    block = getattr(node_at(before, level.before.steps), level.before.block)
+    others = getattr(node_at(after, level.after.steps), level.after.block)
+    if isinstance(node_at(before, level.before.steps), ast.ClassDef):
+        return None
+    if any(
+        isinstance(one, (ast.ClassDef, *FUNCTIONS)) for one in block[level.before.start : level.before.stop]
+    ):
+        return None
+    first, stop, other_stop = level.before.start, level.before.stop, level.after.stop
+    if first == stop and stop < len(block):  # something is only added
+        stop, other_stop = stop + 1, other_stop + 1
+    other_first = level.after.start
+    if first == stop:
+        if first == 0:
+            return None
+        first, other_first = first - 1, other_first - 1
+    changed = stores(block[first:stop]) | stores(others[other_first:other_stop])
+    scope = _function_around(before, level.before.steps) or ()
+    inner = level.before.steps[len(scope) :]
+    closed = False
+    for end in range(stop, min(len(block), stop + _MOST_FOLLOWING) + 1):
+        read = live_after(node_at(before, scope), inner, level.before.block, end)
+        if not scope:
+            read |= _read_by_functions(before)
+        if not read & changed:
+            stop, other_stop, closed = end, other_stop + end - stop, True
+            break
+    places = [
+        Place(level.before.steps, level.before.block, first, stop),
+        Place(level.after.steps, level.after.block, other_first, other_stop),
+    ]
+    return _region(places, scope, before, after, whole=False, closed=closed)
+
+
+def _read_by_functions(tree: ast.Module) -> frozenset[str]:
+    return frozenset().union(*(loads([one]) for one in ast.walk(tree) if isinstance(one, FUNCTIONS)))
+
+
+def _region(
+    places: Sequence[Place],
+    scope: tuple[Step, ...],
+    before: ast.Module,
+    after: ast.Module,
+    *,
+    whole: bool,
+    closed: bool,
+) -> Region:
+    place, other = places
+    ours, theirs = statements(before, place), statements(after, other)
+    names = loads([*ours, *theirs]) | stores([*ours, *theirs])
+    node = node_at(before, scope)
+    inner = place.steps[len(scope) :]
+    read = live_after(node, inner, place.block, place.stop) if not whole else frozenset()
+    if not scope:
+        read |= _read_by_functions(before)
+    live = (stores(ours) | stores(theirs)) & read
+    if whole:
+        arguments = node.args  # type: ignore[attr-defined]
+        names |= {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)}
+    return Region(
+        place,
+        other,
+        scope,
+        whole,
+        closed,
+        tuple(sorted(names)),
+        tuple(sorted(live)),
+        ".".join(_names(before, place.steps)) or "the module",
+        (ours[0].lineno, ours[-1].end_lineno or ours[-1].lineno) if ours else (0, 0),
+        _refusal([*ours, *theirs]),
+    )
+
+
+def statements(tree: ast.Module, place: Place) -> list[ast.stmt]:
+    """Return the statements of a place."""
+    found: list[ast.stmt] = getattr(node_at(tree, place.steps), place.block)[place.start : place.stop]
+    return found
+
+
+def _names(tree: ast.Module, steps: Sequence[Step]) -> Iterator[str]:
+    for length in range(1, len(steps) + 1):
+        node = node_at(tree, steps[:length])
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            yield node.name
+
+
+def _refusal(found: Sequence[ast.stmt]) -> str:
+    pending: list[ast.AST] = list(found)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return "it yields, and what it yields to cannot be recorded"
+        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
+            return "it waits for other coroutines, which cannot be recorded"
+        if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            continue
+        pending.extend(ast.iter_child_nodes(node))
+    return ""

@@ -1,0 +1,364 @@
+"""A whole `rlint prove`: plan, record, replay, judge."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import rlint
+from rlint.engine.api import Fixer
+from rlint.errors import RlintError
+from rlint.evidence.results import BUSY, Ratio
+from rlint.findings import Finding
+from rlint.harness.machine import busy, describe_machine
+from rlint.harness.processes import process
+from rlint.harness.processes.job import Message
+from rlint.harness.processes.start import ForkServers
+from rlint.harness.program import AFTER, BEFORE, Subject
+from rlint.prove import judging
+from rlint.prove.plan.fix_plans import ChangedPlace, FixPlan, ProofPlan, RegionUse, make_plan
+from rlint.prove.proof import (
+    DIFFERENT,
+    FASTER,
+    NO_CHANGE,
+    NO_FIX,
+    NOT_REACHED,
+    NOT_RECORDED,
+    SLOWER,
+    Proof,
+    ProvenFix,
+)
+from rlint.prove.recording_run import RecordedRun, RecordingLimits, RegionCounts, record
+from rlint.prove.replay.replay_job import Replayed, ReplayJob
+from rlint.run_data import FixId
+
+_LONGEST_CALL = 5.0
+"""Seconds of a call beyond which it is not replayed: a whole training would run again and again."""
+_MOST_RECORDS = 8
+_SILENCE = 300.0
+_ORDER = (DIFFERENT, SLOWER, NO_CHANGE, FASTER)
+"""The verdict of several places is the worst of them."""
+
+
+@dataclass(frozen=True)
+class ProveOptions:
+    """What a person may ask for."""
+
+    limits: RecordingLimits = field(default_factory=RecordingLimits)
+    budget: float = 4.0
+    """Seconds for timing one fix."""
+    processes: int = 3
+    memory: int = 8 * 2**30
+
+
+@dataclass
+class Outcome:
+    """What came of one place of a fix."""
+
+    use: RegionUse | None = None
+    counts: RegionCounts = field(default_factory=RegionCounts)
+    replayed: Replayed | None = None
+    reasons: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the run came there."""
+        return self.counts.calls > 0
+
+
+def prove(
+    fixer: Fixer,
+    command: Sequence[str],
+    options: ProveOptions,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Proof:
+    """Record the command, and prove every fix that the fixer has on what was recorded.
+
+    Raises RlintError where there is nothing to prove, or the command cannot be started.
+    """
+    plan = make_plan(fixer, tell)
+    if not plan.single:
+        raise RlintError("there is nothing to prove: no finding has a fix")
+    roots = _roots(plan)
+    with tempfile.TemporaryDirectory(prefix="rlint-prove-") as name:
+        folder = Path(name).resolve()
+        tell("recording")
+        run = record(command, plan.files(), folder, roots, options.limits)
+        _check_run(run, plan)
+        with contextlib.closing(ForkServers()) as servers:
+            return _Proving(plan, run, roots, options, servers, tell).proof()
+
+
+def _roots(plan: ProofPlan) -> tuple[str, ...]:
+    """The folders whose modules are the program's own."""
+    folders = {str(Path(path).parent) for path in plan.before}
+    folders.add(os.getcwd())
+    return tuple(sorted(os.path.realpath(one).rstrip(os.sep) + os.sep for one in folders))
+
+
+def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
+    import sys
+
+    own = {os.path.realpath(sys.executable), sys.executable}
+    others = {one for one in run.executables if one not in own and os.path.realpath(one) not in own}
+    if others:
+        raise RlintError(
+            f"the command runs in {min(others)}, and rlint in {sys.executable}: install rlint where the"
+            " command runs (`pip install 'rlint[verify]'`)"
+        )
+    for each in plan.report.changed:
+        try:
+            same = each.source.path.read_bytes() == each.source.raw
+        except OSError:
+            same = False
+        if not same:
+            what = f"{each.source.name} changed while it was proven"
+            raise RlintError(f"{what}; run `rlint prove` again when nothing edits it")
+
+
+class _Proving:
+    def __init__(
+        self,
+        plan: ProofPlan,
+        run: RecordedRun,
+        roots: tuple[str, ...],
+        options: ProveOptions,
+        servers: ForkServers,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._plan, self._run, self._roots, self._options = plan, run, roots, options
+        self._servers, self._tell = servers, tell
+        self._clock = judging.PROCESSOR if busy() > BUSY else judging.WALL
+
+    def proof(self) -> Proof:
+        fixes = []
+        for number, plan in enumerate(self._plan.single, start=1):
+            finding = plan.findings[0]
+            place = f"{finding.code} at {finding.path}:{finding.start.line}"
+            self._tell(f"replaying {place} ({number} of {len(self._plan.single)})")
+            fixes.append(self._proven(plan, plan.ids[0], finding))
+        together = None
+        if len(fixes) > 1:
+            self._tell("replaying all fixes together")
+            together = self._together(self._plan.together)
+        names = {
+            each.source.name: self._plan.digests[os.path.abspath(each.source.path)]
+            for each in self._plan.report.changed
+        }
+        return Proof(
+            self._run.command,
+            datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            rlint.__version__,
+            dataclasses.asdict(describe_machine("")),
+            self._run.status,
+            self._run.stopped,
+            self._run.seconds,
+            self._run.overhead,
+            tuple(fixes),
+            together,
+            tuple(map(_without_fix, self._left())),
+            names,
+        )
+
+    def _left(self) -> list[Finding]:
+        return list(self._plan.report.report.findings)
+
+    # --- one fix ---
+
+    def _proven(self, plan: FixPlan, name: FixId, finding: Finding) -> ProvenFix:
+        assert finding.fix is not None
+        known = ProvenFix(
+            finding.code,
+            finding.path,
+            name.line,
+            name.column,
+            finding.message,
+            NOT_RECORDED,
+            safety=finding.fix.safety.value,
+            title=finding.fix.title,
+            ordinal=name.ordinal,
+            impact=str(finding.impact.level) if finding.impact else "",
+        )
+        if plan.problem and not plan.places:
+            return dataclasses.replace(known, reason=plan.problem)
+        outcomes = [self._place(plan, place) for place in plan.places]
+        return self._judged(known, outcomes)
+
+    def _together(self, plan: FixPlan) -> ProvenFix:
+        known = ProvenFix("", "", 0, 0, "all fixes together", NOT_RECORDED)
+        outcomes = [self._place(plan, place) for place in plan.places]
+        reached = [one for one in outcomes if one.reached]
+        return self._judged(known, [one for one in reached if one.replayed] or outcomes)
+
+    def _judged(self, known: ProvenFix, outcomes: Sequence[Outcome]) -> ProvenFix:
+        reached = [one for one in outcomes if one.reached]
+        calls = max((one.counts.calls for one in outcomes), default=0)
+        if not reached:
+            return dataclasses.replace(
+                known, verdict=NOT_REACHED, reason="the run did not come to the code that it changes"
+            )
+        verdicts: list[str] = []
+        found = []
+        for one in reached:
+            times = judging.times(one.replayed.rounds, self._clock) if one.replayed else None
+            verdict = judging.verdict_of(one.replayed, times) if one.replayed else ""
+            verdicts.append(verdict)
+            found.append((one, times))
+        reasons = list(dict.fromkeys(reason for one in reached for reason in one.reasons))
+        wheres = dict.fromkeys(one.use.region.where for one in reached if one.use)
+        base = dataclasses.replace(
+            known,
+            where=", ".join(wheres),
+            calls=calls,
+            cases=sum(one.replayed.cases for one in reached if one.replayed),
+            sequences=sum(one.replayed.sequences for one in reached if one.replayed),
+            notes=tuple(
+                dict.fromkeys(note for one in reached if one.replayed for note in one.replayed.notes)
+            ),
+            differences=tuple(
+                {name: str(value) for name, value in dataclasses.asdict(each).items()}
+                for one in reached
+                if one.replayed
+                for each in one.replayed.differences
+            ),
+            share=min(1.0, sum(self._share(one) for one in reached)),
+        )
+        if DIFFERENT not in verdicts and "" in verdicts:
+            return dataclasses.replace(base, reason="; ".join(reasons) or "nothing could be replayed")
+        worst = next((one for one in _ORDER if one in verdicts), "")
+        if len(verdicts) > 1 and worst == NO_CHANGE and FASTER in verdicts:
+            worst = FASTER
+        timed = [(one, times) for one, times in found if times is not None]
+        base = dataclasses.replace(base, verdict=worst, reason="; ".join(reasons))
+        if not timed:
+            return base
+        return self._with_times(base, timed)
+
+    def _with_times(self, base: ProvenFix, timed: Sequence[tuple[Outcome, Any]]) -> ProvenFix:
+        """Add times, of several places weighted by what the run spends there."""
+        shares = [max(self._share(one), 1e-9) for one, _ in timed]
+        pairs = [judging.ratios(times) for _, times in timed]
+        before, after = (
+            sum(judging.medians(times)[index] * one.counts.calls for one, times in timed)
+            / max(1, sum(one.counts.calls for one, _ in timed))
+            for index in (0, 1)
+        )
+        return dataclasses.replace(
+            base,
+            ratio=_weighted([ratio for ratio, _ in pairs], shares),
+            control=_weighted([control for _, control in pairs], shares),
+            before=before,
+            after=after,
+        )
+
+    def _share(self, one: Outcome) -> float:
+        """The part of the run that a place takes."""
+        took = max(self._run.seconds - self._run.spent, 1e-6)
+        return min(1.0, one.counts.seconds / took)
+
+    # --- one place ---
+
+    def _place(self, plan: FixPlan, place: ChangedPlace) -> Outcome:
+        """Prove a fix at one place, by the best region of which enough was recorded."""
+        outcome = Outcome()
+        for use in place.uses:
+            counts = self._run.regions.get(use.number)
+            if counts is None or not counts.calls:
+                continue
+            if not outcome.reached:
+                outcome.counts = counts
+            if counts.longest > _LONGEST_CALL:
+                outcome.reasons[f"one call of {use.region.where} takes {counts.longest:.0f} s"] = None
+                continue
+            if not counts.records:
+                outcome.reasons |= dict.fromkeys(counts.failures)
+                continue
+            replayed = self._replayed(plan, place.path, use, counts, outcome)
+            if replayed is None:
+                continue
+            outcome.reasons |= dict.fromkeys(replayed.left_out)
+            if replayed.cases:
+                outcome.use, outcome.counts, outcome.replayed = use, counts, replayed
+                if not replayed.differences or use.region.closed:
+                    outcome.reasons.clear()
+                    return outcome
+        return outcome
+
+    def _replayed(
+        self, plan: FixPlan, path: str, use: RegionUse, counts: RegionCounts, outcome: Outcome
+    ) -> Replayed | None:
+        records = counts.records[:_MOST_RECORDS]
+        processes = self._options.processes
+        found: Replayed | None = None
+        for number in range(processes):
+            job = ReplayJob(
+                use.region,
+                path,
+                self._roots,
+                self._plan.before,
+                {**self._plan.before, **plan.texts},
+                tuple(records),
+                self._run.key,
+                budget=self._options.budget / processes,
+                decorators=True,
+                round=number,
+                only=None if found is None else found.good,
+            )
+            given = self._run_job(job, outcome)
+            if given is None:
+                return found
+            if found is None:
+                found = given
+                if not found.rounds:
+                    return found
+            else:
+                found.rounds += given.rounds
+        return found
+
+    def _run_job(self, job: ReplayJob, outcome: Outcome) -> Replayed | None:
+        results: list[Replayed] = []
+
+        def take(message: Message) -> None:
+            if message.kind == "result":
+                results.append(message.data)
+            elif message.kind == "failed":
+                outcome.reasons[message.data] = None
+
+        texts = {BEFORE: {"": "import torch\n"}, AFTER: {}}
+        start = self._servers.start_for(Subject("", "", (), "", texts), "cpu")
+        limits = process.ProcessLimits(_SILENCE, self._options.memory)
+        try:
+            process.run(job, limits, take, threads=1, hash_seed=0, start=start)
+        except process.EndedError as error:
+            outcome.reasons[f"replaying it {error}"] = None
+        return results[0] if results else None
+
+
+def _weighted(found: Sequence[Ratio], shares: Sequence[float]) -> Ratio:
+    """Put ratios of several places together by the time that is spent there."""
+    whole = sum(shares)
+    values = []
+    for name in ("value", "low", "high"):
+        after = sum(share / getattr(ratio, name) for ratio, share in zip(found, shares, strict=True))
+        values.append(whole / after)
+    return Ratio(*values)
+
+
+def _without_fix(finding: Finding) -> ProvenFix:
+    return ProvenFix(
+        finding.code,
+        finding.path,
+        finding.start.line,
+        finding.start.column,
+        finding.message,
+        NO_FIX,
+        reason=finding.no_fix or "",
+        impact=str(finding.impact.level) if finding.impact else "",
+    )

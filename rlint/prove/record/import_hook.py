@@ -1,0 +1,178 @@
+"""Load the program's files with hooks in them: as modules, as the script, and in child processes."""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import hashlib
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from rlint.prove.record.instrumented_code import HOOKS, instrumented
+
+ENVIRONMENT = "RLINT_PROVE"
+"""Names the file that says what is recorded, for the program and all that it starts."""
+
+
+class _Files:
+    """The files that are recorded, and their recorders."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.files: dict[str, dict[str, Any]] = config["files"]
+        self._config = config
+        self._session: Any = None
+
+    def wants(self, path: Any) -> bool:
+        """Whether regions of a file are recorded."""
+        return isinstance(path, str) and os.path.realpath(path) in self.files
+
+    def code(self, path: str) -> types.CodeType | None:
+        """The code of a file with its hooks; None where it is another text by now."""
+        file = self.files[os.path.realpath(path)]
+        with open(path, "rb") as opened:
+            text = opened.read()
+        if hashlib.sha256(text).hexdigest() != file["digest"]:
+            return None
+        from rlint.prove.record.recorder import Session
+
+        if self._session is None:
+            self._session = Session(self._config)
+            atexit.register(self._session.flush, now=True)
+            setattr(builtins, HOOKS, {})
+        for region in file["regions"]:
+            getattr(builtins, HOOKS)[region["id"]] = self._session.recorder(region)
+        code = instrumented(text, path, file["regions"])
+        self._session.program.codes[path] = code
+        self._session.flush(now=True)
+        return code
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, files: _Files) -> None:
+        super().__init__(name, path)
+        self._files = files
+
+    def get_code(self, fullname: str) -> types.CodeType | None:
+        return self._files.code(self.path) or super().get_code(fullname)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds what others find, and loads the program's files in its own way."""
+
+    def __init__(self, files: _Files) -> None:
+        self._files = files
+        self._busy: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname in self._busy:
+            return None
+        self._busy.add(fullname)
+        try:
+            for finder in list(sys.meta_path):
+                if finder is self or not hasattr(finder, "find_spec"):
+                    continue
+                found = finder.find_spec(fullname, path, target)
+                if found is None:
+                    continue
+                if self._files.wants(found.origin) and type(found.loader).__name__ == "SourceFileLoader":
+                    assert found.origin is not None
+                    found.loader = _Loader(fullname, found.origin, self._files)
+                return found
+        finally:
+            self._busy.discard(fullname)
+        return None
+
+
+def install() -> None:
+    """Install the hooks in this process, which is just starting."""
+    path = os.environ[ENVIRONMENT]
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    files = _Files(config)
+    sys.meta_path.insert(0, _Finder(files))
+    _hook_spawned_main(files)
+    _take_over_script(files, config)
+
+
+def _hook_spawned_main(files: _Files) -> None:
+    """A process that `multiprocessing` spawns runs the script of its parent by `runpy`."""
+    import runpy
+
+    known: Any = runpy._get_code_from_file  # type: ignore[attr-defined]
+
+    def code_from_file(*given: Any) -> Any:
+        path = given[-1]
+        found = files.code(path) if files.wants(path) else None
+        if found is None:
+            return known(*given)
+        code = known(*given)
+        return (found, *code[1:]) if isinstance(code, tuple) else found
+
+    runpy._get_code_from_file = code_from_file  # type: ignore[attr-defined]
+
+
+def _take_over_script(files: _Files, config: dict[str, Any]) -> None:
+    """Start a script that is recorded by rlint's own program, in this process."""
+    words = list(getattr(sys, "orig_argv", []))
+    place = _script_place(words)
+    if place is None or not files.wants(words[place]):
+        return
+    main = config["main_program"]
+    os.execv(sys.executable, [sys.executable, *words[1:place], main, *words[place:]])  # noqa: S606
+
+
+def _script_place(words: Sequence[str]) -> int | None:
+    """The place of a script among the words that Python was started with."""
+    place = 1
+    while place < len(words):
+        word = words[place]
+        if not word.startswith("-"):
+            return place
+        if word == "--check-hash-based-pycs":
+            place += 2
+            continue
+        if word.startswith("--"):
+            place += 1
+            continue
+        for number, letter in enumerate(word[1:], 2):
+            if letter in "cm":
+                return None
+            if letter in "WX":
+                place += 0 if word[number:] else 1
+                break
+        place += 1
+    return None
+
+
+def run_script(path: str) -> None:
+    """Run a script as Python would, with hooks in it."""
+    finder = next(one for one in sys.meta_path if isinstance(one, _Finder))
+    sys.argv = sys.argv[1:]
+    path = os.path.abspath(path)  # as Python has it
+    if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    module.__dict__["__builtins__"] = builtins
+    sys.modules["__main__"] = module
+    code = finder._files.code(path)
+    if code is None:
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+    del finder
+    try:
+        exec(code, module.__dict__)  # noqa: S102 - to run the program is what the user asked for
+    except Exception as error:  # noqa: BLE001 - shown as Python would
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        sys.excepthook(type(error), error, trace)
+        sys.exit(1)

@@ -1,0 +1,106 @@
+"""Put hooks around regions of a program, in its syntax tree: lines and names stay as they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any
+
+HOOKS = "__rlint_prove__"
+"""The name under which all code finds the recorders of regions."""
+
+
+def instrumented(text: bytes, path: str, regions: Sequence[dict[str, Any]]) -> CodeType:
+    """Compile a file with hooks around its regions.
+
+    Regions are plain data: `id`, `steps` from the file to the statement in whose `block` they are, `start`
+    and `stop`. They lie apart or within one another.
+    """
+    tree = ast.parse(text, path)
+    found = []
+    for region in regions:
+        node: Any = tree
+        for block, place in region["steps"]:
+            node = getattr(node, block)[place]
+        block = getattr(node, region["block"])
+        found.append((region["id"], block, block[region["start"] : region["stop"]]))
+    wrapped: dict[int, ast.stmt] = {}  # by statement, the one that stands for it now
+    for number, block, statements in sorted(found, key=lambda one: _size(one[2])):
+        if statements:
+            _wrap(number, block, statements, wrapped)
+    ast.fix_missing_locations(tree)
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+def _size(statements: Sequence[ast.stmt]) -> int:
+    return sum(1 for one in statements for _ in ast.walk(one))
+
+
+def _wrap(
+    number: int, block: list[ast.stmt], statements: list[ast.stmt], wrapped: dict[int, ast.stmt]
+) -> None:
+    standing = []
+    for one in statements:
+        now = one
+        while id(now) in wrapped:
+            now = wrapped[id(now)]
+        if now not in standing:
+            standing.append(now)
+    places = [index for index, one in enumerate(block) if any(one is each for each in standing)]
+    if not places or places != list(range(places[0], places[0] + len(standing))):
+        return
+    for one in standing:
+        _mark_returns(one, number)
+    first = standing[0]
+    body = [*_hook(number, "begin", "enter", first), *standing]
+    whole = ast.Try(body, [], [], _hook(number, "end", "leave", first))
+    ast.copy_location(whole, first)
+    block[places[0] : places[-1] + 1] = [whole]
+    for one in standing:
+        wrapped[id(one)] = whole
+
+
+def _hook(number: int, ask: str, then: str, place: ast.stmt) -> list[ast.stmt]:
+    text = f"if {HOOKS}[{number}].{ask}(): {HOOKS}[{number}].{then}(locals())"
+    found = ast.parse(text).body
+    for node in ast.walk(found[0]):
+        if hasattr(node, "lineno"):
+            ast.copy_location(node, place)
+    return found
+
+
+def _mark_returns(node: ast.AST, number: int) -> None:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        return
+    if isinstance(node, ast.Return):
+        value = node.value or ast.copy_location(ast.Constant(None), node)
+        target = ast.parse(f"{HOOKS}[{number}].returned", mode="eval").body
+        for each in ast.walk(target):
+            ast.copy_location(each, node)
+        node.value = ast.copy_location(ast.Call(target, [value], []), node)
+        return
+    for child in ast.iter_child_nodes(node):
+        _mark_returns(child, number)
+
+
+def code_path(root: CodeType, wanted: CodeType) -> list[tuple[str, int]] | None:
+    """Return where a code object lies within that of its file, as names and their ordinals."""
+    if root is wanted:
+        return []
+    seen: dict[str, int] = {}
+    for one in root.co_consts:
+        if isinstance(one, CodeType):
+            ordinal = seen[one.co_name] = seen.get(one.co_name, -1) + 1
+            below = code_path(one, wanted)
+            if below is not None:
+                return [(one.co_name, ordinal), *below]
+    return None
+
+
+def code_at(root: CodeType, path: Sequence[tuple[str, int]]) -> CodeType:
+    """Return the code object at a path. Raises LookupError."""
+    for name, ordinal in path:
+        inner = [one for one in root.co_consts if isinstance(one, CodeType) and one.co_name == name]
+        root = inner[ordinal]
+    return root

@@ -1,0 +1,496 @@
+"""Recorders of regions: which calls are recorded, within which budget, and into which files.
+
+Whatever goes wrong here must not be noticed by the program: a record that fails is counted with its reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import random
+import sys
+import threading
+import time
+from typing import Any
+
+from rlint.prove.record import restored_objects as restored
+from rlint.prove.record.capture import (
+    Answers,
+    Capture,
+    Program,
+    TooLargeError,
+    UncopyableError,
+    held_by,
+    stand_in_for,
+)
+
+MAGIC = b"rlint record 1\n"
+_FIRST, _RESERVOIR = 3, 5
+"""Calls that are recorded at the beginning, and further ones that are spread over the run."""
+_MOST_FAILURES = 3
+_LEAST_BUDGET, _SHARE = 1.0, 0.12
+"""Seconds that recording may take in any case, and the part of the run that it may take beyond."""
+_FLUSH = 0.5
+_MOST_STAND_INS = 6
+_OUTCOME_LIMIT = 16 * 2**20
+_DEEPEST = 20
+_clock = time.perf_counter
+
+
+class Session:
+    """All recorders of a process, and what they share."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.config = config
+        self.folder: str = config["folder"]
+        self.key = bytes.fromhex(config["key"])
+        self.limit: int = config["record_limit"]
+        self.keep: int = config["keep"]
+        self.program = Program(tuple(config["roots"]))
+        self.started = _clock()
+        self.spent = 0.0
+        self.written = 0
+        self.recorders: dict[int, Recorder] = {}
+        self.busy = False
+        self.pid = os.getpid()
+        self._flushed = 0.0
+        self.lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
+
+    def recorder(self, region: dict[str, Any]) -> Recorder:
+        """The recorder of a region, made when its file is loaded."""
+        return self.recorders.setdefault(region["id"], Recorder(self, region))
+
+    def _after_fork(self) -> None:
+        self.pid = os.getpid()
+        self.started, self.spent, self.busy = _clock(), 0.0, False
+        self.lock = threading.Lock()
+        for one in self.recorders.values():
+            one.after_fork()
+
+    def affordable(self) -> bool:
+        """Whether another record is within the budget of time and of memory."""
+        elapsed = _clock() - self.started
+        return self.spent < _LEAST_BUDGET + _SHARE * elapsed and self.written < self.keep
+
+    def flush(self, *, now: bool = False) -> None:
+        """Write what was counted, so that a process that is killed has told it."""
+        if not now and _clock() - self._flushed < _FLUSH:
+            return
+        self._flushed = _clock()
+        state = {
+            "pid": self.pid,
+            "seconds": _clock() - self.started,
+            "spent": self.spent,
+            "executable": sys.executable,
+            "regions": {str(number): one.counted() for number, one in self.recorders.items() if one.calls},
+        }
+        path = os.path.join(self.folder, f"stats-{self.pid}.json")
+        try:
+            with open(f"{path}.part", "w", encoding="utf-8") as file:
+                json.dump(state, file)
+            os.replace(f"{path}.part", path)
+        except OSError:
+            pass
+
+
+class Recorder:
+    """Records some of the calls of one region, and counts all."""
+
+    def __init__(self, session: Session, region: dict[str, Any]) -> None:
+        self._session, self._region = session, region
+        self._others: list[int] = region["unless"]
+        self.calls = 0
+        self.seconds = 0.0
+        self.longest = 0.0
+        self.records = 0
+        self.failures: dict[str, int] = {}
+        self.failed = 0
+        self._random = random.Random(region["id"])  # noqa: S311 - the program's own streams stay as they are
+        self._next = 1
+        self._stacks: dict[int, list[_Call]] = {}
+
+    def after_fork(self) -> None:
+        """Begin anew in a child process."""
+        self.calls, self.seconds, self.longest, self.records, self.failed = 0, 0.0, 0.0, 0, 0
+        self.failures, self._next = {}, 1
+        self._stacks = {}
+
+    def counted(self) -> dict[str, Any]:
+        """What was seen, as plain data."""
+        running = [call for stack in self._stacks.values() for call in stack]
+        return {
+            "calls": self.calls,
+            "seconds": self.seconds,
+            "longest": self.longest,
+            "records": self.records,
+            "failures": self.failures,
+            "running": max((_clock() - call.started for call in running), default=0.0),
+        }
+
+    # --- what the program calls ---
+
+    def begin(self) -> bool:
+        """Count a call, and say whether it is to be recorded."""
+        self.calls += 1
+        call = _Call(_clock(), self._session.spent, sys.exc_info()[1])
+        self._stacks.setdefault(threading.get_ident(), []).append(call)
+        return self.calls >= self._next and self._wanted()
+
+    def enter(self, names: dict[str, Any]) -> None:
+        """Record the beginning of a call."""
+        session = self._session
+        started = _clock()
+        if not session.lock.acquire(blocking=False):
+            return
+        try:
+            call = self._stacks[threading.get_ident()][-1]
+            session.busy = True
+            self._advance()
+            try:
+                call.record = _Record(session, self._region, names)
+            except Exception as error:  # noqa: BLE001 - the program must not notice
+                self._fail(error)
+            call.depth = len(self._stacks[threading.get_ident()])
+        finally:
+            session.busy = False
+            session.spent += _clock() - started
+            session.lock.release()
+            call.started = _clock()
+            call.spent = session.spent
+
+    def returned(self, value: Any) -> Any:
+        """Note what a call returns."""
+        stack = self._stacks.get(threading.get_ident())
+        if stack and stack[-1].record is not None:
+            stack[-1].result = (value,)
+        return value
+
+    def end(self) -> bool:
+        """Note the end of a call, and say whether there is more to record of it."""
+        stack = self._stacks.get(threading.get_ident())
+        if not stack:
+            return False
+        call = stack[-1]
+        seconds = _clock() - call.started - (self._session.spent - call.spent)
+        if len(stack) == 1:  # a call within itself is part of it
+            self.seconds += max(seconds, 0.0)
+        self.longest = max(self.longest, seconds)
+        call.seconds = seconds
+        if call.record is None:
+            stack.pop()
+            if not self.calls & 63:
+                self._session.flush()
+            return False
+        return True
+
+    def leave(self, names: dict[str, Any]) -> None:
+        """Record the end of a call."""
+        session = self._session
+        call = self._stacks[threading.get_ident()].pop()
+        record = call.record
+        started = _clock()
+        assert record is not None
+        error = sys.exc_info()[1]
+        raised = error if error is not call.error and not call.result else None
+        try:
+            record.close(call.result, names, raised, call.seconds)
+            session.written += record.write(self.calls, self.records)
+            self.records += 1
+        except Exception as error:  # noqa: BLE001 - the program must not notice
+            self._fail(error)
+        finally:
+            session.spent += _clock() - started
+            session.flush()
+
+    # --- which calls ---
+
+    def _wanted(self) -> bool:
+        if self.failed >= _MOST_FAILURES or self._session.busy or not self._session.affordable():
+            return False
+        others = self._session.recorders
+        return not any(
+            number in others and others[number].records >= _FIRST and others[number].longest < 1.0
+            for number in self._others
+        )
+
+    def _advance(self) -> None:
+        """The next call to record: each of the first ones, then calls further and further apart."""
+        taken = self.records + self.failed + 1
+        if taken < _FIRST:
+            self._next = self.calls + 1
+        else:
+            step = max(1, int(self.calls * (0.5 + self._random.random())))
+            self._next = self.calls + step
+
+    def _fail(self, error: Exception) -> None:
+        self.failed += 1
+        if isinstance(error, TooLargeError):
+            reason = f"what it reads is larger than {self._session.limit / 2**20:.0f} MB"
+        elif isinstance(error, UncopyableError):
+            reason = f"it reads {error}, which cannot be copied"
+        else:
+            reason = f"{type(error).__name__}: {error}"[:200]
+        self.failures[reason] = self.failures.get(reason, 0) + 1
+
+
+class _Call:
+    """A call that runs."""
+
+    __slots__ = ("depth", "error", "record", "result", "seconds", "spent", "started")
+
+    def __init__(self, started: float, spent: float, error: BaseException | None) -> None:
+        self.started, self.spent, self.error = started, spent, error
+        self.record: _Record | None = None
+        self.result: tuple[Any, ...] = ()
+        self.depth, self.seconds = 0, 0.0
+
+
+class _Record:
+    """What is written down of one call."""
+
+    def __init__(self, session: Session, region: dict[str, Any], names: dict[str, Any]) -> None:
+        self._session, self._region = session, region
+        self._main = getattr(sys.modules.get("__main__"), "__file__", None)
+        self.streams = restored.streams()
+        self.settings = _settings()
+        held = {name: names[name] for name in region["names"] if name in names}
+        self._held = held
+        self._stand_ins: dict[int, Any] = {}
+        self._globals: dict[str, dict[str, Any]] = {}
+        self._inputs, self.cut = self._captured(held)
+        self._identities = {name: id(value) for name, value in held.items() if hasattr(value, "__dict__")}
+        self._answers = [Answers(number, target) for number, target in enumerate(self._stand_ins.values())]
+        for one in self._answers:
+            one.patch()
+        self._outcome = b""
+        self._raised = ""
+        self.seconds = 0.0
+
+    def _captured(self, held: dict[str, Any]) -> tuple[bytes, int]:
+        """Write down the names and the globals that what they hold may read; with stand-ins where need be."""
+        while True:
+            numbers = {key: number for number, key in enumerate(self._stand_ins)}
+            capture = Capture(self._session.program, self._session.limit, numbers)
+            try:
+                capture.dump(held)
+                capture.dump(_globals(capture, self._session, self._region, self._globals))
+            except UncopyableError as error:
+                if error.culprit is None or len(self._stand_ins) >= _MOST_STAND_INS:
+                    raise
+                self._stand_in_for(error.culprit, held)
+            except TooLargeError:
+                raise
+            except Exception as error:
+                culprit = _culprit([held, self._globals], self._session, numbers)
+                if culprit is None or len(self._stand_ins) >= _MOST_STAND_INS:
+                    raise UncopyableError(f"{error}"[:160]) from error
+                self._stand_in_for(culprit, held)
+            else:
+                return capture.file.getvalue(), capture.cut
+
+    def _stand_in_for(self, culprit: Any, held: dict[str, Any]) -> None:
+        owner = stand_in_for([held, self._globals], culprit, self._session.program, held.get("self"))
+        if id(owner) in self._stand_ins:
+            raise UncopyableError(f"an object of {type(culprit).__qualname__}")
+        self._stand_ins[id(owner)] = owner
+
+    def close(
+        self, result: tuple[Any, ...], names: dict[str, Any], raised: BaseException | None, seconds: float
+    ) -> None:
+        """Write down what came of the call."""
+        for one in self._answers:
+            one.unpatch()
+        self.seconds = seconds
+        numbers = {key: number for number, key in enumerate(self._stand_ins)}
+        if self._answers:
+            capture = Capture(self._session.program, self._session.limit, numbers)
+            capture.dump({one.number: one.answers for one in self._answers})
+            self.answers = capture.file.getvalue()
+        else:
+            self.answers = b""
+        if raised is not None:
+            self._raised = type(raised).__qualname__
+        live = {name: names[name] for name in self._region["live"] if name in names}
+        capture = Capture(self._session.program, _OUTCOME_LIMIT, numbers)
+        try:
+            capture.dump((bool(result), result, live))
+            self._outcome = capture.file.getvalue()
+        except Exception:  # noqa: BLE001 - then it is not compared with the run
+            self._outcome = b""
+
+    def write(self, call: int, number: int) -> int:
+        """Write the record into a file of its own, signed; return its size."""
+        session = self._session
+        main = sys.modules.get("__main__")
+        header = {
+            "region": self._region["id"],
+            "call": call,
+            "pid": session.pid,
+            "seconds": self.seconds,
+            "raised": self._raised,
+            "cut": self.cut,
+            "settings": self.settings,
+            "identities": self._identities,
+            "main": getattr(main, "__file__", None),
+            "argv": sys.argv,
+            "path": sys.path,
+            "cwd": _folder(),
+            "modules": {
+                name: module.__file__
+                for name, module in list(sys.modules.items())
+                if getattr(module, "__file__", None) in self._region["files"]
+            },
+            "parts": [len(self._inputs), len(self.answers), len(self._outcome)],
+        }
+        capture = Capture(session.program, session.limit)
+        capture.dump(self.streams)
+        streams = capture.file.getvalue()
+        text = json.dumps(header).encode("utf-8")
+        body = b"".join(
+            [len(text).to_bytes(8, "big"), text, self._inputs, self.answers, self._outcome, streams]
+        )
+        slot = number if number < _FIRST else _FIRST + (number - _FIRST) % _RESERVOIR
+        if number >= _FIRST + _RESERVOIR:
+            slot = _FIRST + random.Random(call).randrange(_RESERVOIR)  # noqa: S311 - a sample
+        path = os.path.join(session.folder, f"record-{self._region['id']}-{session.pid}-{slot}.rec")
+        signature = hmac.new(session.key, body, hashlib.sha256).digest()
+        with open(f"{path}.part", "wb") as file:
+            file.write(MAGIC + signature + body)
+        os.replace(f"{path}.part", path)
+        return len(body)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def _settings() -> dict[str, Any]:
+    """Settings of the process that the call finds."""
+    found: dict[str, Any] = {}
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "is_grad_enabled"):
+        found = {
+            "grad": torch.is_grad_enabled(),
+            "inference": torch.is_inference_mode_enabled(),
+            "dtype": str(torch.get_default_dtype()).partition(".")[2],
+            "device": str(torch.get_default_device()) if hasattr(torch, "get_default_device") else "cpu",
+            "threads": torch.get_num_threads(),
+            "deterministic": torch.get_deterministic_debug_mode(),
+            "cuda": torch.cuda.is_available() and torch.cuda.is_initialized(),
+        }
+    return found
+
+
+def _culprit(roots: list[Any], session: Session, numbers: dict[int, int]) -> Any:
+    """The first object, from the outside in, that cannot be written down although all that it holds can."""
+    node: Any = roots
+    for _ in range(_DEEPEST):
+        refusing = next(
+            (
+                (child, error)
+                for child in held_by(node)
+                for error in [_refusal(Capture(session.program, session.limit, numbers), child)]
+                if error is not None
+            ),
+            None,
+        )
+        if refusing is None:
+            break
+        node, error = refusing
+        if isinstance(error, UncopyableError):
+            return error.culprit
+    return None if node is roots else node
+
+
+def _refusal(capture: Capture, value: Any) -> Exception | None:
+    """Why a value cannot be written down; None where it can."""
+    try:
+        capture.dump(value)
+    except Exception as error:  # noqa: BLE001 - any object may refuse, in its own words
+        return error
+    return None
+
+
+def _globals(
+    capture: Capture, session: Session, region: dict[str, Any], found: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Values of the program's modules that the code of a region may read, by module and name."""
+    pending: list[tuple[str, Any]] = []
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) == region["path"]:
+            pending.extend((name, one) for one in region["names"])
+    seen: set[tuple[str, str]] = set()
+    code_seen: set[int] = set()
+
+    def take(value: Any, owner: str, depth: int = 0) -> None:
+        code = getattr(value, "__code__", None)
+        if code is not None and hasattr(code, "co_consts"):
+            module = getattr(value, "__module__", owner)
+            if id(code) not in code_seen and module and session.program.owns(module):
+                code_seen.add(id(code))
+                pending.extend((module, name) for name in _names_of(code))
+        elif (
+            isinstance(value, type)
+            and depth < _DEEPEST
+            and id(value) not in code_seen
+            and session.program.owns(value.__module__)
+        ):
+            code_seen.add(id(value))
+            for member in list(vars(value).values()):
+                inner = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+                take(getattr(inner, "__wrapped__", inner), value.__module__, depth + 1)
+            for base in value.__mro__[1:]:
+                take(base, base.__module__, depth + 1)
+        wrapped = getattr(value, "__wrapped__", None)
+        if wrapped is not None and depth < _DEEPEST and not isinstance(value, type):
+            take(wrapped, owner, depth + 1)
+
+    while True:
+        for one in list(capture.met.values()):
+            take(one, one.__module__)
+        if not pending:
+            return found
+        while pending:
+            owner, name = pending.pop()
+            if (owner, name) in seen:
+                continue
+            seen.add((owner, name))
+            values: dict[str, Any] = getattr(sys.modules.get(owner), "__dict__", {})
+            if name not in values or (name.startswith("__") and name.endswith("__")):
+                continue
+            value = values[name]
+            kind = type(value)
+            if kind.__name__ == "module":
+                if session.program.owns(value.__name__):
+                    pending.extend((value.__name__, other) for _, other in list(seen))
+                continue
+            if isinstance(value, type) or kind.__name__ in ("function", "builtin_function_or_method"):
+                take(value, owner)
+                continue
+            take(value, owner)
+            take(kind, owner)
+            found.setdefault(owner, {})[name] = value
+        Capture.dump(_Trial(session.program, capture), found)
+
+
+class _Trial(Capture):
+    """Looks through what is about to be written, for functions and classes of the program."""
+
+    def __init__(self, program: Program, to: Capture) -> None:
+        super().__init__(program, to.file._limit, to._stand_ins)
+        self.met = to.met
+
+
+def _names_of(code: Any) -> set[str]:
+    found = set(code.co_names)
+    for one in code.co_consts:
+        if hasattr(one, "co_names"):
+            found |= _names_of(one)
+    return found

@@ -1,0 +1,198 @@
+"""Run the user's command once, with recorders in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rlint.errors import RlintError
+from rlint.prove.record.import_hook import ENVIRONMENT
+
+_START = '''"""Starts rlint's recorders in each Python that the recorded command starts."""
+
+import os
+import sys
+
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _here]
+if os.environ.get("RLINT_PROVE"):
+    try:
+        import importlib.util
+
+        if importlib.util.find_spec("rlint") is None:
+            sys.path.append({root!r})
+        from rlint.prove.record.import_hook import install
+    except Exception as error:
+        sys.stderr.write("rlint: nothing is recorded in this process: %s\\n" % error)
+    else:
+        install()
+import importlib.machinery
+
+_next = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+if _next is not None and _next.loader is not None:
+    _next.loader.exec_module(sys.modules["sitecustomize"])
+'''
+_ASKED = (signal.SIGINT, signal.SIGTERM)
+_PATIENCE = 8.0
+
+
+@dataclass(frozen=True)
+class RecordingLimits:
+    """What recording may take."""
+
+    seconds: float | None = None
+    """After which the command is ended, as Ctrl-C would."""
+    keep: int = 512 * 2**20
+    """Bytes of records."""
+
+    @property
+    def record(self) -> int:
+        """Bytes of one record."""
+        return max(self.keep // 6, 2**20)
+
+
+@dataclass
+class RegionCounts:
+    """What was seen of a region in all processes."""
+
+    calls: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0
+    failures: dict[str, int] = field(default_factory=dict)
+    records: list[str] = field(default_factory=list)
+
+
+@dataclass
+class RecordedRun:
+    """A run of the command, and what was recorded of it."""
+
+    command: tuple[str, ...]
+    status: int
+    seconds: float
+    stopped: bool
+    """It was ended by a limit, or by the user."""
+    spent: float = 0.0
+    """Seconds that recording took in the process that ran longest."""
+    regions: dict[int, RegionCounts] = field(default_factory=dict)
+    executables: set[str] = field(default_factory=set)
+    key: bytes = b""
+
+    @property
+    def overhead(self) -> float:
+        """By which factor recording made the run longer, as far as it was counted."""
+        calls = sum(one.calls for one in self.regions.values())
+        took = self.spent + calls * _HOOK_COST
+        return self.seconds / max(self.seconds - took, 1e-3)
+
+
+_HOOK_COST = 1e-6
+"""Seconds that the hooks of a call take which is not recorded."""
+
+
+def record(
+    command: Sequence[str],
+    files: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+    roots: Sequence[str],
+    limits: RecordingLimits,
+) -> RecordedRun:
+    """Run a command once, and record what it calls in the regions of some files, into a private folder.
+
+    Raises RlintError where it cannot be started.
+    """
+    key = secrets.token_bytes(32)
+    start = folder / "start"
+    start.mkdir()
+    package = Path(sys.modules["rlint"].__file__ or "").parent
+    (start / "sitecustomize.py").write_text(_START.format(root=str(package.parent)), encoding="utf-8")
+    config = {
+        "folder": str(folder),
+        "key": key.hex(),
+        "files": files,
+        "roots": [root.rstrip(os.sep) + os.sep for root in roots],
+        "keep": limits.keep,
+        "record_limit": limits.record,
+        "main_program": str(package / "prove" / "record" / "script_main.py"),
+    }
+    path = folder / "config.json"
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(config), encoding="utf-8")
+    environment = {**os.environ, ENVIRONMENT: str(path)}
+    known = os.environ.get("PYTHONPATH")
+    environment["PYTHONPATH"] = os.pathsep.join([str(start), *([known] if known else [])])
+    started = time.perf_counter()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        process = subprocess.Popen(list(command), env=environment)  # noqa: S603 - what the user asked for
+    except OSError as error:
+        raise RlintError(f"cannot start `{command[0]}`: {error.strerror or error}") from error
+    status, stopped = _waited(process, limits.seconds)
+    run = RecordedRun(tuple(command), status, time.perf_counter() - started, stopped, key=key)
+    _gather(run, folder)
+    return run
+
+
+def _waited(process: subprocess.Popen[bytes], seconds: float | None) -> tuple[int, bool]:
+    """Wait for the end; after so many seconds, ask the process to end, and then make it."""
+    ended = threading.Event()
+    stopped = threading.Event()
+
+    def end() -> None:
+        stopped.set()
+        for number in _ASKED:
+            if process.poll() is None:
+                process.send_signal(number)
+            if ended.wait(_PATIENCE):
+                return
+        process.kill()
+
+    timer = threading.Timer(seconds or 0, end)
+    timer.daemon = True
+    if seconds is not None:
+        timer.start()
+    before = signal.getsignal(signal.SIGINT)
+
+    def leave(_number: int, _frame: object) -> None:
+        stopped.set()  # the program gets the signal, too
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, leave)
+    try:
+        status = process.wait()
+    finally:
+        ended.set()
+        timer.cancel()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+    return (128 - status if status < 0 else status), stopped.is_set()
+
+
+def _gather(run: RecordedRun, folder: Path) -> None:
+    """Put together what the processes have counted and recorded."""
+    longest = 0.0
+    for path in sorted(folder.glob("stats-*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        run.executables.add(found["executable"])
+        if found["seconds"] > longest:
+            longest, run.spent = found["seconds"], found["spent"]
+        for number, counted in found["regions"].items():
+            counts = run.regions.setdefault(int(number), RegionCounts())
+            counts.calls += counted["calls"]
+            counts.seconds += counted["seconds"] or counted["running"]
+            counts.longest = max(counts.longest, counted["longest"], counted["running"])
+            for reason, count in counted["failures"].items():
+                counts.failures[reason] = counts.failures.get(reason, 0) + count
+    for path in sorted(folder.glob("record-*.rec")):
+        number = int(path.name.split("-")[1])
+        run.regions.setdefault(number, RegionCounts()).records.append(str(path))

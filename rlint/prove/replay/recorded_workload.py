@@ -1,0 +1,160 @@
+"""Drive a region with recorded calls, as the harness drives programs with workloads."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rlint.harness.compare.snapshot import Walker
+from rlint.harness.workload import Case, Workload
+from rlint.prove.record import restored_objects as restored
+from rlint.prove.replay.recorded_arm import RecordedArm
+from rlint.prove.replay.records import CallRecord
+from rlint.prove.replay.region_code import RETURN, RegionCode
+from rlint.prove.replay.transplant import transplant
+
+CALL = "recorded call"
+OTHER = 1_000_000
+"""What the harness adds to a seed for other inputs."""
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What one call is given."""
+
+    record: CallRecord
+    held: dict[str, Any]
+    cut: list[Any]
+    answers: dict[int, Any]
+    log: list[Any] = field(default_factory=list)
+
+
+class RecordedWorkload(Workload):
+    """Calls of a region as they were recorded."""
+
+    claims = ("time",)
+    sizes = (1,)
+
+    def __init__(
+        self, arm: RecordedArm, code: RegionCode, records: Sequence[CallRecord], live: Sequence[str]
+    ) -> None:
+        self._arm, self._code, self._records, self._live = arm, code, records, live
+        self._call: Any = None
+        self._last: Inputs | None = None
+        self.first: tuple[CallRecord, Any] | None = None
+        """The first call that was made, and what it gave."""
+        self.faithful = True
+        """Whether random streams are put where they were in the run, which takes time."""
+        self.decorators = False
+
+    def prepare(self, program: Any, case: Case) -> Inputs:  # noqa: ARG002 - as the harness calls it
+        """Make the names and globals of a recorded call again."""
+        count = len(self._records)
+        other = case.seed >= OTHER
+        record = self._records[(case.seed - OTHER + 1) % count if other else case.seed]
+        restored.CODES.clear()
+        restored.CODES.update(self._arm.codes)
+        held, spaces, answers, cut = record.restore()
+        for name, space in spaces.items():
+            module = sys.modules.get(name)
+            if module is not None:
+                vars(module).update(space)
+        made = Inputs(record, held, cut, answers)
+        if other and self._last is not None:
+            self._same_objects(self._last, made)
+        self._last = made
+        if self._call is None:
+            module = self._arm.module_of(self._path)
+            self._call = self._code.bound_in(module, self.decorators)
+        return made
+
+    @property
+    def _path(self) -> str:
+        return self._code._path
+
+    def _same_objects(self, first: Inputs, later: Inputs) -> None:
+        """Let the objects of an earlier call come to be what they were in a later one, where they are the
+        same in the run: what a fix keeps in them, or by them, is then kept, too.
+        """
+        ours, theirs = first.record.header, later.record.header
+        if ours["pid"] != theirs["pid"]:
+            return
+        for name, number in theirs["identities"].items():
+            if ours["identities"].get(name) == number and type(first.held.get(name)) is type(
+                later.held[name]
+            ):
+                transplant(first.held[name], later.held[name])
+                later.held[name] = first.held[name]
+
+    def run(self, program: Any, inputs: Inputs) -> Any:  # noqa: ARG002 - as the harness calls it
+        """Make the call."""
+        for number, answers in inputs.answers.items():
+            restored.set_answers(number, answers)
+        restored.LOG.clear()
+        held = inputs.held
+        if self.faithful:
+            held = dict(held)
+            restored.set_streams(inputs.record.restore_streams())
+        with _modes(inputs.record.header["settings"]):
+            found = self._call(held)
+        if self.faithful and restored.LOG:
+            inputs.log = list(restored.LOG)
+        if self.first is None:
+            self.first = inputs.record, found
+        return found
+
+    def outcome(self, program: Any, inputs: Inputs, result: Any) -> Mapping[str, Any]:  # noqa: ARG002
+        """What is compared: what the call returns, binds and changes, and what it asked of stand-ins."""
+        found: dict[str, Any] = {"inputs": inputs.held}
+        if result is not None:
+            how, value, names = result
+            found["left by"] = how
+            if how == RETURN:
+                found["result"] = value
+            else:
+                found |= {name: names[name] for name in self._live if name in names}
+        if inputs.cut:
+            found["earlier graph"] = inputs.cut
+        if inputs.log:
+            found["calls"] = inputs.log
+        return found
+
+
+def reproduced(record: CallRecord, result: Any, live: Sequence[str]) -> tuple[Any, Any] | None:
+    """Return what the run and the replay gave, to be compared; None where the run's is not known."""
+    told = record.restore_outcome()
+    if told is None or result is None:
+        return None
+    returned, value, names = told
+    how, now, bound = result
+    if returned != (how == RETURN):
+        return (returned, value), (how == RETURN, now)
+    if returned:
+        return value[0], now
+    return names, {name: bound[name] for name in live if name in bound and name in names}
+
+
+@contextlib.contextmanager
+def _modes(settings: Mapping[str, Any]) -> Any:
+    """Within, gradients are recorded as they were in the run."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not settings:
+        yield
+        return
+    if settings["inference"]:
+        with torch.inference_mode():
+            yield
+        return
+    if torch.is_grad_enabled() == settings["grad"]:
+        yield
+        return
+    with torch.set_grad_enabled(settings["grad"]):
+        yield
+
+
+def walked(value: Any) -> Any:
+    """A copy of a value to compare."""
+    return Walker().walk(value)

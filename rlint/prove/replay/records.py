@@ -1,0 +1,83 @@
+"""Read the files that recorders have written. Nothing is unpickled without the signature of this run."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import json
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rlint.prove.record import restored_objects as restored
+from rlint.prove.record.recorder import MAGIC
+
+_DIGEST = 32
+
+
+class UnsignedError(Exception):
+    """A record was not written by a recorder of this run."""
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """One recorded call. Its parts are pickles that `read` has verified."""
+
+    header: Mapping[str, Any]
+    inputs: bytes
+    answers: bytes
+    outcome: bytes
+    streams: bytes
+
+    @property
+    def seconds(self) -> float:
+        """How long the call took in the run."""
+        return float(self.header["seconds"])
+
+    def restore(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[int, Any], list[Any]]:
+        """Make the names of the call again, the globals it may read, what stand-ins answer, and the leaves
+        that stand for what came before.
+        """
+        restored.CUT.clear()
+        restored.STAND_INS.clear()
+        file = io.BytesIO(self.inputs)
+        unpickler = pickle.Unpickler(file)  # noqa: S301 - verified when it was read
+        held = unpickler.load()
+        spaces = unpickler.load()
+        answers = pickle.loads(self.answers) if self.answers else {}  # noqa: S301 - the same
+        return held, spaces, answers, list(restored.CUT)
+
+    def restore_outcome(self) -> tuple[bool, tuple[Any, ...], dict[str, Any]] | None:
+        """What came of the call in the run; None where that could not be written down."""
+        if not self.outcome:
+            return None
+        found: tuple[bool, tuple[Any, ...], dict[str, Any]] = pickle.loads(self.outcome)  # noqa: S301 - the same
+        return found
+
+    def restore_streams(self) -> dict[str, Any]:
+        """The states of the random streams when the call began."""
+        found: dict[str, Any] = pickle.loads(self.streams)  # noqa: S301 - the same
+        return found
+
+
+def read(path: Path, key: bytes) -> CallRecord:
+    """Read a record. Raises UnsignedError where it is not signed with `key`."""
+    data = path.read_bytes()
+    start = len(MAGIC) + _DIGEST
+    signature, body = data[len(MAGIC) : start], data[start:]
+    if not data.startswith(MAGIC) or not hmac.compare_digest(
+        signature, hmac.new(key, body, hashlib.sha256).digest()
+    ):
+        raise UnsignedError(f"{path.name} is not signed by this run of rlint; it was not read")
+    length = int.from_bytes(body[:8], "big")
+    header = json.loads(body[8 : 8 + length])
+    parts = []
+    at = 8 + length
+    for size in header["parts"]:
+        parts.append(body[at : at + size])
+        at += size
+    inputs, answers, outcome = parts
+    return CallRecord(header, inputs, answers, outcome, body[at:])

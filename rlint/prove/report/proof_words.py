@@ -1,0 +1,115 @@
+"""The words and figures of a proof, the same in each format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlint.evidence.results import Ratio
+from rlint.prove.proof import (
+    DIFFERENT,
+    FASTER,
+    NO_CHANGE,
+    NO_FIX,
+    NOT_REACHED,
+    NOT_RECORDED,
+    PROVEN,
+    SLOWER,
+    Proof,
+    ProvenFix,
+)
+
+COLUMNS = ("Fix", "Replayed", "Verdict", "Cases", "Before / after", "Share of run", "Gain of run", "Expected")
+NUMBERS = ("Cases", "Share of run")
+STYLES = {FASTER: "green", NO_CHANGE: "", SLOWER: "yellow", DIFFERENT: "red"}
+_NOTHING = "–"
+
+
+def cells(one: ProvenFix) -> tuple[str, ...]:
+    """The row of a fix."""
+    named = f"{one.code} {one.path}:{one.line}" if one.code else "all together"
+    ratio = f"{one.ratio.value:.2f}× [{one.ratio.low:.2f}, {one.ratio.high:.2f}]" if one.ratio else _NOTHING
+    cases = f"{one.cases}" + (f" + {one.sequences}" if one.sequences else "")
+    return (
+        named,
+        f"{one.where}, {one.calls:,} calls" if one.where else _NOTHING,
+        one.verdict,
+        cases,
+        ratio,
+        percent(one.share),
+        gain_text(one.gain) if one.verdict != DIFFERENT else _NOTHING,
+        expected(one),
+    )
+
+
+def percent(share: float) -> str:
+    """A share: `3.1 %`."""
+    return f"{share:.1%}".replace("%", " %")
+
+
+def gain_text(gain: Ratio | None) -> str:
+    """A gain of the run with its interval."""
+    if gain is None:
+        return _NOTHING
+    return f"{percent(gain.value)} [{percent(gain.low)}, {percent(gain.high)}]"
+
+
+def expected(one: ProvenFix) -> str:
+    """What rlint had estimated before."""
+    parts = []
+    if one.estimate is not None:
+        parts.append(f"{percent(one.estimate.low)} to {percent(one.estimate.high)}")
+    if one.impact:
+        parts.append(f"{one.impact} impact")
+    return ", ".join(parts) or _NOTHING
+
+
+def sentences(proof: Proof) -> Iterator[str]:
+    """What is said below the table."""
+    for one in (*proof.fixes, *([proof.together] if proof.together else [])):
+        for each in one.differences[:3]:
+            label = f"{one.code} {one.path}:{one.line}" if one.code else "all together"
+            when = f" {each['when']}" if each.get("when") else ""
+            values = f"{each['before']} before, {each['after']} after"
+            yield f"{label}: {each['kind']} of `{each['path']}`{when}: {values}"
+    yield from listed(proof)
+    yield ""
+    yield summary(proof)
+    yield recording(proof)
+
+
+def listed(proof: Proof) -> Iterator[str]:
+    """The findings without a verdict, each with the reason."""
+    titles = {
+        NOT_RECORDED: "Not proven, because it could not be recorded or replayed:",
+        NOT_REACHED: "Not reached by this run:",
+        NO_FIX: "Without a fix:",
+    }
+    for verdict, title in titles.items():
+        ones = [one for one in (*proof.fixes, *proof.others) if one.verdict == verdict]
+        if ones:
+            yield ""
+            yield title
+        for one in ones:
+            reason = f": {one.reason}" if one.reason and verdict != NOT_REACHED else ""
+            yield f"  {one.code} {one.path}:{one.line}{reason}"
+
+
+def summary(proof: Proof) -> str:
+    """One sentence of counts."""
+    reached = proof.reached
+    proven = [one for one in reached if one.verdict in PROVEN]
+    words = [
+        f"{sum(one.verdict == verdict for one in proven)} {verdict}"
+        for verdict in PROVEN
+        if any(one.verdict == verdict for one in proven)
+    ]
+    counts = f": {', '.join(words)}" if words else ""
+    told = f"{len(reached)} reached by the run, {len(proven)} of these with a verdict{counts}"
+    return f"{len(proof.fixes)} fixes, {told}"
+
+
+def recording(proof: Proof) -> str:
+    """How the run went."""
+    ended = " (ended early)" if proof.stopped else f" (exit status {proof.status})" if proof.status else ""
+    run = f"recorded {proof.seconds:.1f} s of `{' '.join(proof.command)}`{ended}"
+    return f"{run}; recording made it {proof.overhead:.2f} times as long"
