@@ -25,7 +25,7 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     from rlint.engine.cache.store import own_key
     from rlint.prove import proof as proofs
     from rlint.prove.proving import ProveOptions, prove
-    from rlint.prove.recording_run import RecordingLimits
+    from rlint.prove.recording_run import ProveLimits
 
     require_psutil()
     work = _work(options)
@@ -34,7 +34,7 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
         raise RlintError("no Python files found under the given paths")
     with working("looking for fixes", quiet=options["quiet"]):
         fixer = Fixer(targets, jobs=work.settings.jobs, confidence=work.settings.confidence)
-    limits = RecordingLimits(options["seconds"], bytes_of(options["keep"]))
+    limits = ProveLimits(options["seconds"], bytes_of(options["keep"]))
     asked = ProveOptions(limits, budget=options["budget"])
 
     def tell(what: str) -> None:

@@ -35,7 +35,7 @@ from rlint.prove.proof import (
     Proof,
     ProvenFix,
 )
-from rlint.prove.recording_run import RecordedRun, RecordingLimits, RegionCounts, record
+from rlint.prove.recording_run import ProveLimits, RecordedRun, RegionCounts, record
 from rlint.prove.replay.replay_job import Replayed, ReplayJob
 from rlint.run_data import FixId
 
@@ -51,7 +51,7 @@ _ORDER = (DIFFERENT, SLOWER, NO_CHANGE, FASTER)
 class ProveOptions:
     """What a person may ask for."""
 
-    limits: RecordingLimits = field(default_factory=RecordingLimits)
+    limits: ProveLimits = field(default_factory=ProveLimits)
     budget: float = 4.0
     """Seconds for timing one fix."""
     processes: int = 3

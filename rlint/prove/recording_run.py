@@ -47,7 +47,7 @@ _PATIENCE = 8.0
 
 
 @dataclass(frozen=True)
-class RecordingLimits:
+class ProveLimits:
     """What recording may take."""
 
     seconds: float | None = None
@@ -104,7 +104,7 @@ def record(
     files: Mapping[str, Mapping[str, Any]],
     folder: Path,
     roots: Sequence[str],
-    limits: RecordingLimits,
+    limits: ProveLimits,
 ) -> RecordedRun:
     """Run a command once, and record what it calls in the regions of some files, into a private folder.
 

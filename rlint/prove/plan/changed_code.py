@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rlint.prove.plan.liveness import Step
+from rlint.prove.plan.liveness import BlockStep
 
 BLOCKS = ("body", "orelse", "finalbody")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -23,7 +23,7 @@ _SUPPORT = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, *_DEFINITIONS
 class Place:
     """Statements `start:stop` of a block in one text; `steps` lead from the file to the block's statement."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[BlockStep, ...]
     block: str
     start: int
     stop: int
@@ -38,7 +38,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedCode:
     """One place that a fix changes. `levels` are the blocks around it, from the file inwards."""
 
     levels: tuple[Level, ...]
@@ -46,7 +46,7 @@ class Change:
     """Names that the file defines anew, and nothing else: they are there for other changes."""
 
 
-def changes(before: ast.Module, after: ast.Module) -> list[Change]:
+def changes(before: ast.Module, after: ast.Module) -> list[ChangedCode]:
     """Return the places where two texts of a file differ."""
     return list(_of_block(before, after, (), (), "body", ()))
 
@@ -54,11 +54,11 @@ def changes(before: ast.Module, after: ast.Module) -> list[Change]:
 def _of_block(
     before: ast.AST,
     after: ast.AST,
-    steps: tuple[Step, ...],
-    other_steps: tuple[Step, ...],
+    steps: tuple[BlockStep, ...],
+    other_steps: tuple[BlockStep, ...],
     block: str,
     levels: tuple[Level, ...],
-) -> Iterator[Change]:
+) -> Iterator[ChangedCode]:
     ours, theirs = getattr(before, block), getattr(after, block)
     hunks = _hunks(ours, theirs)
     if not hunks:
@@ -103,20 +103,20 @@ def _of_block(
             rest = [one for i, one in enumerate(ours[start:stop]) if i not in matched[0]]
             rest += [one for j, one in enumerate(theirs[other_start:other_stop]) if j not in matched[1]]
             if rest and separate:
-                yield Change((*levels, here), support=all(isinstance(one, _SUPPORT) for one in rest))
+                yield ChangedCode((*levels, here), support=all(isinstance(one, _SUPPORT) for one in rest))
             continue
         statements = [*ours[start:stop], *theirs[other_start:other_stop]]
         support = separate and all(isinstance(one, _SUPPORT) for one in statements)
-        yield Change((*levels, here), support=support)
+        yield ChangedCode((*levels, here), support=support)
 
 
 def _redecorated(
     before: ast.AST,
     after: ast.AST,
-    steps: tuple[Step, ...],
-    other_steps: tuple[Step, ...],
+    steps: tuple[BlockStep, ...],
+    other_steps: tuple[BlockStep, ...],
     levels: tuple[Level, ...],
-) -> Iterator[Change]:
+) -> Iterator[ChangedCode]:
     """The whole body of a function that has other decorators."""
     if not isinstance(before, FUNCTIONS) or not isinstance(after, FUNCTIONS):
         return
@@ -124,7 +124,7 @@ def _redecorated(
         places = [
             Place(one, "body", 0, len(node.body)) for one, node in ((steps, before), (other_steps, after))
         ]
-        yield Change((*levels, Level(*places)))
+        yield ChangedCode((*levels, Level(*places)))
 
 
 def _hunks(ours: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[tuple[int, int, int, int]]:
@@ -165,7 +165,7 @@ def _dumped(block: Sequence[ast.AST]) -> list[str]:
     return [ast.dump(one) for one in block]
 
 
-def node_at(tree: ast.AST, steps: Sequence[Step]) -> ast.AST:
+def node_at(tree: ast.AST, steps: Sequence[BlockStep]) -> ast.AST:
     """Return the node that steps lead to."""
     for block, place in steps:
         tree = getattr(tree, block)[place]

@@ -67,11 +67,11 @@ def escaping(scope: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-Step = tuple[str, int]
+BlockStep = tuple[str, int]
 """A block of a statement (`body`, `orelse`, `finalbody`), and the place of a statement in it."""
 
 
-def live_after(scope: ast.AST, steps: Sequence[Step], block: str, stop: int) -> frozenset[str]:
+def live_after(scope: ast.AST, steps: Sequence[BlockStep], block: str, stop: int) -> frozenset[str]:
     """Return the names that may be read after the statement before `stop` in a block of a scope.
 
     `steps` lead from the scope to the statement whose block it is.
@@ -88,7 +88,7 @@ def live_after(scope: ast.AST, steps: Sequence[Step], block: str, stop: int) -> 
 
 
 def _inside(
-    node: ast.AST, steps: Sequence[Step], out: frozenset[str], exits: _Exits
+    node: ast.AST, steps: Sequence[BlockStep], out: frozenset[str], exits: _Exits
 ) -> tuple[frozenset[str], _Exits]:
     """What is read after a block of a compound statement."""
     del steps

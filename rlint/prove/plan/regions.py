@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rlint.prove.plan.changed_code import FUNCTIONS, Change, Level, Place, node_at
-from rlint.prove.plan.liveness import Step, live_after, loads, stores
+from rlint.prove.plan.changed_code import FUNCTIONS, ChangedCode, Level, Place, node_at
+from rlint.prove.plan.liveness import BlockStep, live_after, loads, stores
 
 _MOST_FOLLOWING = 12
 """Statements that a region takes in until nothing reads what the fix may have left otherwise."""
@@ -19,7 +19,7 @@ class Region:
 
     before: Place
     after: Place
-    scope: tuple[Step, ...]
+    scope: tuple[BlockStep, ...]
     """Leads to the function that they stand in; empty in code of the module."""
     whole: bool
     """They are all of a function."""
@@ -36,7 +36,7 @@ class Region:
     """Why they cannot be replayed."""
 
 
-def candidates(change: Change, before: ast.Module, after: ast.Module) -> list[Region]:
+def candidates(change: ChangedCode, before: ast.Module, after: ast.Module) -> list[Region]:
     """Return the regions that a change can be proven by, the best first: the function, then less and less of
     what is around the changed statements.
     """
@@ -84,7 +84,7 @@ def _first_statement(node: ast.AST) -> int:
     )
 
 
-def _function_around(tree: ast.Module, steps: Sequence[Step]) -> tuple[Step, ...] | None:
+def _function_around(tree: ast.Module, steps: Sequence[BlockStep]) -> tuple[BlockStep, ...] | None:
     """The steps to the innermost function on a way; None where that is code of a module or a class."""
     for length in range(len(steps), 0, -1):
         node = node_at(tree, steps[:length])
@@ -139,7 +139,7 @@ def _read_by_functions(tree: ast.Module) -> frozenset[str]:
 
 def _region(
     places: Sequence[Place],
-    scope: tuple[Step, ...],
+    scope: tuple[BlockStep, ...],
     before: ast.Module,
     after: ast.Module,
     *,
@@ -178,7 +178,7 @@ def statements(tree: ast.Module, place: Place) -> list[ast.stmt]:
     return found
 
 
-def _names(tree: ast.Module, steps: Sequence[Step]) -> Iterator[str]:
+def _names(tree: ast.Module, steps: Sequence[BlockStep]) -> Iterator[str]:
     for length in range(1, len(steps) + 1):
         node = node_at(tree, steps[:length])
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):

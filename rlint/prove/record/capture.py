@@ -36,7 +36,7 @@ class TooLargeError(Exception):
     """There is more to write down than is wanted."""
 
 
-class Program:
+class OwnFiles:
     """What a recorder knows of the program's own files."""
 
     def __init__(self, roots: tuple[str, ...]) -> None:
@@ -75,7 +75,7 @@ class _Bounded(io.BytesIO):
 class Capture(pickle.Pickler):
     """Writes objects down, several one after the other, which then share what they have in common."""
 
-    def __init__(self, program: Program, limit: int, stand_ins: dict[int, int] | None = None) -> None:
+    def __init__(self, program: OwnFiles, limit: int, stand_ins: dict[int, int] | None = None) -> None:
         self.file = _Bounded(limit)
         super().__init__(self.file, protocol=5)
         self._program = program
@@ -303,7 +303,7 @@ def _simple(obj: Any) -> dict[str, Any]:
 # --- stand-ins ---
 
 
-def stand_in_for(roots: list[Any], culprit: Any, program: Program, self_object: Any) -> Any:
+def stand_in_for(roots: list[Any], culprit: Any, program: OwnFiles, self_object: Any) -> Any:
     """Return the object that a stand-in is to stand for: the outermost one of some package through which the
     roots reach what cannot be copied, else the innermost one of the program's, else the culprit itself. It is
     never the object whose method is recorded.
@@ -379,7 +379,7 @@ def held_by(node: Any) -> Iterator[Any]:
                     yield value
 
 
-class Answers:
+class MethodAnswers:
     """Writes down what an object answers while a call is recorded, by its methods."""
 
     def __init__(self, number: int, target: Any) -> None:

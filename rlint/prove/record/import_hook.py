@@ -39,10 +39,10 @@ class _Files:
             text = opened.read()
         if hashlib.sha256(text).hexdigest() != file["digest"]:
             return None
-        from rlint.prove.record.recorder import Session
+        from rlint.prove.record.recorder import RecordingProcess
 
         if self._session is None:
-            self._session = Session(self._config)
+            self._session = RecordingProcess(self._config)
             atexit.register(self._session.flush, now=True)
             setattr(builtins, HOOKS, {})
         for region in file["regions"]:

@@ -17,9 +17,9 @@ from typing import Any
 
 from rlint.prove.record import restored_objects as restored
 from rlint.prove.record.capture import (
-    Answers,
     Capture,
-    Program,
+    MethodAnswers,
+    OwnFiles,
     TooLargeError,
     UncopyableError,
     held_by,
@@ -39,7 +39,7 @@ _DEEPEST = 20
 _clock = time.perf_counter
 
 
-class Session:
+class RecordingProcess:
     """All recorders of a process, and what they share."""
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ class Session:
         self.key = bytes.fromhex(config["key"])
         self.limit: int = config["record_limit"]
         self.keep: int = config["keep"]
-        self.program = Program(tuple(config["roots"]))
+        self.program = OwnFiles(tuple(config["roots"]))
         self.started = _clock()
         self.spent = 0.0
         self.written = 0
@@ -100,7 +100,7 @@ class Session:
 class Recorder:
     """Records some of the calls of one region, and counts all."""
 
-    def __init__(self, session: Session, region: dict[str, Any]) -> None:
+    def __init__(self, session: RecordingProcess, region: dict[str, Any]) -> None:
         self._session, self._region = session, region
         self._others: list[int] = region["unless"]
         self.calls = 0
@@ -252,7 +252,7 @@ class _Call:
 class _Record:
     """What is written down of one call."""
 
-    def __init__(self, session: Session, region: dict[str, Any], names: dict[str, Any]) -> None:
+    def __init__(self, session: RecordingProcess, region: dict[str, Any], names: dict[str, Any]) -> None:
         self._session, self._region = session, region
         self._main = getattr(sys.modules.get("__main__"), "__file__", None)
         self.streams = restored.streams()
@@ -263,7 +263,9 @@ class _Record:
         self._globals: dict[str, dict[str, Any]] = {}
         self._inputs, self.cut = self._captured(held)
         self._identities = {name: id(value) for name, value in held.items() if hasattr(value, "__dict__")}
-        self._answers = [Answers(number, target) for number, target in enumerate(self._stand_ins.values())]
+        self._answers = [
+            MethodAnswers(number, target) for number, target in enumerate(self._stand_ins.values())
+        ]
         for one in self._answers:
             one.patch()
         self._outcome = b""
@@ -388,7 +390,7 @@ def _settings() -> dict[str, Any]:
     return found
 
 
-def _culprit(roots: list[Any], session: Session, numbers: dict[int, int]) -> Any:
+def _culprit(roots: list[Any], session: RecordingProcess, numbers: dict[int, int]) -> Any:
     """The first object, from the outside in, that cannot be written down although all that it holds can."""
     node: Any = roots
     for _ in range(_DEEPEST):
@@ -419,7 +421,7 @@ def _refusal(capture: Capture, value: Any) -> Exception | None:
 
 
 def _globals(
-    capture: Capture, session: Session, region: dict[str, Any], found: dict[str, dict[str, Any]]
+    capture: Capture, session: RecordingProcess, region: dict[str, Any], found: dict[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Values of the program's modules that the code of a region may read, by module and name."""
     pending: list[tuple[str, Any]] = []
@@ -483,7 +485,7 @@ def _globals(
 class _Trial(Capture):
     """Looks through what is about to be written, for functions and classes of the program."""
 
-    def __init__(self, program: Program, to: Capture) -> None:
+    def __init__(self, program: OwnFiles, to: Capture) -> None:
         super().__init__(program, to.file._limit, to._stand_ins)
         self.met = to.met
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def transplant(target: Any, source: Any) -> None:
-    """Change an object in place, and what it holds, so that it equals another of its class.
+    """ChangedCode an object in place, and what it holds, so that it equals another of its class.
 
     What only the target holds stays: a fix may keep something there. Arrays and tensors of one shape keep
     their memory and get the other's values.
@@ -20,7 +20,7 @@ class _Transplant:
         self._done: set[tuple[int, int]] = set()
 
     def into(self, target: Any, source: Any) -> bool:
-        """Change a target; False where that cannot be done in place."""
+        """ChangedCode a target; False where that cannot be done in place."""
         if target is source:
             return True
         key = id(target), id(source)
