@@ -52,8 +52,16 @@ def chosen_fixes(work: CheckWork, targets: Sequence[Target], console: Console, w
     request, unsafe = work.request, work.settings.unsafe_fixes
     fixer = Fixer(targets, jobs=work.settings.jobs, wanted=wanted, confidence=work.settings.confidence)
     allowed = _allowed(fixer, request, unsafe=unsafe) if request.interactive else None
+    if request.proven is not None:
+        from rlint.cli.proven import proven_names
+
+        allowed, unsafe = proven_names(request.proven, targets).__contains__, True
     with working(f"fixing {count(len(targets), 'file')}", quiet=request.quiet or request.silent):
         fixed = fixer.fix(unsafe=unsafe, allowed=allowed)
+    if request.proven is not None:
+        from rlint.cli.proven import tell_applied
+
+        tell_applied(request.proven, fixed, console)
     if not (request.diff or request.allow_dirty or request.reads_stdin):
         _mind_uncommitted(fixed)
     tried = _tried(fixer, fixed, request, console, unsafe=unsafe) if request.verify_with else None

@@ -56,11 +56,11 @@ class Profiled:
     def ranked(self, report: Report) -> tuple[Report, Heating]:
         """Return a report with the findings that cost most first, and what the profile says of them."""
         if self._before is None:
-            return self._arranged(report, self._heater.heating(report.findings, _ratios(report.findings)))
+            return self._arranged(report, self._heater.heating(report.findings, time_ratios(report.findings)))
         from rlint.profiles.heating import recognised
 
         known = recognised(report.findings, self._before.findings)
-        first = self._heater.heating(list(known.values()), _ratios(self._before.findings))
+        first = self._heater.heating(list(known.values()), time_ratios(self._before.findings))
         findings = {new: first.findings[old] for new, old in known.items()}
         return self._arranged(report, replace(first, findings=findings))
 
@@ -73,7 +73,7 @@ class Profiled:
         }
         done = [places.get((name.path, name.line, name.column, name.code)) for name, _ in outcome.fixed]
         was = [finding for finding in done if finding is not None]
-        saved, unmeasured = self._heater.saved(was, _ratios(was))
+        saved, unmeasured = self._heater.saved(was, time_ratios(was))
         return replace(heating, fixed=saved, unmeasured_fixed=unmeasured + len(done) - len(was))
 
     def _is_cold(self, heated: Heated | None) -> bool:
@@ -120,7 +120,8 @@ def _rank(heated: Heated | None) -> tuple[int, float, float]:
     return (0 if heated.share.high > 0 else 2), -heated.share.middle, -saved
 
 
-def _ratios(findings: Iterable[Finding]) -> Mapping[str, TimeRatio]:
+def time_ratios(findings: Iterable[Finding]) -> Mapping[str, TimeRatio]:
+    """Return by how much the fixes of the findings' rules were measured to be faster, by code."""
     from rlint.evidence import recorded
     from rlint.profiles.ratios import time_ratio
     from rlint.registry.catalogue import catalogue

@@ -11,8 +11,12 @@ from rlint.errors import RlintError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from rlint.findings import Finding
     from rlint.prove.proof import Proof
+    from rlint.prove.proving import Expected
+    from rlint.run_data import Target
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -35,7 +39,12 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     with working("looking for fixes", quiet=options["quiet"]):
         fixer = Fixer(targets, jobs=work.settings.jobs, confidence=work.settings.confidence)
     limits = ProveLimits(options["seconds"], bytes_of(options["keep"]))
-    asked = ProveOptions(limits, budget=options["budget"])
+    asked = ProveOptions(
+        limits,
+        budget=options["budget"],
+        pairs=options["whole_run"] or 0,
+        estimates=lambda findings: _expected(findings, targets, options["profile"]),
+    )
 
     def tell(what: str) -> None:
         if not options["quiet"]:
@@ -69,6 +78,32 @@ def _work(options: dict[str, Any]) -> Any:
     if work.problems:
         raise RlintError("\n".join(str(problem) for problem in work.problems))
     return work
+
+
+def _expected(
+    findings: Sequence[Finding], targets: Sequence[Target], profile: Path | None
+) -> dict[Finding, Expected]:
+    """What impact and profile say of findings."""
+    from rlint.cli.profiled import time_ratios
+    from rlint.cli.rule_figures import rule_figures, with_impact
+    from rlint.evidence.results import Ratio
+    from rlint.prove.proving import Expected
+
+    figures = rule_figures({finding.code for finding in findings}, None)
+    impacts = {each: each.impact for each in with_impact(findings, figures)}
+    saved: dict[Finding, Ratio] = {}
+    if profile is not None:
+        from rlint.profiles.heating import Heater
+        from rlint.profiles.read import read
+
+        heater = Heater(read(profile), str(profile), {target.name: target.path for target in targets})
+        for finding, heated in heater.heating(findings, time_ratios(findings)).findings.items():
+            if heated.saved is not None:
+                saved[finding] = Ratio(heated.saved.middle, heated.saved.low, heated.saved.high)
+    return {
+        finding: Expected(str(impact.level) if impact is not None else "", saved.get(finding))
+        for finding, impact in impacts.items()
+    }
 
 
 def bytes_of(text: str) -> int:

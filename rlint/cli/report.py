@@ -52,6 +52,10 @@ def show(
     needed = settings.output_format in SHOWS_MEASURED or settings.min_impact is not None
     figures = rule_figures(codes, kept) if needed else {}
     report = replace(report, findings=tuple(with_impact(report.findings, figures)))
+    if request.proof is not None:
+        from rlint.cli.proven import with_measured_impact
+
+        report = replace(report, findings=with_measured_impact(work, report.findings))
     if settings.min_impact is not None:
         report = _of_impact(report, settings.min_impact)
     if settings.output_format in SHOWS_PAGES:
@@ -68,7 +72,10 @@ def show(
         summary=False,
         width=terminal_width(err=err),
         heating=heating,
-        fold=not request.no_fold and heating is None and settings.min_impact is None,
+        fold=not request.no_fold
+        and heating is None
+        and request.proof is None
+        and settings.min_impact is None,
         measured={code: each.line for code, each in figures.items() if each.line},
         pages=pages,
         rule_url=settings.rule_url,
@@ -77,7 +84,7 @@ def show(
     for_people = settings.output_format in FOR_PEOPLE
     # People read on standard error what could not be checked; other programs find it in the report.
     shown = replace(report, problems=()) if for_people else report
-    if settings.output_format in RANKED and heating is None:
+    if settings.output_format in RANKED and heating is None and request.proof is None:
         from rlint.output.ranking import ranked
 
         shown = replace(shown, findings=tuple(ranked(shown.findings)))

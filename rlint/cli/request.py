@@ -51,6 +51,8 @@ class Request:
     verbose: bool = False
     no_cache: bool = False
     profile: Path | None = None
+    proof: Path | None = None
+    proven: Path | None = None
     min_share: float | None = None
     """Percent of the run."""
     watch: bool = False

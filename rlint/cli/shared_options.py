@@ -141,6 +141,12 @@ RUN = (
         "--profile", type=click.Path(path_type=Path), metavar="FILE", help="Rank findings by a profiled run."
     ),
     click.option(
+        "--proof",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Rank findings by what `rlint prove` measured.",
+    ),
+    click.option(
         "--min-share",
         type=click.FloatRange(0, 100),
         metavar="PERCENT",

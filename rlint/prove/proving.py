@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -34,9 +34,11 @@ from rlint.prove.proof import (
     SLOWER,
     Proof,
     ProvenFix,
+    WholeRun,
 )
 from rlint.prove.recording_run import ProveLimits, RecordedRun, RegionCounts, record
 from rlint.prove.replay.replay_job import Replayed, ReplayJob
+from rlint.prove.whole_run import alternate
 from rlint.run_data import FixId
 
 _LONGEST_CALL = 5.0
@@ -55,7 +57,20 @@ class ProveOptions:
     budget: float = 4.0
     """Seconds for timing one fix."""
     processes: int = 3
+    pairs: int = 0
+    """How often the command itself runs before and after the fixes."""
+    estimates: Callable[[Sequence[Finding]], Mapping[Finding, Expected]] = lambda _: {}
+    """What had been expected of the fixes of findings."""
     memory: int = 8 * 2**30
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What rlint had said of a finding before anything was measured on the run."""
+
+    impact: str = ""
+    saved: Ratio | None = None
+    """The part of the run that the fix would save, by a profile."""
 
 
 @dataclass
@@ -93,7 +108,7 @@ def prove(
         run = record(command, plan.files(), folder, roots, options.limits)
         _check_run(run, plan)
         with contextlib.closing(ForkServers()) as servers:
-            return _Proving(plan, run, roots, options, servers, tell).proof()
+            return _Proving(fixer, plan, run, roots, options, servers, tell).proof()
 
 
 def _roots(plan: ProofPlan) -> tuple[str, ...]:
@@ -104,6 +119,7 @@ def _roots(plan: ProofPlan) -> tuple[str, ...]:
 
 
 def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
+    """Raise RlintError where the run says nothing."""
     import sys
 
     own = {os.path.realpath(sys.executable), sys.executable}
@@ -112,6 +128,10 @@ def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
         raise RlintError(
             f"the command runs in {min(others)}, and rlint in {sys.executable}: install rlint where the"
             " command runs (`pip install 'rlint[verify]'`)"
+        )
+    if run.status and not run.stopped and not any(one.calls for one in run.regions.values()):
+        raise RlintError(
+            f"the command failed (exit status {run.status}) before it came to any code that fixes change"
         )
     for each in plan.report.changed:
         try:
@@ -126,6 +146,7 @@ def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
 class _Proving:
     def __init__(
         self,
+        fixer: Fixer,
         plan: ProofPlan,
         run: RecordedRun,
         roots: tuple[str, ...],
@@ -133,8 +154,10 @@ class _Proving:
         servers: ForkServers,
         tell: Callable[[str], None],
     ) -> None:
+        self._fixer = fixer
         self._plan, self._run, self._roots, self._options = plan, run, roots, options
         self._servers, self._tell = servers, tell
+        self._expected = options.estimates([*plan.report.applied, *plan.report.report.findings])
         self._clock = judging.PROCESSOR if busy() > BUSY else judging.WALL
 
     def proof(self) -> Proof:
@@ -144,14 +167,23 @@ class _Proving:
             place = f"{finding.code} at {finding.path}:{finding.start.line}"
             self._tell(f"replaying {place} ({number} of {len(self._plan.single)})")
             fixes.append(self._proven(plan, plan.ids[0], finding))
+        kept = [one for one in fixes if one.is_proven]
+        kept = kept if len(kept) > 1 else [one for one in fixes if one.verdict in (FASTER, NO_CHANGE, SLOWER)]
         together = None
-        if len(fixes) > 1:
-            self._tell("replaying all fixes together")
-            together = self._together(self._plan.together)
-        names = {
+        if len(kept) > 1:
+            self._tell(f"replaying {len(kept)} fixes together")
+            names = frozenset(one.name for one in kept)
+            what = (
+                "the proven fixes together"
+                if kept[0].is_proven
+                else "the fixes that keep the results together"
+            )
+            together = self._together(self._plan.combined(self._fixer, names), what)
+        digests = {
             each.source.name: self._plan.digests[os.path.abspath(each.source.path)]
             for each in self._plan.report.changed
         }
+        whole = self._whole(kept)
         return Proof(
             self._run.command,
             datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -163,12 +195,37 @@ class _Proving:
             self._run.overhead,
             tuple(fixes),
             together,
-            tuple(map(_without_fix, self._left())),
-            names,
+            tuple(self._without_fix(finding, name) for finding, name in self._left()),
+            digests,
+            whole,
         )
 
-    def _left(self) -> list[Finding]:
-        return list(self._plan.report.report.findings)
+    def _whole(self, kept: Sequence[ProvenFix]) -> WholeRun | None:
+        """Run the command itself before and after the fixes that were proven."""
+        if not self._options.pairs or not kept:
+            return None
+        names = frozenset(one.name for one in kept)
+        changed = self._fixer.fix(unsafe=True, allowed=names.__contains__).changed
+        texts = {each.source.path: each.source.encode(each.text) for each in changed}
+        return alternate(self._run.command, texts, self._options.pairs, self._tell)
+
+    def _left(self) -> list[tuple[Finding, FixId | None]]:
+        """Findings that no fix was applied to, and where they were before all fixes."""
+        report = self._plan.report
+        names = report.left or (None,) * len(report.report.findings)
+        return list(zip(report.report.findings, names, strict=True))
+
+    def _without_fix(self, finding: Finding, name: FixId | None) -> ProvenFix:
+        return ProvenFix(
+            finding.code,
+            finding.path,
+            name.line if name is not None else finding.start.line,
+            name.column if name is not None else finding.start.column,
+            finding.message,
+            NO_FIX,
+            reason=finding.no_fix or "",
+            impact=self._expected.get(finding, Expected()).impact,
+        )
 
     # --- one fix ---
 
@@ -184,15 +241,20 @@ class _Proving:
             safety=finding.fix.safety.value,
             title=finding.fix.title,
             ordinal=name.ordinal,
-            impact=str(finding.impact.level) if finding.impact else "",
+            impact=self._expected.get(finding, Expected()).impact,
+            estimate=self._expected.get(finding, Expected()).saved,
+            notes=tuple(
+                f"proven together with {one.code} at line {one.line}, without which it is not found"
+                for one in plan.needs
+            ),
         )
         if plan.problem and not plan.places:
             return dataclasses.replace(known, reason=plan.problem)
         outcomes = [self._place(plan, place) for place in plan.places]
         return self._judged(known, outcomes)
 
-    def _together(self, plan: FixPlan) -> ProvenFix:
-        known = ProvenFix("", "", 0, 0, "all fixes together", NOT_RECORDED)
+    def _together(self, plan: FixPlan, what: str) -> ProvenFix:
+        known = ProvenFix("", "", 0, 0, f"{what} ({len(plan.ids)})", NOT_RECORDED)
         outcomes = [self._place(plan, place) for place in plan.places]
         reached = [one for one in outcomes if one.reached]
         return self._judged(known, [one for one in reached if one.replayed] or outcomes)
@@ -230,6 +292,8 @@ class _Proving:
             ),
             share=min(1.0, sum(self._share(one) for one in reached)),
         )
+        if not reasons and base.cases and "" in verdicts:
+            reasons = ["every recorded call raised an exception, so that there was nothing to time"]
         if DIFFERENT not in verdicts and "" in verdicts:
             return dataclasses.replace(base, reason="; ".join(reasons) or "nothing could be replayed")
         worst = next((one for one in _ORDER if one in verdicts), "")
@@ -349,16 +413,3 @@ def _weighted(found: Sequence[Ratio], shares: Sequence[float]) -> Ratio:
         after = sum(share / getattr(ratio, name) for ratio, share in zip(found, shares, strict=True))
         values.append(whole / after)
     return Ratio(*values)
-
-
-def _without_fix(finding: Finding) -> ProvenFix:
-    return ProvenFix(
-        finding.code,
-        finding.path,
-        finding.start.line,
-        finding.start.column,
-        finding.message,
-        NO_FIX,
-        reason=finding.no_fix or "",
-        impact=str(finding.impact.level) if finding.impact else "",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
 
 _INTERACTIVE = "Show each fix, and ask whether to apply it."
 _VERIFY = "Run this in a copy of the tree, without and with the fixes; leave out those that it fails with."
+_PROVEN = "Apply what `rlint prove` has proven the same and faster, safe or unsafe, and nothing else."
 _TIMEOUT = "Longest that a run of the command may take (default: ten times what it took before, at least 60)."
 _FASTER = "Leave out fixes that make the command slower, too; it is timed in seven pairs of runs."
 
 
 @click.command("fix", cls=RunCommand, short_help="Repair slow code.")
 @click.option("-i", "--interactive", is_flag=True, help=_INTERACTIVE)
+@click.option("--proven", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=_PROVEN)
 @click.option("--verify-with", metavar="COMMAND", help=_VERIFY)
 @click.option("--verify-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help=_TIMEOUT)
 @click.option("--require-faster", is_flag=True, help=_FASTER)
@@ -52,6 +55,6 @@ def _refuse_interactive(request: Request) -> None:
         raise click.UsageError(
             "`--interactive` reads answers from standard input, which cannot be the program"
         )
-    for name in ("diff", "verify_with"):
+    for name in ("diff", "verify_with", "proven"):
         if getattr(request, name):
             raise click.UsageError(f"`--interactive` and `--{name.replace('_', '-')}` exclude each other")

@@ -1,4 +1,4 @@
 """Choose what to record: the statements that each fix changes, and the smallest code around them to replay.
 
-MethodAnswers which regions of which files are recorded for which fix. Runs nothing.
+Answers which regions of which files are recorded for which fix. Runs nothing.
 """

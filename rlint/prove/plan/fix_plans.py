@@ -17,6 +17,7 @@ from rlint.run_data import Changed, FixId, FixReport
 from rlint.source.files import NOTEBOOK
 
 _MOST_CANDIDATES = 4
+_MOST_TRIED = 6
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class FixPlan:
     texts: dict[str, str] = field(default_factory=dict)
     """Of changed files, by absolute path."""
     places: list[ChangedPlace] = field(default_factory=list)
+    needs: tuple[FixId, ...] = ()
+    """Fixes that have to go before it, and are in its texts."""
     problem: str = ""
     """Why it cannot be proven, whatever is recorded."""
 
@@ -61,6 +64,7 @@ class ProofPlan:
     """Of their bytes."""
     regions: dict[int, dict[str, Any]]
     """What recorders are told of each region, by number."""
+    numbers: RegionNumbers
 
     def files(self) -> dict[str, dict[str, Any]]:
         """What recorders are told, by file."""
@@ -71,13 +75,20 @@ class ProofPlan:
             file["regions"].append(region)
         return found
 
+    def combined(self, fixer: Fixer, names: frozenset[FixId]) -> FixPlan:
+        """Some of the fixes together, by the regions that were recorded."""
+        fixed = fixer.fix(unsafe=True, allowed=names.__contains__)
+        plan = FixPlan(fixed.ids, fixed.applied)
+        _complete(plan, fixed.changed, self.before, self.numbers)
+        return plan
+
 
 def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> ProofPlan:
     """Find out what each fix changes, safe and unsafe ones alike, each alone and all together."""
     report = fixer.fix(unsafe=True)
     before = {_path(each): each.source.text for each in report.changed}
     digests = {_path(each): hashlib.sha256(each.source.raw).hexdigest() for each in report.changed}
-    numbers = _Numbers()
+    numbers = RegionNumbers()
     together = FixPlan(report.ids, report.applied)
     _complete(together, report.changed, before, numbers)
     single = []
@@ -85,12 +96,25 @@ def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> Pro
         tell(f"{number + 1} of {len(report.ids)} fixes")
         alone = fixer.fix(unsafe=True, allowed=frozenset({name}).__contains__)
         plan = FixPlan((name,), (finding,))
+        if name not in alone.ids:
+            alone = _with_needed(fixer, name, report) or alone
         if name in alone.ids:
+            plan.needs = tuple(other for other in alone.ids if other != name)
             _complete(plan, alone.changed, before, numbers)
         else:
-            plan.problem = "it needs other fixes to go before it; it is in what is proven together"
+            plan.problem = "it needs several other fixes to go before it"
         single.append(plan)
-    return ProofPlan(single, together, report, before, digests, numbers.told(before))
+    return ProofPlan(single, together, report, before, digests, numbers.told(before), numbers)
+
+
+def _with_needed(fixer: Fixer, name: FixId, report: FixReport) -> FixReport | None:
+    """Fix with one other fix, without which this one is not found: the nearest that brings it to light."""
+    others = [each for each in report.ids if each.path == name.path and each != name]
+    for other in sorted(others, key=lambda each: abs(each.line - name.line))[:_MOST_TRIED]:
+        fixed = fixer.fix(unsafe=True, allowed=frozenset({name, other}).__contains__)
+        if name in fixed.ids:
+            return fixed
+    return None
 
 
 def _path(changed: Changed) -> str:
@@ -98,7 +122,7 @@ def _path(changed: Changed) -> str:
 
 
 def _complete(
-    plan: FixPlan, changed: Iterable[Changed], before: Mapping[str, str], numbers: _Numbers
+    plan: FixPlan, changed: Iterable[Changed], before: Mapping[str, str], numbers: RegionNumbers
 ) -> None:
     """Add what a fix makes of files, and the regions that this is in."""
     for each in changed:
@@ -127,7 +151,7 @@ def _complete(
         plan.problem = "it changes code that runs only when its module is loaded"
 
 
-class _Numbers:
+class RegionNumbers:
     """Numbers of regions: statements that several fixes are proven by are recorded once."""
 
     def __init__(self) -> None:

@@ -87,8 +87,11 @@ class ReplayJob:
         except WorkloadError as error:
             send(Message("failed", self.path, str(error)))
         except Exception as error:  # noqa: BLE001 - told to the process that waits
-            frames = "".join(traceback.format_tb(error.__traceback__)[-3:])
-            send(Message("failed", self.path, f"{type(error).__name__}: {error}\n{frames}"))
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{place.filename}:{place.lineno}"
+            send(
+                Message("failed", self.path, f"replaying it raised {type(error).__name__}: {error} ({where})")
+            )
 
 
 class _Replay:
@@ -136,7 +139,7 @@ class _Replay:
         good: list[int] = []
         for number in range(len(self._records)):
             self._send(Message("progress", self._job.path, (number, len(self._records))))
-            if self._compare(number):
+            if self._compare(number) and not self._records[number].header["raised"]:
                 good.append(number)
         if good and not self._found.differences:
             for number in good[: 2 if took < 1 else 1]:

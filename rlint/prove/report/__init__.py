@@ -1,6 +1,6 @@
 """Tell what was proven: in a terminal, as JSON, as Markdown and as HTML.
 
-MethodAnswers with text. Runs nothing.
+Answers with text. Runs nothing.
 """
 
 from __future__ import annotations

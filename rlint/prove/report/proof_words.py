@@ -26,7 +26,7 @@ _NOTHING = "–"
 
 def cells(one: ProvenFix) -> tuple[str, ...]:
     """The row of a fix."""
-    named = f"{one.code} {one.path}:{one.line}" if one.code else "all together"
+    named = label(one)
     ratio = f"{one.ratio.value:.2f}× [{one.ratio.low:.2f}, {one.ratio.high:.2f}]" if one.ratio else _NOTHING
     cases = f"{one.cases}" + (f" + {one.sequences}" if one.sequences else "")
     return (
@@ -39,6 +39,11 @@ def cells(one: ProvenFix) -> tuple[str, ...]:
         gain_text(one.gain) if one.verdict != DIFFERENT else _NOTHING,
         expected(one),
     )
+
+
+def label(one: ProvenFix) -> str:
+    """What a fix is called."""
+    return f"{one.code} {one.path}:{one.line}" if one.code else one.message
 
 
 def percent(share: float) -> str:
@@ -67,14 +72,15 @@ def sentences(proof: Proof) -> Iterator[str]:
     """What is said below the table."""
     for one in (*proof.fixes, *([proof.together] if proof.together else [])):
         for each in one.differences[:3]:
-            label = f"{one.code} {one.path}:{one.line}" if one.code else "all together"
             when = f" {each['when']}" if each.get("when") else ""
             values = f"{each['before']} before, {each['after']} after"
-            yield f"{label}: {each['kind']} of `{each['path']}`{when}: {values}"
+            yield f"{label(one)}: {each['kind']} of `{each['path']}`{when}: {values}"
     yield from listed(proof)
     yield ""
     yield summary(proof)
     yield recording(proof)
+    if proof.whole_run is not None:
+        yield whole(proof)
 
 
 def listed(proof: Proof) -> Iterator[str]:
@@ -92,6 +98,21 @@ def listed(proof: Proof) -> Iterator[str]:
         for one in ones:
             reason = f": {one.reason}" if one.reason and verdict != NOT_REACHED else ""
             yield f"  {one.code} {one.path}:{one.line}{reason}"
+
+
+def whole(proof: Proof) -> str:
+    """How long the command itself took before and after; "" where it did not run."""
+    run = proof.whole_run
+    if run is None:
+        return ""
+    ratio = f"{run.ratio.value:.3f}× [{run.ratio.low:.3f}, {run.ratio.high:.3f}]"
+    output = {
+        None: "it does not print and save the same twice, so that was not compared",
+        True: "it printed and saved the same",
+        False: "it printed or saved something else",
+    }[run.same_output]
+    times = f"{run.before:.2f} s before, {run.after:.2f} s after"
+    return f"whole run: {times} ({ratio}, {run.pairs} pairs); {output}"
 
 
 def summary(proof: Proof) -> str:

@@ -1,0 +1,127 @@
+"""`--proven FILE` and `--proof FILE`: what `rlint prove` found, when fixing and when checking."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint.errors import RlintError
+from rlint.findings import Impact, ImpactLevel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rlint.cli.console import Console
+    from rlint.cli.targets import CheckWork
+    from rlint.findings import Finding
+    from rlint.prove.proof import Proof, ProvenFix
+    from rlint.run_data import FixId, FixReport, Target
+
+_HIGH, _MEDIUM = 0.1, 0.01
+
+
+def read_proof(path: Path) -> tuple[Proof, bool]:
+    """Read a proof, and say whether this user has made it on this machine. Raises RlintError."""
+    from rlint.engine.cache.store import own_key
+    from rlint.prove import proof
+
+    return proof.read(path, own_key())
+
+
+def proven_names(path: Path, targets: Iterable[Target]) -> frozenset[FixId]:
+    """Return the fixes that were proven to keep the results and to be faster.
+
+    Raises RlintError where the code is not what was proven, or where the fixes differ together.
+    """
+    from rlint.prove.proof import DIFFERENT
+
+    proof, _ = read_proof(path)
+    proven = [one for one in proof.fixes if one.is_proven]
+    if proof.together is not None and proof.together.verdict == DIFFERENT:
+        raise RlintError(
+            f"{path}: the proven fixes give different results together: {_first(proof.together)}."
+            " Nothing was changed"
+        )
+    files = {target.name: target.path for target in targets}
+    for one in proven:
+        known = files.get(one.path)
+        if known is not None and _digest(known) != proof.digests.get(one.path):
+            raise RlintError(
+                f"{one.path} is not what was proven: it changed since. Run `rlint prove` again. Nothing was"
+                " changed"
+            )
+    return frozenset(one.name for one in proven)
+
+
+def tell_applied(path: Path, fixed: FixReport, console: Console) -> None:
+    """Say what was applied, on what that rests, and what was not applied and why."""
+    proof, own = read_proof(path)
+    applied = set(fixed.ids)
+    origin = "" if own else "; it was not made by you on this machine, and is taken at its word"
+    console.note(
+        f"proven by `{' '.join(proof.command)}` on {proof.date[:10]}, on recorded calls of it{origin}"
+    )
+    for one in proof.fixes:
+        place = f"{one.code} {one.path}:{one.line}"
+        if one.name in applied:
+            console.note(f"applied {place}: {_figures(one)}")
+        elif one.is_proven:
+            console.note(f"not applied {place}: it is not found any more")
+        else:
+            console.note(f"not applied {place}: {one.verdict}{f' ({_first(one)})' if _first(one) else ''}")
+
+
+def with_measured_impact(work: CheckWork, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings, those that gain most in the proven run first, each with what was measured."""
+    assert work.request.proof is not None
+    proof, _ = read_proof(work.request.proof)
+    known = {(one.path, one.line, one.column, one.code): one for one in (*proof.fixes, *proof.others)}
+    paths = {target.name: target.path for target in work.targets()}
+    same = {
+        name for name, digest in proof.digests.items() if name in paths and _digest(paths[name]) == digest
+    }
+    ranked = []
+    for finding in findings:
+        one = known.get((finding.path, finding.start.line, finding.start.column, finding.code))
+        if one is None or (one.path in proof.digests and one.path not in same):
+            ranked.append((0.0, finding))
+            continue
+        gain = one.gain.value if one.gain is not None and one.is_proven else 0.0
+        ranked.append((gain, _measured(finding, one, gain)))
+    return tuple(finding for _, finding in sorted(ranked, key=lambda pair: -pair[0]))
+
+
+def _measured(finding: Finding, one: ProvenFix, gain: float) -> Finding:
+    from rlint.prove.proof import PROVEN
+
+    if one.verdict not in PROVEN:
+        return finding
+    level = ImpactLevel.HIGH if gain >= _HIGH else ImpactLevel.MEDIUM if gain >= _MEDIUM else ImpactLevel.LOW
+    return replace(finding, impact=Impact(level, f"proven on your run: {one.verdict}, {_figures(one)}"))
+
+
+def _figures(one: ProvenFix) -> str:
+    from rlint.prove.report.proof_words import gain_text
+
+    if one.ratio is None:
+        return _first(one) or one.verdict
+    return (
+        f"{one.ratio.value:.2f}× faster in {one.where}, {gain_text(one.gain)} of the run, {one.cases} cases"
+    )
+
+
+def _first(one: ProvenFix) -> str:
+    """The first difference of a fix, or the reason why there is no verdict."""
+    if one.differences:
+        first = one.differences[0]
+        return f"{first['kind']} of `{first['path']}`"
+    return one.reason
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,55 @@
+"""A proof as a page that needs nothing else, with the charts that `rlint verify` has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rlint.output import templates
+from rlint.output.verify import marks
+from rlint.prove.proof import DIFFERENT, PROVEN, Proof, ProvenFix
+from rlint.prove.report import proof_words
+
+
+def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all
+    """Return the whole page."""
+    told = [one for one in proof.fixes if one.verdict in PROVEN]
+    rows = [*told, *([proof.together] if proof.together is not None else [])]
+    return templates.page(
+        "proof.html.jinja",
+        f"rlint prove, {proof.date[:10]}",
+        "verify.css",
+        proof=proof,
+        words=proof_words,
+        marks=marks,
+        columns=proof_words.COLUMNS,
+        rows=[proof_words.cells(one) for one in rows] if told else [],
+        bars=_bars([one for one in rows if one.ratio is not None and one.verdict != DIFFERENT]),
+        lines=list(proof_words.sentences(proof)),
+    )
+
+
+def _bars(fixes: list[ProvenFix]) -> list[dict[str, Any]]:
+    """Ratios on one logarithmic scale."""
+    ratios = [one.ratio for one in fixes if one.ratio is not None]
+    if not ratios:
+        return []
+    low = min(0.5, *(ratio.low for ratio in ratios))
+    high = max(2.0, *(ratio.high for ratio in ratios))
+
+    def at(value: float) -> float:
+        return min(1.0, max(0.0, math.log(value / low) / math.log(high / low)))
+
+    return [
+        {
+            "label": proof_words.label(one),
+            "words": proof_words.cells(one)[4],
+            "verdict": one.verdict,
+            "one": at(1),
+            "low": at(ratio.low),
+            "high": at(ratio.high),
+            "value": at(ratio.value),
+            "control": (at(one.control.low), at(one.control.high)) if one.control is not None else None,
+        }
+        for one, ratio in zip(fixes, ratios, strict=True)
+    ]
