@@ -10,10 +10,12 @@ from rlint.evidence.results import Ratio, Verdict
 from rlint.harness.measure.estimates import Resampled, Row, choose_processes, resample
 from rlint.harness.measure.timing import Round
 from rlint.harness.measure.verdicts import verdict_of_ratio
+from rlint.harness.program import AFTER, BEFORE
 from rlint.prove.proof import DIFFERENT, FASTER, NO_CHANGE, SLOWER
 from rlint.prove.replay.replay_job import Replayed
 
 _BEFORE, _CONTROL, _AFTER = range(3)
+_LEAST_BYTES = 4096
 WALL, PROCESSOR = "wall", "cpu"
 _WORDS = {Verdict.FASTER: FASTER, Verdict.SLOWER: SLOWER, Verdict.NO_CHANGE: NO_CHANGE}
 
@@ -50,6 +52,19 @@ def times(rounds: Sequence[Round], clock: str = WALL) -> Resampled | None:
 def ratios(found: Resampled) -> tuple[Ratio, Ratio]:
     """The gain, and what the instrument makes of nothing."""
     return found.ratio(_BEFORE, _AFTER), found.ratio(_BEFORE, _CONTROL)
+
+
+def memory_ratio(replayed: Replayed) -> Ratio | None:
+    """By how much less memory calls take; None where none was seen."""
+    peaks = {
+        name: [one.peak_device or one.peak_host for one in replayed.memory if one.arm == name]
+        for name in (BEFORE, AFTER)
+    }
+    pairs = [(a, b) for a, b in zip(peaks[BEFORE], peaks[AFTER], strict=False) if min(a, b) > _LEAST_BYTES]
+    if not pairs:
+        return None
+    found = [a / b for a, b in pairs]
+    return Ratio(statistics.median(found), min(found), max(found))
 
 
 def medians(found: Resampled) -> tuple[float, float]:

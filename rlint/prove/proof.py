@@ -55,6 +55,9 @@ class ProvenFix:
     share: float = 0.0
     """The part of the run that the replayed code takes."""
     memory: Ratio | None = None
+    """By how much less memory a call takes at its peak."""
+    waits: tuple[float, ...] = ()
+    """How often a call waits for the device, before and after; empty where there was none."""
     differences: tuple[Mapping[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     impact: str = ""
@@ -179,6 +182,7 @@ def _fix(held: Mapping[str, Any]) -> ProvenFix:
         **values,
         differences=tuple({str(k): str(v) for k, v in one.items()} for one in held["differences"]),
         notes=tuple(map(str, held["notes"])),
+        waits=tuple(map(float, held["waits"])),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -320,6 +321,8 @@ class _Proving:
             control=_weighted([control for _, control in pairs], shares),
             before=before,
             after=after,
+            memory=next((judging.memory_ratio(one.replayed) for one, _ in timed if one.replayed), None),
+            waits=next((_waits(one.replayed) for one, _ in timed if one.replayed), ()),
         )
 
     def _share(self, one: Outcome) -> float:
@@ -403,6 +406,12 @@ class _Proving:
         except process.EndedError as error:
             outcome.reasons[f"replaying it {error}"] = None
         return results[0] if results else None
+
+
+def _waits(replayed: Replayed) -> tuple[float, ...]:
+    """How often calls wait for the device, before and after."""
+    found = [replayed.waits.get(name, []) for name in (BEFORE, AFTER)]
+    return tuple(statistics.fmean(each) for each in found) if all(found) else ()
 
 
 def _weighted(found: Sequence[Ratio], shares: Sequence[float]) -> Ratio:

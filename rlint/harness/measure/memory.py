@@ -72,7 +72,7 @@ def _measured(
             seconds = _least_time(point)
             if rate * seconds > MOST_ALLOCATIONS:
                 break
-            found = [_observe(point, size, name, run) for run in range(runs if point.turn < _LONG else 1)]
+            found = [observe(point, size, name, run) for run in range(runs if point.turn < _LONG else 1)]
             rate = max(use.allocations for use in found) / max(seconds, 1e-6)
             uses += found if size in sizes else []
     return uses
@@ -86,7 +86,8 @@ def _least_time(point: ArmAtSize) -> float:
     return min(point.seconds, *(point.batch(runs=1)[0] for _ in range(3)))
 
 
-def _observe(point: ArmAtSize, size: int, arm: str, run: int) -> MemoryUse:
+def observe(point: ArmAtSize, size: int, arm: str, run: int) -> MemoryUse:
+    """Observe one run of an arm, which has run before."""
     settle_memory()
     with point.prepared() as action, _observed(point.device) as seen:
         seen.result = action()

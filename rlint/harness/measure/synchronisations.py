@@ -74,12 +74,13 @@ def measure(
             if loaded_torch() is None:
                 return []
             settle_memory()
-            found += [HostWaits(size, name, run, _traced(point, device)) for run in range(runs)]
+            found += [HostWaits(size, name, run, traced(point, device)) for run in range(runs)]
             gc.unfreeze()
     return found
 
 
-def _traced(point: ArmAtSize, device: str) -> Traffic:
+def traced(point: ArmAtSize, device: str) -> Traffic:
+    """Trace one run of an arm, which has run before."""
     torch = loaded_torch()
     kinds = torch.profiler.ProfilerActivity
     with point.prepared() as action:

@@ -18,6 +18,8 @@ from rlint.harness.compare.observation import Observation, Scene, Trial, differe
 from rlint.harness.compare.process_settings import Surroundings
 from rlint.harness.compare.snapshot import Node, Root, TooManyObjectsError
 from rlint.harness.compare.uninitialised import filled
+from rlint.harness.measure.memory import MemoryUse, observe
+from rlint.harness.measure.synchronisations import traced
 from rlint.harness.measure.timed_batches import ArmAtSize, settle_memory
 from rlint.harness.measure.timing import CONTROL, Round, measure_arms
 from rlint.harness.processes.job import Message
@@ -30,6 +32,8 @@ from rlint.prove.replay.records import CallRecord, read
 from rlint.prove.replay.region_code import RegionCode
 
 _LEAST_LIMIT, _MUCH_LONGER = 20.0, 30
+_MOST_WEIGHED, _LONG = 2, 0.5
+"""Records whose memory is observed, and seconds of a call beyond which it is not."""
 _VALUES = frozenset({"value", "type", "dtype", "shape", "length", "attribute"})
 
 
@@ -57,6 +61,9 @@ class Replayed:
     """Why records were not compared."""
     good: tuple[int, ...] = ()
     """The records that were compared."""
+    memory: list[MemoryUse] = field(default_factory=list)
+    waits: dict[str, list[int]] = field(default_factory=dict)
+    """How often each arm waited for the device, where there is one."""
     rounds: list[Round] = field(default_factory=list)
     """Of all compared records, whose number is the `size`."""
 
@@ -111,6 +118,7 @@ class _Replay:
         self._surroundings = Surroundings()
         self._passed_over: dict[str, frozenset[str]] = {}
         self._found = Replayed()
+        self._device = "cuda" if header["settings"].get("cuda") else "cpu"
         self._last: tuple[CallRecord, Any] | None = None
 
     # --- arms ---
@@ -186,7 +194,7 @@ class _Replay:
     def _compare(self, number: int) -> bool:
         """Compare a record; False where that cannot be done, and why is noted."""
         record = self._records[number]
-        trial = Trial(Case(number, 1, "cpu"))
+        trial = Trial(Case(number, 1, self._device))
         limit = max(_LEAST_LIMIT, _MUCH_LONGER * record.seconds)
         try:
             before = self._observe(BEFORE, trial, limit)
@@ -215,7 +223,7 @@ class _Replay:
         return True
 
     def _sequence(self, number: int) -> None:
-        trial = Trial(Case(number, 1, "cpu"), AGAIN)
+        trial = Trial(Case(number, 1, self._device), AGAIN)
         limit = max(_LEAST_LIMIT, _MUCH_LONGER * self._records[number].seconds)
         try:
             before = self._observe(BEFORE, trial, limit)
@@ -281,14 +289,28 @@ class _Replay:
             workload.faithful = False
             arms[name] = arm
         points = {
-            number: {name: ArmAtSize(arm, CALL, Case(number, 1, "cpu")) for name, arm in arms.items()}
+            number: {name: ArmAtSize(arm, CALL, Case(number, 1, self._device)) for name, arm in arms.items()}
             for number in good
         }
         settle_memory()
         try:
-            return list(measure_arms(points, self._job.budget, self._job.round))
+            rounds = list(measure_arms(points, self._job.budget, self._job.round))
+            if self._job.only is None:
+                self._weigh(points)
         finally:
             gc.unfreeze()
+        return rounds
+
+    def _weigh(self, points: Mapping[int, Mapping[str, ArmAtSize]]) -> None:
+        """Observe the memory that some calls take, and on a device how often they wait for it."""
+        for number in list(points)[:_MOST_WEIGHED]:
+            for name in (BEFORE, AFTER):
+                point = points[number][name]
+                if point.turn < _LONG:
+                    self._found.memory.append(observe(point, number, name, 0))
+                    if self._device == "cuda":
+                        waits = traced(point, self._device).waits
+                        self._found.waits.setdefault(name, []).append(waits)
 
 
 def _warnings(seen: Observation) -> set[object]:

@@ -22,12 +22,17 @@ COLUMNS = ("Fix", "Replayed", "Verdict", "Cases", "Before / after", "Share of ru
 NUMBERS = ("Cases", "Share of run")
 STYLES = {FASTER: "green", NO_CHANGE: "", SLOWER: "yellow", DIFFERENT: "red"}
 _NOTHING = "–"
+_MUCH_MEMORY = 0.1
 
 
 def cells(one: ProvenFix) -> tuple[str, ...]:
     """The row of a fix."""
     named = label(one)
     ratio = f"{one.ratio.value:.2f}× [{one.ratio.low:.2f}, {one.ratio.high:.2f}]" if one.ratio else _NOTHING
+    if one.memory is not None and abs(one.memory.value - 1) > _MUCH_MEMORY:
+        ratio += f", memory {one.memory.value:.2f}×"
+    if one.waits:
+        ratio += f", waits {one.waits[0]:g} → {one.waits[1]:g}"
     cases = f"{one.cases}" + (f" + {one.sequences}" if one.sequences else "")
     return (
         named,
