@@ -42,6 +42,8 @@ class ChangedCode:
     """One place that a fix changes. `levels` are the blocks around it, from the file inwards."""
 
     levels: tuple[Level, ...]
+    whole: bool = False
+    """The decorators of a function are others, so that nothing less than all of it can be replayed."""
     support: bool = False
     """Names that the file defines anew, and nothing else: they are there for other changes."""
 
@@ -124,7 +126,7 @@ def _redecorated(
         places = [
             Place(one, "body", 0, len(node.body)) for one, node in ((steps, before), (other_steps, after))
         ]
-        yield ChangedCode((*levels, Level(*places)))
+        yield ChangedCode((*levels, Level(*places)), whole=True)
 
 
 def _hunks(ours: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[tuple[int, int, int, int]]:

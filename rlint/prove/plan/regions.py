@@ -50,6 +50,8 @@ def candidates(change: ChangedCode, before: ast.Module, after: ast.Module) -> li
         found = _grown(level, before, after)
         if found is not None and all(each.before != found.before for each in (*functions, *parts)):
             parts.append(found)
+    if change.whole:
+        return functions
     closed = [one for one in parts if one.closed]
     opened = [one for one in parts if not one.closed]
     return [*functions, *closed, *opened]

@@ -337,6 +337,7 @@ class _Record:
             "cut": self.cut,
             "settings": self.settings,
             "identities": self._identities,
+            "given": sorted({*self._held, *self._globals.get("__main__", {})}),
             "main": getattr(main, "__file__", None),
             "argv": sys.argv,
             "path": sys.path,

@@ -107,7 +107,7 @@ class RecordedArm(Arm):
             try:
                 exec(code, vars(main))  # noqa: S102 - the program that is proven
             except Exception:
-                if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
                     raise
 
     def _code_of(self, path: str) -> CodeType:

@@ -126,7 +126,8 @@ class _Replay:
     def _arm(self, name: str) -> tuple[RecordedArm, RecordedWorkload]:
         code = self._codes[name]
         wanted = self._codes[BEFORE].reads | self._codes[AFTER].reads
-        arm = RecordedArm(self._subject, name, self._records[0].header, wanted)
+        header = self._records[0].header
+        arm = RecordedArm(self._subject, name, header, wanted - frozenset(header["given"]))
         with self._scene.listener.listening():
             arm.load()
         workload = RecordedWorkload(arm, code, self._records, self._job.region.live)
