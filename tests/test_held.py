@@ -149,7 +149,7 @@ def test_other_fixes_of_the_rule_go_on() -> None:
 @pytest.mark.parametrize(
     ("text", "old", "new", "lost"),
     [
-        ("x = f(  # why\n    1)\n", "f(  # why\n    1)", "2", "# why"),
+        ("x = f(  # noqa: E1\n    1)\n", "f(  # noqa: E1\n    1)", "2", "# noqa: E1"),
         ("def g():\n    x = 1  # why\n    return x\n", "    x = 1  # why\n", "", "# why"),
         ("x = f(1)  # why\n", "f(1)", "2", None),
         ("x = f('# why')\n", "f('# why')", "2", None),
@@ -160,6 +160,49 @@ def test_no_comment_is_lost(text: str, old: str, new: str, lost: str | None) -> 
     """Where one would be, there is no fix, and the finding says which."""
     result = instead(text, old, new)
     assert result == (f"!the comment `{lost}` would be lost" if lost else text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "changed"),
+    [
+        ("x = f(  # why\n    1)\n", "f(  # why\n    1)", "2", "# why\nx = 2\n"),
+        (
+            "def g():\n    x = f(  # one\n        1,  # two\n    )\n",
+            "f(  # one\n        1,  # two\n    )",
+            "2",
+            "def g():\n    # one\n    # two\n    x = 2\n",
+        ),
+        ("if a: x = f(  # why\n    1)\n", "f(  # why\n    1)", "2", "# why\nif a: x = 2\n"),
+        ("y = 1; x = f(  # why\n    1)\n", "f(  # why\n    1)", "2", "# why\ny = 1; x = 2\n"),
+        (
+            '"""\nnote"""; x = f(  # why\n    1)\n',
+            "f(  # why\n    1)",
+            "2",
+            '# why\n"""\nnote"""; x = 2\n',
+        ),
+        (
+            "if a:\n    b()\nelif f(  # why\n    1):\n    c()\n",
+            "f(  # why\n    1)",
+            "2",
+            "if a:\n    b()\n# why\nelif 2:\n    c()\n",
+        ),
+        (
+            "@f(  # why\n    1)\ndef g():\n    pass\n",
+            "f(  # why\n    1)",
+            "f(2)",
+            "# why\n@f(2)\ndef g():\n    pass\n",
+        ),
+        (
+            "for i in a:\n    # why\n    b(i)\nc()\n",
+            "for i in a:\n    # why\n    b(i)",
+            "b.all(a)",
+            "# why\nb.all(a)\nc()\n",
+        ),
+    ],
+)
+def test_a_comment_goes_above(text: str, old: str, new: str, changed: str) -> None:
+    """What would be lost with the layout of an expression stands above the statement."""
+    assert instead(text, old, new) == changed
 
 
 def test_a_comment_may_move_or_go_with_what_it_is_about() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rlint.cst.grammar import Grammar, Reading
+from rlint.edit.deferred_edit import WrittenEdit
 from rlint.findings import Edit
 from rlint.frozen import frozen
 from rlint.syntax.queries import same_code
@@ -227,7 +228,7 @@ def _wrapped(edit: Edit, piece: Piece, before: ast.Module, text: str, grammar: G
     """An edit that puts one expression in the place of another, with parentheses; None for others, and where
     parentheses never matter.
     """
-    if edit.start == edit.end or not edit.text.strip():
+    if edit.start == edit.end or not edit.text.strip() or isinstance(edit, WrittenEdit):
         return None
     new, plain = _expression(f"({edit.text})", grammar), _expression(edit.text, grammar)
     if new is None or (plain is not None and isinstance(plain, _ATOMS)):

@@ -15,17 +15,26 @@ class DeferredEdit(Edit):
     """An edit within the characters `start:end` that is written when its text is first read.
 
     `write` gives the edits that it consists of; it raises `CannotWriteError` where there are none.
-    `code` is the new code that goes into it, for who has to know its names before.
+    `code` is the new code that goes into it, for who has to know its names before. `about` is the span of
+    what is changed, where that is less than `start:end`: two statements on one line are not the same.
     """
 
-    __slots__ = ("_write", "_written", "code")
+    __slots__ = ("_about", "_write", "_written", "code")
 
     def __init__(
-        self, start: int, end: int, code: str, write: Callable[[], tuple[Edit, ...]], *, shared: bool = False
+        self,
+        start: int,
+        end: int,
+        code: str,
+        write: Callable[[], tuple[Edit, ...]],
+        *,
+        shared: bool = False,
+        about: tuple[int, int] | None = None,
     ) -> None:
         self.start, self.end, self.shared = start, end, shared  # type: ignore[misc]
         self.owns = ()  # type: ignore[misc]
         self.code = code
+        self._about = about or (start, end)
         self._write = write
         self._written: tuple[Edit, ...] | None = None
 
@@ -38,15 +47,13 @@ class DeferredEdit(Edit):
         """Whether it puts the same code at the same place; of what puts none, only itself is the same."""
         if not isinstance(other, DeferredEdit) or not self.code:
             return self is other
-        return (self.start, self.end, self.code, self.shared) == (
-            other.start,
-            other.end,
-            other.code,
-            other.shared,
-        )
+        return self._parts() == other._parts()
 
     def __hash__(self) -> int:
-        return hash((self.start, self.end, self.code, self.shared))
+        return hash(self._parts())
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.start, self.end, self._about, self.code, self.shared
 
     def written(self) -> tuple[Edit, ...]:
         """Return the edits with their texts."""
@@ -56,7 +63,19 @@ class DeferredEdit(Edit):
 
     def as_shared(self) -> DeferredEdit:
         """Return the same edit as one that several fixes may need."""
-        return DeferredEdit(self.start, self.end, self.code, self.written, shared=True)
+        return DeferredEdit(self.start, self.end, self.code, self.written, shared=True, about=self._about)
+
+
+class WrittenEdit(Edit):
+    """An edit that LibCST has written: what it means is right without parentheses of ours, and a part of it
+    that looks like an expression need not be one.
+    """
+
+    __slots__ = ()
+
+    def plain(self) -> Edit:
+        """Return it as any other edit."""
+        return Edit(self.start, self.end, self.text, shared=self.shared, owns=self.owns)
 
 
 def is_deferred(edits: Iterable[Edit]) -> bool:
@@ -68,7 +87,10 @@ def written(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Return the edits with their texts; raise `CannotWriteError` where one has none."""
     found: list[Edit] = []
     for edit in edits:
-        found += edit.written() if isinstance(edit, DeferredEdit) else (edit,)
+        if isinstance(edit, DeferredEdit):
+            found += (WrittenEdit(e.start, e.end, e.text, e.shared, e.owns) for e in edit.written())
+        else:
+            found.append(edit)
     return tuple(found)
 
 

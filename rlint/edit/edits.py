@@ -71,6 +71,25 @@ class Edits:
             return f"({text})"
         return text
 
+    def code(self, node: ast.expr) -> str:
+        """The text of an expression fit to stand in another place, as a value, an operand that it is already,
+        or before a dot: broken over lines within brackets alone.
+        """
+        text = self.source.text(node)
+        if not _LINE_END.search(text) or not needs_parentheses(text, self.syntax.grammar):
+            return text
+        part: ast.expr = node
+        while isinstance(part, ast.Attribute):
+            part = part.value
+        if isinstance(part, ast.Name) and not self.source.has_comment(*self.source.span(node)):
+            return "".join(text.replace("\\", "").split())  # a plain path
+        return f"({text})"
+
+    def whole(self, text: str) -> str:
+        """The text of an expression, in parentheses where it is broken over lines outside of brackets."""
+        broken = _LINE_END.search(text) and needs_parentheses(text, self.syntax.grammar)
+        return f"({text})" if broken else text
+
     def is_relocatable(self, node: ast.expr) -> bool:
         """Can the text of an expression be trusted and put elsewhere? Not from inside an f-string on
         Pythons that do not know where its parts stand.
@@ -109,7 +128,8 @@ class Edits:
                 given = lines if indentation is None else self._moved(lines, indentation, "")
                 return inserted(statement, given, self.source, behind=behind)
 
-            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), beside)
+            about = self.source.span(statement)
+            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), beside, about=about)
         last = statement.end_lineno or statement.lineno
         place = positions.line_start(last + 1 if behind else self.source.first_line(statement))
         at_end = behind and positions.line_end(last) == len(self.syntax.text)  # without a line end
@@ -150,7 +170,8 @@ class Edits:
 
                 return replaced(statement, lines, self.source)
 
-            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), instead)
+            about = self.source.span(statement)
+            return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), instead, about=about)
         start, end = self.source.span(statement)
         indentation = self.source.indentation(statement)
         block = self._block(lines, indentation).removesuffix(self.syntax.positions.newline)
@@ -405,7 +426,8 @@ class Edits:
 
             return wrapped(header, run, self.source)
 
-        return DeferredEdit(*self._lines_of(first[0], last[1]), header, around)
+        about = self.source.span(run[0])[0], self.source.span(run[-1])[1]
+        return DeferredEdit(*self._lines_of(first[0], last[1]), header, around, about=about)
 
     def unwrap(self, block: ast.With | ast.AsyncWith) -> Edit | None:
         """Put what stands under a `with` in its place."""
@@ -431,4 +453,5 @@ class Edits:
 
             return with_else(branch, self._moved(lines, indentation, ""), self.source)
 
-        return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), added)
+        about = self.source.span(branch)
+        return DeferredEdit(*self._lines_of(*mates), "\n".join(lines), added, about=about)

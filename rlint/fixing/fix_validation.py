@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rlint.edit.changed_statements import pieces
-from rlint.edit.deferred_edit import CannotWriteError, is_deferred, written
-from rlint.edit.kept_comments import lost_comment
+from rlint.edit.deferred_edit import CannotWriteError, WrittenEdit, is_deferred, written
+from rlint.edit.kept_comments import comments_above, lost_comments
 from rlint.edit.new_names import misread_name
 from rlint.edit.token_borders import separated
 
@@ -54,7 +54,7 @@ def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] 
         given = written(edits)
     except CannotWriteError as error:
         return str(error)
-    ordered = sorted(given, key=lambda edit: (edit.start, edit.end))
+    ordered = sorted(given, key=_place)
     if any(first.end > second.start for first, second in pairwise(ordered)):
         return "its edits are in each other's way"
     cells = syntax.marimo_cells
@@ -63,11 +63,26 @@ def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] 
     changed = pieces(separated(given, syntax.text, syntax.mask), syntax)
     if changed is None:
         return UNPARSABLE
-    comment = lost_comment(changed, syntax.text)
-    if comment is not None:
-        return f"the comment `{comment}` would be lost"
+    lost = lost_comments(changed, syntax.text)
+    if lost:
+        above = comments_above(lost, given, syntax)
+        more = (
+            pieces(separated([*(above or ()), *given], syntax.text, syntax.mask), syntax) if above else None
+        )
+        if more is None or lost_comments(more, syntax.text):
+            return f"the comment `{next(iter(lost))}` would be lost"
+        changed = more
     name = misread_name(changed, syntax)
     if name is not None:
         return f"`{name}` has another meaning in this place"
-    mended = tuple(edit for piece in changed for edit in piece.edits)
-    return given if ordered == list(mended) else mended
+    mended = tuple(_plain(edit) for piece in changed for edit in piece.edits)
+    given = tuple(map(_plain, given))
+    return given if sorted(given, key=_place) == list(mended) else mended
+
+
+def _place(edit: Edit) -> tuple[int, int]:
+    return edit.start, edit.end
+
+
+def _plain(edit: Edit) -> Edit:
+    return edit.plain() if isinstance(edit, WrittenEdit) else edit

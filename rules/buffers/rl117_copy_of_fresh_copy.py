@@ -119,8 +119,6 @@ def is_new(made: ast.expr, model: SemanticModel) -> bool:
 
 def build_fix(call: ast.Call, made: ast.expr, model: SemanticModel) -> Fix | None:
     """Take what was made."""
-    if model.source.has_comment(*model.source.span(call)):
-        return None
     reason = "the copy may be laid out in memory in another way"
     edit = model.edit.replace(call, model.edit.parenthesized(made))
     return Fix("Leave the copy out", Applicability.UNSAFE, (edit,), reason)

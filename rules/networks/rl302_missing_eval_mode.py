@@ -248,7 +248,7 @@ def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: S
         return None
     enter, leave = [], []
     for network in networks:
-        text = model.source.text(network)
+        text = model.edit.code(network)
         key = f"mode {model.source.span(network)[0]}"
         before = model.importer.fresh_local(
             ["was_training", f"{words_joined(text)}_was_training"], statement, key

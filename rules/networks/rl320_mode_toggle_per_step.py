@@ -71,7 +71,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag
+from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, same_code
 
 
 class ModeTogglePerStep(Rule):
@@ -134,12 +134,12 @@ def toggles_of(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[
     """The switches of a network that run per step: in one function, or for an attribute of `self` in all
     methods of a class, in the order of the text.
     """
-    text, owner, function = model.source.text(network), model.class_of(call), model.function(call)
+    owner, function = model.class_of(call), model.function(call)
     of_self = owner is not None and (isinstance(network, ast.Attribute) or model.names.is_self(network))
     found = []
     for attribute in (*model.names.attribute_uses("eval"), *model.names.attribute_uses("train")):
         other = model.parent(attribute)
-        if not isinstance(other, ast.Call) or model.source.text(attribute.value) != text:
+        if not isinstance(other, ast.Call) or not same_code(attribute.value, network):
             continue
         together = model.class_of(other) is owner if of_self else model.function(other) is function
         if (

@@ -235,8 +235,8 @@ def is_read(use: Use, model: SemanticModel) -> bool:
 
 def build_fix(call: ast.Call, sizes: list[str], model: SemanticModel) -> Fix | None:
     """Read the same elements several times."""
-    if model.source.has_comment(*model.source.span(call)) or not isinstance(call.func, ast.Attribute):
+    if not isinstance(call.func, ast.Attribute):
         return None
-    text = f"{model.source.text(call.func.value)}.expand({', '.join(sizes)})"
+    text = f"{model.edit.code(call.func.value)}.expand({', '.join(sizes)})"
     reason = "the view shares its memory with the tensor, which must not be written to in place"
     return Fix("Expand without a copy", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)

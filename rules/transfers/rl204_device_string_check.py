@@ -205,7 +205,7 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: Se
     name = model.importer.fresh_local(
         [answer_name(node, model)], loop, f"RL204 {ast.dump(node)} {model.source.span(loop)[0]}"
     )
-    made = model.edit.insert_before(loop, f"{name} = {model.source.text(node)}")
+    made = model.edit.insert_before(loop, f"{name} = {model.edit.code(node)}")
     if made is None or not same:
         return None
     reason = "What devices there are must stay the same while the loop runs"
@@ -240,7 +240,7 @@ def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, model: 
     name = answer_name(node, model)
     if not same or model.names.attribute_uses(name) or model.program.is_attribute_read(name):
         return None
-    kept = model.edit.insert_after(statement, f"{owner.id}.{name} = {model.source.text(node)}")
+    kept = model.edit.insert_after(statement, f"{owner.id}.{name} = {model.edit.code(node)}")
     if kept is None:
         return None
     edits = (kept, *(model.edit.replace(other, f"{owner.id}.{name}") for other in same))

@@ -51,7 +51,7 @@ def bind_once(
     already or a new one by the first free of the `wanted` names; None where the text does not allow it.
     """
     first = repetition.first
-    if not all(can_be_replaced(node, model) for node in again):
+    if not all(model.edit.is_relocatable(node) for node in again):
         return None
     holder = _holder(first, again, model)
     if holder is not None:
@@ -63,7 +63,7 @@ def bind_once(
     name = model.importer.fresh_local(wanted, first, f"bind {model.source.span(first)[0]}")
     statement = model.syntax.statement(first)
     before = None
-    if _can_stand_before(first, statement, model) and can_be_replaced(first, model):
+    if _can_stand_before(first, statement, model):
         before = model.edit.insert_before(statement, f"{name} = {model.edit.parenthesized(first)}")
     reordered = not _is_first(first, statement, model)
     prefers_walrus = reordered or not model.source.stands_alone(statement)
@@ -74,14 +74,6 @@ def bind_once(
         return ExtractedVariable((walrus, *(model.edit.replace(node, name) for node in again)), name)
     edits = (before, *(model.edit.replace(node, name) for node in (first, *again)))
     return ExtractedVariable(edits, name, reordered=reordered)
-
-
-def can_be_replaced(node: ast.expr, model: SemanticModel) -> bool:
-    """No comment would be lost, no word would grow together with its neighbour, the place is known."""
-    start, end = model.source.span(node)
-    text = model.syntax.text
-    around = text[start - 1 : start] + text[end : end + 1]
-    return model.edit.is_relocatable(node) and not any(char.isalnum() or char == "_" for char in around)
 
 
 def _holder(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> str | None:

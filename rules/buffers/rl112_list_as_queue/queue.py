@@ -54,13 +54,13 @@ def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
         ):
             if not node.keywords and is_zero(first):
                 is_tuple = isinstance(item, ast.Tuple)
-                written = model.edit.parenthesized(item) if is_tuple else model.source.text(item)
+                written = model.edit.parenthesized(item) if is_tuple else model.edit.code(item)
                 edit = model.edit.replace_method(node, f".appendleft({written})")
                 return QueueFront(node, held, "insert(0, …)", edit)
         case ast.Delete(targets=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=first)]):
             if is_zero(first):
                 return QueueFront(
-                    node, held, "del", model.edit.replace(node, f"{model.source.text(held)}.popleft()")
+                    node, held, "del", model.edit.replace(node, f"{model.edit.code(held)}.popleft()")
                 )
     return None
 

@@ -208,7 +208,7 @@ def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: Sema
     if kept is None:
         return None
     total, (start, growth) = kept
-    text = model.source.text(looked_at)
+    text = model.edit.code(looked_at)
     if (
         isinstance(looked_at, ast.Name)
         and model.names.scope(looked_at).function is not model.names.scope(growth).function

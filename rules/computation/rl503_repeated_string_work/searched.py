@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rule import Edit, SemanticModel, extract_variable, frozen, last_name
+from rlint.rule import Edit, SemanticModel, frozen, last_name
 from rlint.rules.computation._shared.regex_constants import exported
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
@@ -69,11 +69,7 @@ def bound(statement: ast.Assign | ast.AnnAssign, model: SemanticModel) -> Search
     )
     deleted = model.edit.delete_statement(statement, comment=True)
     edits = None
-    if (
-        made is not None
-        and deleted is not None
-        and all(extract_variable.can_be_replaced(read, model) for read in reads)
-    ):
+    if made is not None and deleted is not None and all(model.edit.is_relocatable(read) for read in reads):
         edits = (*made, deleted, *(model.edit.replace(read, name) for read in reads))
     return Searched(what, target.id, name, edits)
 
@@ -87,7 +83,7 @@ def in_place(display: ast.Dict, model: SemanticModel) -> Searched | None:
     name = model.importer.fresh_name(
         exported(_table_name(display, model), model), str(model.source.span(display))
     )
-    made = _defined(name, display, model) if extract_variable.can_be_replaced(display, model) else None
+    made = _defined(name, display, model) if model.edit.is_relocatable(display) else None
     edits = (*made, model.edit.replace(display, name)) if made is not None else None
     return Searched("dict", "", name, edits)
 
@@ -117,7 +113,7 @@ def _made_set_of(value: ast.expr, model: SemanticModel) -> ast.List | ast.Tuple 
 
 def _as_display(call: ast.Call, given: ast.List | ast.Tuple | ast.Set, model: SemanticModel) -> Edit | None:
     text = model.source.text(given)
-    if text[:1] not in "[({" or not extract_variable.can_be_replaced(call, model):
+    if text[:1] not in "[({" or not model.edit.is_relocatable(call):
         return None
     return model.edit.replace(call, f"{{{text[1:-1]}}}")
 

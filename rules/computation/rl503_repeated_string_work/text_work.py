@@ -17,7 +17,6 @@ from rlint.rule import (
     Trait,
     TypeTag,
     descendants,
-    extract_variable,
     hoist_points,
     models,
 )
@@ -182,7 +181,7 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
     name = _root(call, model)
     again = repetition.again if repetition is not None else ()
     statement = loop if isinstance(loop, ast.stmt) else model.syntax.statement(loop)
-    if name is None or not all(extract_variable.can_be_replaced(node, model) for node in (call, *again)):
+    if name is None or not all(model.edit.is_relocatable(node) for node in (call, *again)):
         return None
     if statement is not loop and not _stays_ahead(loop, statement, model):
         return None

@@ -62,7 +62,7 @@ def remembered(function: Function, model: SemanticModel) -> Fix | None:
 def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
     """Load in a function of its own, which remembers."""
     outer = _top_level(call, model)
-    if outer is None or not model.edit.is_relocatable(call) or "\n" in model.source.text(call):
+    if outer is None or not model.edit.is_relocatable(call):
         return None
     given = _given(call, model)
     cache = _cache(outer, model)
@@ -76,7 +76,11 @@ def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
         first, behind = (offset - start for offset in model.source.span(node))
         text = text[:first] + given[node] + text[behind:]
     parameters = dict.fromkeys(given.values())
-    lines = [f"@{spelled}(maxsize={_BOUND})", f"def {name}({', '.join(parameters)}):", f"    return {text}"]
+    lines = [
+        f"@{spelled}(maxsize={_BOUND})",
+        f"def {name}({', '.join(parameters)}):",
+        f"    return {model.edit.whole(text)}",
+    ]
     added = model.edit.insert_before(outer, *lines, "", "")
     if added is None:
         return None

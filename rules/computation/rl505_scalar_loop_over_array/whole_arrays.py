@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, BindingKind, Fix, SemanticModel, Type, TypeTag, dtypes
+from rlint.rule import Applicability, BindingKind, Fix, SemanticModel, Type, TypeTag, dtypes, same_code
 from rlint.rules.computation._shared.early import may_end_early
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 
@@ -29,21 +29,18 @@ def whole_fix(found: ElementAccess, model: SemanticModel) -> Fix | None:
     if not isinstance(target, ast.Subscript) or len(found.loop.body) != 1:
         return None
     arrays = {ast.dump(held_by(element)).replace("Store()", "Load()") for element in found.arrays}
-    end = _whole_of(found, model)
-    if len(arrays) != 1 or end is None or _used_outside(counter, found, model):
+    if len(arrays) != 1 or not _is_whole(found) or _used_outside(counter, found, model):
         return None
-    held = model.source.text(held_by(target))
+    held = model.edit.code(held_by(target))
     value = _text(statement.value, found, model)
     if isinstance(statement, ast.AugAssign):
-        operator = model.syntax.text[
-            model.source.span(target)[1] : model.source.span(statement.value)[0]
-        ].strip()
-        sign = operator.rstrip("(").strip().removesuffix("=")
+        operator = model.syntax.text[model.source.span(target)[1] : model.source.span(statement.value)[0]]
+        sign = operator.strip().partition("=")[0]
         if "(" in operator or isinstance(statement.value, (ast.BinOp, ast.UnaryOp)):
             value = f"({value})"
         value = f"{held} {sign} {value}"
-    edit = model.edit.replace_statement(found.loop, f"{held}[:] = {value}")
-    if edit is None or "\n" in value:
+    edit = model.edit.replace_statement(found.loop, f"{held}[:] = {model.edit.whole(value)}")
+    if edit is None:
         return None
     reason = None
     if not _is_exact(statement, held_by(target), model):
@@ -54,15 +51,17 @@ def whole_fix(found: ElementAccess, model: SemanticModel) -> Fix | None:
     return Fix(f"Compute all of `{held}` at once", safety, (edit,), reason=reason)
 
 
-def _whole_of(found: ElementAccess, model: SemanticModel) -> str | None:
-    """Does the loop count to the length of the array, as `range(len(x))` does?"""
+def _is_whole(found: ElementAccess) -> bool:
+    """Whether the loop counts to the length of the array, as `range(len(x))` does."""
     match getattr(found.loop, "iter", None):
-        case ast.Call(args=[end]):
-            held = model.source.text(held_by(found.arrays[0]))
-            text = model.source.text(end)
-            if text in (f"len({held})", f"{held}.shape[0]"):
-                return text
-    return None
+        case ast.Call(
+            args=[
+                ast.Call(func=ast.Name(id="len"), args=[held], keywords=[])
+                | ast.Subscript(value=ast.Attribute(value=held, attr="shape"), slice=ast.Constant(value=0))
+            ]
+        ):
+            return same_code(held, held_by(found.arrays[0]))
+    return False
 
 
 def _used_outside(counter: str, found: ElementAccess, model: SemanticModel) -> bool:

@@ -231,7 +231,7 @@ def _is_inside_call(node: ast.expr, model: SemanticModel) -> bool:
 
 def build_fix(found: ClipBound, model: SemanticModel) -> Fix | None:
     """Make it before the loop, or in the constructor."""
-    if not model.edit.is_relocatable(found.node) or found.loose or "\n" in model.source.text(found.node):
+    if not model.edit.is_relocatable(found.node) or found.loose:
         return None
     return _before_loop(found, model) if found.loop is not None else _in_constructor(found, model)
 
@@ -242,11 +242,12 @@ def _before_loop(found: ClipBound, model: SemanticModel) -> Fix | None:
     inside = set(descendants(loop))
     if any(binding.node in inside for name in found.inlined for binding in model.dataflow.definitions(name)):
         return None
-    text = model.source.text(found.node)
+    text = model.edit.code(found.node)
     name = model.importer.fresh_local(
         [name_for(found, model), f"{name_for(found, model)}_bound"], found.node, f"bound {text}"
     )
-    before = model.edit.insert_before(loop, f"{name} = {text}")
+    indentation = model.source.indentation(model.syntax.statement(found.node))
+    before = model.edit.insert_before(loop, f"{name} = {text}", indentation=indentation)
     if before is None:
         return None
     edits = (before.as_shared(), _in_place(found.node, name, model))
@@ -271,11 +272,12 @@ def _in_constructor(found: ClipBound, model: SemanticModel) -> Fix | None:
     anchor = _last_store(found, own, made)
     if anchor is None:
         return None
-    text = model.source.text(found.node)
+    text = model.edit.code(found.node)
     name = model.importer.fresh_name(
         f"_{name_for(found, model)}", f"bound {model.syntax.qualname(cls)} {text}"
     )
-    inserted = model.edit.insert_after(anchor, f"{own}.{name} = {text}")
+    indentation = model.source.indentation(model.syntax.statement(found.node))
+    inserted = model.edit.insert_after(anchor, f"{own}.{name} = {text}", indentation=indentation)
     if inserted is None:
         return None
     edits = (inserted.as_shared(), _in_place(found.node, f"{own}.{name}", model))

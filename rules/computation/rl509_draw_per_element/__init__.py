@@ -179,8 +179,6 @@ def build_fix(
         return None
     around = array_around(node, model)
     place: ast.expr = around if around is not None and not draw.listed else node
-    if model.source.has_comment(*model.source.span(place)):
-        return None
     text = draw.text.format(shape_text(draw, counts, model))
     if place is node and not draw.listed:
         text += ".tolist()"

@@ -70,7 +70,11 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
     if not isinstance(mixture, Lerp) and (source is None or source.state):
         doubts.append(INTEGERS)
     if isinstance(mixture, BlendStep):
-        replaced = _replaced(blend, f"{written}.{mixture.sign}_({model.source.text(mixture.move)})", model)
+        replaced = _replaced(
+            blend,
+            f"{model.edit.code(blend.written)}.{mixture.sign}_({model.source.text(mixture.move)})",
+            model,
+        )
     elif isinstance(mixture, Lerp):
         replaced = _replaced(blend, in_one_call(blend, model), model)
     else:
@@ -93,11 +97,10 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
 
 def _in_two_lines(blend: Blend, mixture: Mix, model: SemanticModel) -> Edit | None:
     """First the share of the new tensor, which may be the old one, then the rest in place."""
-    if not isinstance(blend.node, ast.stmt) or not model.source.stands_alone(blend.node):
+    if not isinstance(blend.node, ast.stmt):
         return None
     name = model.importer.fresh_local(NAMES, blend.node, "RL304")
-    share, written = model.source.text(mixture.share), model.source.text(blend.written)
-    share = f"({share})" if "\n" in share else share
+    share, written = model.edit.code(mixture.share), model.edit.code(blend.written)
     rest = f"{written}.mul_({model.source.text(mixture.keep)}).add_({name})"
     return model.edit.replace_statement(blend.node, f"{name} = {share}", rest)
 
@@ -126,19 +129,13 @@ def _may_hold_integers(model: SemanticModel) -> bool:
 
 def in_one_call(blend: Blend, model: SemanticModel) -> str:
     """`old.lerp_(new, weight)`."""
-    mixture = blend.mixture
-    return (
-        f"{model.source.text(blend.written)}.lerp_({model.source.text(mixture.new)}, "
-        f"{model.source.text(mixture.weight)})"
-    )
+    mixture, written = blend.mixture, model.edit.code(blend.written)
+    return f"{written}.lerp_({model.source.text(mixture.new)}, {model.source.text(mixture.weight)})"
 
 
-def _replaced(blend: Blend, call: str, model: SemanticModel) -> list[Edit] | None:
+def _replaced(blend: Blend, call: str, model: SemanticModel) -> list[Edit]:
     """The blend's call or statement, replaced by a call."""
-    node = blend.node.value if isinstance(blend.node, ast.Expr) else blend.node
-    if isinstance(node, ast.stmt) and not model.source.stands_alone(node):
-        return None
-    return [model.edit.replace(node, call)]
+    return [model.edit.replace(blend.node.value if isinstance(blend.node, ast.Expr) else blend.node, call)]
 
 
 def _in_state(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
@@ -147,8 +144,6 @@ def _in_state(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]
     if old is None or new is None or not (old.state and new.state) or not is_complement(blend.mixture, model):
         return None
     replaced = _replaced(blend, in_one_call(blend, model), model)
-    if replaced is None:
-        return None
     return [*replaced, *_loaded_after(blend, old.network, model)], [ROUNDS, BUFFERS]
 
 

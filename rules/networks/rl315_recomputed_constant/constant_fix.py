@@ -94,12 +94,13 @@ def _before_loop(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None
     statement = model.parent(found.node)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]):
-            before = _inserted_before(loop, f"{name} = {text}", statement, model)
+            behind = model.source.comment_behind(statement)
+            before = _inserted_before(loop, f"{name} = {text}{behind}", statement, model)
             deleted = model.edit.delete_statement(statement)
             if (
                 before
                 and deleted
-                and not _comment_behind(statement, model)
+                and not _comment_beside(found.node, statement, model)
                 and not model.names.is_captured(name, model.names.scope(target))
             ):
                 return Fix(f"Build `{name}` before the loop", Applicability.UNSAFE, (before, deleted), reason)
@@ -117,11 +118,10 @@ def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, model: Sema
     return model.edit.insert_before(loop, code, indentation=model.source.indentation(statement))
 
 
-def _comment_behind(statement: ast.stmt, model: SemanticModel) -> bool:
-    start, _ = model.source.span(statement)
-    return model.source.has_comment(
-        start, model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
-    )
+def _comment_beside(node: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
+    """Whether a comment stands in a statement, and not in the expression that is moved."""
+    (start, end), (first, last) = model.source.span(statement), model.source.span(node)
+    return model.source.has_comment(start, first) or model.source.has_comment(last, end)
 
 
 # -- in the module -----------------------------------------------------------------------------

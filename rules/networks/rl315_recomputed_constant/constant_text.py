@@ -34,7 +34,7 @@ def text_of(
             if None in removed:
                 return None
             edits += filter(None, removed)
-    return model.edit.text_with(node, edits)
+    return model.edit.whole(model.edit.text_with(node, edits))
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -16,7 +16,6 @@ from rlint.rule import (
     frozen,
     models,
 )
-from rlint.rules.networks._shared.deletion import deletion
 
 _PARAMETERS = ("loc", "covariance_matrix", "precision_matrix", "scale_tril", "validate_args")
 _MADE_OF_DIAGONAL = frozenset({"torch.diag", "torch.diag_embed"})
@@ -189,7 +188,10 @@ def _taken_from(name: ast.Name, call: ast.Call, model: SemanticModel) -> tuple[s
     if value is None or reads != [name] or not isinstance(statement, ast.Assign):
         return None, []
     made = _made_of(value, model) if model.edit.is_relocatable(value) else None
-    deleted = deletion(statement, model)
+    end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    # with a comment, the matrix stays, and its diagonal is read
+    has_comment = model.source.has_comment(model.source.span(statement)[0], end)
+    deleted = None if has_comment else model.edit.delete_statement(statement)
     if made is None or deleted is None or len(statement.targets) != 1:
         return None, []
     return (made, [deleted]) if model.dataflow.unchanged_between(value, value, call) else (None, [])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, frozen
-from rlint.rules.networks._shared.deletion import deletion
 
 _MODULES = ("torch", "torch.nn.functional", "torch.special")
 _FUNCTIONS = {f"{module}.{name}": name for module in _MODULES for name in ("softmax", "log_softmax")}
@@ -148,12 +147,12 @@ def _left_out(softmax: _Softmax, model: SemanticModel, reason: str) -> Fix | Non
         return None
     replaced = softmax.holder or softmax.node
     is_receiver = isinstance(model.parent(replaced), ast.Attribute)
-    text = model.edit.parenthesized(softmax.taken) if is_receiver else model.source.text(softmax.taken)
+    text = model.edit.parenthesized(softmax.taken) if is_receiver else model.edit.code(softmax.taken)
     edits: list[Edit | None] = [model.edit.replace(replaced, text)]
     if softmax.holder is not None:
         if not model.dataflow.unchanged_between(softmax.taken, softmax.node, softmax.holder):
             return None
-        edits.append(deletion(model.syntax.statement(softmax.node), model))
+        edits.append(model.edit.delete_statement(model.syntax.statement(softmax.node)))
     done = tuple(edit for edit in edits if edit is not None)
     return (
         Fix("Leave the softmax out", Applicability.UNSAFE, done, reason) if len(done) == len(edits) else None

@@ -6,7 +6,6 @@ import ast
 from dataclasses import field
 
 from rlint.rule import Applicability, BindingKind, Edit, Fix, SemanticModel, descendants, frozen, mutable
-from rlint.rules.networks._shared.deletion import deletion
 
 _DATA = "torch.utils.data."
 _INDEX_SAMPLERS = ("SubsetRandomSampler", "RandomSampler", "SequentialSampler")
@@ -108,7 +107,7 @@ def _rows_fix(
     held = {node.id for tensor in tensors for node in descendants(tensor) if isinstance(node, ast.Name)}
     if held & {part.id for part in names if isinstance(part, ast.Name)}:
         return None  # the loop binds the names of the tensors anew
-    texts = [model.source.text(tensor) for tensor in tensors]
+    texts = [model.edit.code(tensor) for tensor in tensors]
     is_dropped = drop is not None and not _is_off(drop)
     drawn = _drawn(
         f"len({texts[0]})",
@@ -121,7 +120,7 @@ def _rows_fix(
     indices = model.importer.fresh_local(("indices", "rows"), loop, f"{model.source.span(loop)[0]} indices")
     rows = ", ".join(f"{text}[{indices}]" for text in texts)
     bound = model.edit.insert_before(body, f"{model.source.text(target)} = {rows}")
-    if drawn is None or bound is None or body.lineno == loop.lineno or "\n" in model.source.text(target):
+    if drawn is None or bound is None:
         return None
     parts = [*tensors, given["batch_size"]]
     edits = _replaced(iterable, drawn, [found, dataset], parts, model)
@@ -174,9 +173,9 @@ def _count(source: ast.expr, sampler: str, model: SemanticModel) -> str | None:
         case ast.Call(func=function, args=[number], keywords=[]) if (
             model.names.qualified(function) == "builtins.range"
         ):
-            return model.source.text(number)
+            return model.edit.code(number)
     is_sized = sampler != "SubsetRandomSampler" and isinstance(source, (ast.Name, ast.Attribute))
-    return f"len({model.source.text(source)})" if is_sized else None
+    return f"len({model.edit.code(source)})" if is_sized else None
 
 
 def _drawn(
@@ -186,7 +185,7 @@ def _drawn(
     written = model.names.spelled("torch.arange" if in_order else "torch.randperm", size)
     if written is None:
         return None
-    batch_size = model.source.text(size)
+    batch_size = model.edit.code(size)
     rows = f"{written}({count})"
     if drop_last:
         factor = f"({count})" if any(mark in count for mark in "+-*/% ") else count
@@ -205,7 +204,7 @@ def _replaced(
     for found in made:
         for name, statement in found.holders:
             scope = model.names.scope(name).lookup(name.id)
-            deleted = deletion(statement, model)
+            deleted = model.edit.delete_statement(statement)
             if (
                 scope is None
                 or not scope.is_function

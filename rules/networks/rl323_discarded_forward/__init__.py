@@ -74,7 +74,6 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import FUNCTIONS, Applicability, Finding, Fix, Heat, Rule, SemanticModel, vocabulary
-from rlint.rules.networks._shared.deletion import deletion
 from rlint.rules.networks._shared.no_grad import HOOKS
 from rlint.rules.networks._shared.same_input import is_forward
 from rlint.rules.networks.rl323_discarded_forward.sinking import (
@@ -158,7 +157,7 @@ class DiscardedForward(Rule):
         """A result that nothing ever reads."""
         if any(name.id.startswith("_") for name in names) or is_measured(call, model):
             return
-        edit = deletion(unit, model)
+        edit = model.edit.delete_statement(unit)
         fix = (
             Fix("Remove the forward pass", Applicability.UNSAFE, (edit,), REASON)
             if edit is not None

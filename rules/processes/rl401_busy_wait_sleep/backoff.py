@@ -38,8 +38,8 @@ def _growing(wait: Wait, pause: Pause, name: str, model: SemanticModel) -> Fix |
     if outermost is None or not pause.fixed or pause.seconds is None or pause.seconds >= LONGEST:
         return None
     length = pause.call.args[0] if pause.call.args else pause.call.keywords[0].value
-    first = model.source.text(length) if pause.seconds >= float(_FIRST) else _FIRST
-    if not model.edit.is_relocatable(length) or "\n" in first:
+    first = model.edit.code(length) if pause.seconds >= float(_FIRST) else _FIRST
+    if not model.edit.is_relocatable(length):
         return None
     edits = [model.edit.insert_before(outermost, f"{name} = {first}"), model.edit.replace(length, name)]
     edits.append(model.edit.insert_after(pause.statement, _grow(name)))

@@ -14,11 +14,7 @@ _ENDINGS = frozenset({"terminate", "kill"})
 
 def repeatable(subject: ast.expr, model: SemanticModel) -> bool:
     """Can an expression be evaluated once more, and its text be put elsewhere?"""
-    return (
-        model.effects.effect_of(subject).quiet
-        and model.edit.is_relocatable(subject)
-        and "\n" not in model.source.text(subject)
-    )
+    return bool(model.effects.effect_of(subject).quiet and model.edit.is_relocatable(subject))
 
 
 def hazards(kind: Type, model: SemanticModel) -> Iterator[str]:

@@ -185,7 +185,7 @@ def locked_fix(update: Update, model: SemanticModel) -> Fix | None:
         return None
     if not model.effects.effect_of(update.shared).quiet or not model.edit.is_relocatable(update.shared):
         return None
-    edit = model.edit.wrap_in(f"with {model.source.text(update.shared)}.get_lock():", [statement])
+    edit = model.edit.wrap_in(f"with {model.edit.code(update.shared)}.get_lock():", [statement])
     if edit is None:
         return None
     reason = (

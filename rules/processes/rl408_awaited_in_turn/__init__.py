@@ -116,8 +116,6 @@ def build_fix(wait: ast.Call, start: Start, loop: AnyLoop, model: SemanticModel)
     """Start all in a list, and wait for them in another."""
     if not isinstance(loop, ast.ListComp) or loop.elt is not wait or start.apart:
         return None
-    if model.source.has_comment(*model.source.span(loop)):
-        return None
     if any(isinstance(node, (ast.Await, ast.NamedExpr, *COMPREHENSIONS)) for node in ast.walk(loop.elt)):
         return None
     text = model.edit.text_with(loop, [model.edit.replace(wait, model.source.text(start.call))])
