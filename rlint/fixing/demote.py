@@ -74,7 +74,9 @@ def _replaced_reason(fix: Fix, model: SemanticModel) -> str | None:
     """Nobody knows what a method or function does that the file replaces, and so what a fix changes that
     takes its calls for the usual ones or calls it anew.
     """
-    before = _words(model.syntax.text[edit.start : edit.end] for edit in fix.edits)
+    own = [edit for edit in fix.edits if not edit.shared] or list(fix.edits)
+    start, end = min(edit.start for edit in own), max(edit.end for edit in own)
+    before = _words([model.syntax.text[start:end]])  # with what is between, which may be wrapped
     after = _words(map(new_code, fix.edits))
     names = model.analysis.names
     noticed = (names.replaced_methods & (before | after)) | (names.replaced_functions & (after - before))

@@ -155,6 +155,7 @@ def _set(
             _forget(known, str(name.value))
         elif own is None or function == "__init__":
             _forget(known)
+            known.restored |= own is None  # methods, too
         elif function not in _GIVES:  # these are judged by what they hand on
             known.restored = True
 

@@ -63,6 +63,35 @@ def names_set_by_text(syntax: SyntaxIndex) -> frozenset[str]:
     return frozenset(found)
 
 
+def attributes_set_by_name(syntax: SyntaxIndex) -> Iterator[tuple[ast.expr, str]]:
+    """Find what is set in objects and classes by a text: `setattr(agent, "act", f)`, `agent.__dict__["act"] =
+    f`, `vars(agent).update(act=f)`; each as the object and the name of its attribute.
+    """
+    for call in syntax.written.calls_of(("setattr", "__setattr__", "object", "update")):
+        match call:
+            case ast.Call(
+                func=ast.Name(id="setattr") | ast.Attribute(attr="setattr" | "__setattr__" | "object"),
+                args=[owner, ast.Constant(value=str(name)), *_],
+            ):
+                yield owner, name
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="__setattr__"), args=[ast.Constant(value=str(name)), _]
+            ):
+                yield owner, name
+            case ast.Call(func=ast.Attribute(value=namespace, attr="update")):
+                held = _namespace(namespace)
+                given = [keyword.arg for keyword in call.keywords]
+                for argument in call.args:
+                    keys = argument.keys if isinstance(argument, ast.Dict) else []
+                    given += [str(key.value) for key in keys if isinstance(key, ast.Constant)]
+                if held is not None:
+                    yield from ((held, name) for name in given if name)
+    for item in syntax.written.item_stores:
+        held = _namespace(item.value)
+        if held is not None and isinstance(item.slice, ast.Constant):
+            yield held, str(item.slice.value)
+
+
 def _patched(call: ast.Call, resolve: _Resolve) -> Iterator[str]:
     function = call.func
     last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

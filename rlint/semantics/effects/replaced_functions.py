@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.models.value_type import TypeTag
+from rlint.semantics.effects.monkeypatching import attributes_set_by_name
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ANY_CLASS
 
@@ -26,10 +27,9 @@ def replaced_in(analysis: FileAnalysis) -> frozenset[str]:
             continue
         if analysis.types.type_of(value).tag in _MAY_BE_CALLED:
             found.add(f"{_class_of(store.value, analysis)}.{store.attr}")
-    for call in tree.written.calls_of(("setattr",)):
-        match call.args:
-            case [owner, ast.Constant(value=str(name)), _] if analysis.names.qualified(owner) is None:
-                found.add(f"{_class_of(owner, analysis)}.{name}")
+    for owner, name in attributes_set_by_name(tree):
+        if analysis.names.qualified(owner) is None:
+            found.add(f"{_class_of(owner, analysis)}.{name}")
     return frozenset(found)
 
 

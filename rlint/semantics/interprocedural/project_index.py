@@ -102,8 +102,16 @@ class ProjectIndex(SymbolTable):
         derived from that one has a method of this name that returns something else.
         """
         kind = self.returned(function)
-        if owner is None or not kind:
+        if not kind:
             return kind
+        if function.path in self._replaced:
+            return self._in_doubt(kind)
+        if owner is None:
+            return kind
+        if self.is_restored(owner) or any(
+            function.name in below.attributes for below in self.subclasses(owner)
+        ):
+            return self._in_doubt(kind)
         for other in self.implementations(owner, function.name):
             if other is not function and other.returns and not _covers(kind, self.returned(other)):
                 return self._in_doubt(kind)

@@ -9,6 +9,7 @@ from rlint import models
 from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
+from rlint.semantics.effects.monkeypatching import attributes_set_by_name
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 _MODES = frozenset({"eval", "train", "requires_grad_"})
 _MOVES = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.MODULE)
 _ADDS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {
+    "__setattr__",
     "register_parametrization",
     "set_",
     "setattr",
     "swap_tensors",
+    "vector_to_parameters",
 }
 """Calls that put a module or a tensor into a network, or give a tensor other memory."""
 _LAZY = tuple(
@@ -50,6 +53,8 @@ _PLAIN = frozenset(
     }
 )
 _READ = (ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Subscript)
+_KEEPS_TENSORS = frozenset({"register_buffer", "register_parameter"})
+_GIVEN = ("tensor", "param", "data")
 _DEPTH = 6
 
 
@@ -213,7 +218,39 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
             return all(_is_new(argument, model, depth - 1) for argument in given)
         return is_layer(models.canonical(path))
     anatomy = model.nn.architecture(call, None)
-    return anatomy.complete and not anatomy.lent
+    return anatomy.complete and not anatomy.lent and not _lends_tensors(model)
+
+
+def _lends_tensors(model: SemanticModel) -> bool:
+    """Whether a class of the project may make a buffer or parameter of memory that something else holds: of
+    a tensor that is not made for it.
+    """
+    found: bool = model.once(_holds_lent_tensors, model.syntax.module)
+    return found or any(
+        call.method in _KEEPS_TENSORS
+        for module in model.index.modules.values()
+        if module is not model.module
+        for function in module.functions.values()
+        for call in function.calls
+    )
+
+
+def _holds_lent_tensors(_: ast.Module, model: SemanticModel) -> bool:
+    for call in model.syntax.written.calls_of((*_KEEPS_TENSORS, "Parameter")):
+        given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in _GIVEN)]
+        if not all(_is_made_for_it(argument, model) for argument in given):
+            return True
+    return False
+
+
+def _is_made_for_it(tensor: ast.expr, model: SemanticModel) -> bool:
+    if isinstance(tensor, ast.Name):
+        bindings = model.dataflow.definitions(tensor)
+        if len(bindings) != 1 or bindings[0].value is None or bindings[0].path:
+            return False
+        tensor = bindings[0].value
+    kind = model.types.type_of(tensor)
+    return kind.tag in _PLAIN or kind.fresh
 
 
 def _is_moved_later(network: ast.expr, model: SemanticModel) -> bool:
@@ -288,6 +325,8 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
     for item in written.item_stores:  # `net[0] = other[0]`, `net._modules["head"] = other.head`
         if model.types.type_of(item.value).tag is TypeTag.MODULE or _is_registry(item.value):
             return True
+    if any(True for _ in attributes_set_by_name(model.syntax)):
+        return True
     for call in written.calls_of(_GROWS):
         if isinstance(call.func, ast.Attribute) and (
             _is_registry(call.func.value) or _is_part_of_a_network(call.func.value, model)

@@ -37,7 +37,7 @@ def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
 
 def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
     """Why `torch.as_tensor` with a data type could make another tensor of an array than the class does."""
-    if _is_set(_DEFAULT_DEVICE, model) or has_device_around(call, model):
+    if _is_set(_DEFAULT_DEVICE, model) or may_have_device_around(call, model):
         return (
             f"The tensor goes to the default device, where `{model.source.text(call.func)}` left "
             "it on the CPU"
@@ -60,6 +60,20 @@ def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:
         model.program.is_attribute_read(name) or model.program.is_imported_anywhere(f"torch.{name}")
         for name in settings
     )
+
+
+def may_have_device_around(node: ast.AST, model: SemanticModel) -> bool:
+    """Whether code of the file calls functions within a `with torch.device(…):`, or enters such a device
+    otherwise, so that it may hold for the node as well.
+    """
+    entered: bool = model.once(_enters_device, model.syntax.module)
+    return has_device_around(node, model) or (entered and model.function(node) is not None)
+
+
+def _enters_device(_: ast.Module, model: SemanticModel) -> bool:
+    entered = [item.context_expr for node in model.syntax.of_type(ast.With) for item in node.items]
+    entered += [call.args[0] for call in model.syntax.written.calls_of(("enter_context",)) if call.args]
+    return any(model.types.type_of(given).tag is TypeTag.DEVICE for given in entered)
 
 
 def has_device_around(node: ast.AST, model: SemanticModel) -> bool:

@@ -20,6 +20,8 @@ from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
 ROUNDS = "`lerp_` rounds differently in the last digit, and takes tensors of one dtype only"
 SHARES = "what shares memory with `{}` changes with it"
 INTEGERS = "all tensors must hold floating-point numbers: integers cannot be blended in place"
+OVERRIDDEN = "the class of `{}` must not give other tensors as its parameters, as classes here do"
+VERSION = "nothing may depend on `{}._version`, which counts the writes"
 RECORDED = "autograd must be off: what it records for `{}` changes"
 NUMBER = "`{}` must be a number, no tensor: half precision rounds those differently"
 SHAPES = "both tensors must have the same shape"
@@ -66,7 +68,13 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
         doubts.append(SHAPES)
     if not is_unrecorded(blend, model):
         doubts.append(RECORDED.format(written))
+    if model.program.is_attribute_read("_version"):
+        doubts.append(VERSION.format(written))
     source = source_of(blend.written, model)
+    for part in (source, source_of(mixture.new, model)):
+        if part is not None and model.types.may_override(part.network, "parameters", "named_parameters"):
+            doubts.append(OVERRIDDEN.format(model.source.text(part.network)))
+            break
     if not isinstance(mixture, Lerp) and (source is None or source.state):
         doubts.append(INTEGERS)
     if isinstance(mixture, BlendStep):

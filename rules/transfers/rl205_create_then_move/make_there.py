@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import Applicability, Device, Edit, Fix, SemanticModel, TypeTag, descendants
+from rlint.rule import Applicability, Device, Edit, Fix, SemanticModel, TypeTag, descendants, legacy_tensors
 from rlint.rules.transfers._shared.evaluated import is_same_behind
 from rlint.rules.transfers._shared.made import (
     LEGACY,
@@ -17,6 +17,9 @@ from rlint.rules.transfers._shared.made import (
     type_given,
 )
 
+_DEVICE_AROUND = (
+    "nothing may run this within a `with torch.device(...)`, which decides where tensors are made"
+)
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
 
@@ -33,6 +36,8 @@ def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticMode
     data = bool(from_data)
     doubt = doubt_about_device(move, device, model)
     reasons = [doubt] if doubt else []
+    if legacy_tensors.may_have_device_around(move.call, model):
+        reasons.append(_DEVICE_AROUND)
     keywords, converted = {"device": device}, made.casts if data else ()
     if converted or move.dtype is not None:
         dtype = dtype_text(move, made, converted, model)
