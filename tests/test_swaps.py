@@ -22,11 +22,42 @@ from rlint.fixing.apply_fixes import apply
 from rlint.fixing.fix_validation import held
 
 NAMES = "a = b = c = d = f = g = old = w = 0\n"
-SIGNS = "+ - * / // % @ ** << >> & ^ | < <= == != in and or is".split() + ["not in", "is not"]
+SIGNS = [*"+ - * / // % @ ** << >> & ^ | < <= == != in and or is".split(), "not in", "is not"]
 LEAVES = st.sampled_from(
-    ["a", "b", "a.b", "a.b.c", "a[0]", "f()", "1", "0.5", ".5", "1j", "None", "'t'", '"""t\n  u"""', "b'x'"]
-    + ["f'{a}'", "f'{a!r:>{b}}'", "[]", "[a, b]", "{}", "{a: b}", "{*a}", "(a, b)", "()", "(a,)", "..."]
-    + ["'s' 't'", "[x for x in a]", "{x: b for x in a if x}", "a[1:]", "f(a)(b)", "f(*a, **b)", "a [0]"]
+    [
+        "a",
+        "b",
+        "a.b",
+        "a.b.c",
+        "a[0]",
+        "f()",
+        "1",
+        "0.5",
+        ".5",
+        "1j",
+        "None",
+        "'t'",
+        '"""t\n  u"""',
+        "b'x'",
+        "f'{a}'",
+        "f'{a!r:>{b}}'",
+        "[]",
+        "[a, b]",
+        "{}",
+        "{a: b}",
+        "{*a}",
+        "(a, b)",
+        "()",
+        "(a,)",
+        "...",
+        "'s' 't'",
+        "[x for x in a]",
+        "{x: b for x in a if x}",
+        "a[1:]",
+        "f(a)(b)",
+        "f(*a, **b)",
+        "a [0]",
+    ]
 )
 
 
@@ -59,8 +90,6 @@ PLACES = st.sampled_from(
         "x = a * {}",
         "x = {} ** b",
         "x = -{}",
-    ]
-    + [
         "x = not {}",
         "x = {}.b",
         "x = {}[0]",
@@ -69,24 +98,24 @@ PLACES = st.sampled_from(
         "x = {},",
         "x = a if {} else b",
         "x = b**{}",
-    ]
-    + [
         "x = {} if c else b",
         "x = a if c else {}",
         "x = lambda: {}",
         "x = [v for v in {}]",
         "x = [{} for v in w]",
-    ]
-    + [
         "x = [v for v in w if {}]",
         "x = await {}",
         "x = yield {}",
         "assert {}",
         "x = {{**{}}}",
         "x = a < {} < b",
-    ]
-    + ["f(*{})", "for v in {}: pass", "if {}: pass", "x = y = {}", "{}; pass", "if a: x = {}", "x: int = {}"]
-    + [
+        "f(*{})",
+        "for v in {}: pass",
+        "if {}: pass",
+        "x = y = {}",
+        "{}; pass",
+        "if a: x = {}",
+        "x: int = {}",
         "x += {}",
         "x = a[{}:1]",
         "with {} as z: pass",
@@ -94,16 +123,12 @@ PLACES = st.sampled_from(
         "x = a in {}",
         "x = a and {}",
         "x = (x := {})",
-    ]
-    + [
         "while a:\n        x = {}; break",
         "x = a if b else({})",
         "x = a @{}",
         "x = [a,{}]",
         "raise {}",
         "x = a\\\n   * {}",
-    ]
-    + [
         "@{}\n    def g(): pass",
         "x = {{a: {}}}",
         "x = {}(b)",
@@ -123,7 +148,7 @@ def parsed(text: str) -> Callable[[ast.expr], ast.expr]:
 
     def made(operand: ast.expr) -> ast.expr:
         class Put(ast.NodeTransformer):
-            def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+            def visit_Name(self, node: ast.Name) -> ast.expr:
                 return copy.deepcopy(operand) if node.id == "_" else node
 
         return Put().visit(ast.parse(text, mode="eval").body)  # type: ignore[no-any-return]
@@ -166,10 +191,11 @@ def test_a_swap_means_what_its_template_says(
 ) -> None:
     """Parentheses and blanks stand where they are needed, and comments are kept."""
     text = f"{NAMES}async def host():\n    {place.format(layout.format(f'old({operand})'))}\n"
-    module = tree(text)
-    assume(module is not None)
+    wanted = tree(text)
+    assume(wanted is not None)
+    assert wanted is not None
     swapped = Swapped(template[1])
-    wanted = swapped.visit(tree(text))
+    swapped.visit(wanted)
     assume(swapped.times == 1)
     model = model_of(text)
     [call] = [
@@ -196,7 +222,7 @@ class Swapped(ast.NodeTransformer):
         self._made = made
         self.times = 0
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         """Swap one call of one argument."""
         if isinstance(node.func, ast.Name) and node.func.id == "old" and len(node.args) == 1:
             self.times += 1
