@@ -10,6 +10,8 @@ from rlint.semantics.dataflow.varying_arguments import takes_loop_items
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.answer import COLD, Frequency
 from rlint.semantics.frequency.cadence import Cadence, Cadences
+from rlint.semantics.frequency.caller_questions import ByRole, EachPass, WaysFromTraining
+from rlint.semantics.frequency.callers import CodePlace
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.loops import AnyLoop
@@ -41,6 +43,9 @@ class FrequencyQueries:
         self._symbols = symbols
         self._dataflow = dataflow
         self._beats = Cadences(program.heat)
+        self._each_pass: dict[Heat, EachPass] = {}
+        self._by_role = ByRole(program.heat)
+        self._ways = WaysFromTraining(program.heat)
         self._heats: dict[ast.AST, Frequency] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
@@ -95,28 +100,32 @@ class FrequencyQueries:
         the loop, each gradient step of the update? False behind an interval (`if step % n == 0`), at the
         node or at all calls that lead to it, and in all cases of doubt.
         """
-        summary = self._symbols.function_at(node)
         level = self.heat_of(node).level
-        if summary is None or level is Heat.COLD:
+        place = self._place(node) if level is not Heat.COLD else None
+        if place is None:
             return False
+        if level not in self._each_pass:
+            self._each_pass[level] = EachPass(self._heat, level)
+        return self._each_pass[level].ask(place) is True
+
+    def _place(self, node: ast.AST) -> CodePlace | None:
+        """A node by its function, loops and conditions; None outside of what is summarised."""
+        summary = self._symbols.function_at(node)
+        if summary is None:
+            return None
         loops = self._analysis.loops
         around = [loops.index[loop] for loop in loops.around(node)]
-        own = loops.pacing.each_pass(node)
-        if own is False:
-            own = self._heat.holds(summary, loops.conditions.of(node), each_pass=own)
-        return self._heat.each_pass(summary, around, level, own=own)
+        return CodePlace(summary, around, loops.conditions.of(node), loops.pacing.each_pass(node))
 
     def runs_by_role(self, node: ast.AST) -> bool:
         """Does a node run in each call of a function that is only known to be called often by its name
         (`act`, `store_transition`) or by what it does, as no code of the project calls it? `runs_each_pass`
         is False there.
         """
-        summary = self._symbols.function_at(node)
-        if summary is None or not self._heat.by_role(summary) or self.loops(node):
+        place = self._place(node)
+        if place is None or place.loops or self._by_role.ask(place) is not True:
             return False
-        loops = self._analysis.loops
-        own = loops.pacing.each_pass(node)
-        return self._heat.holds(summary, loops.conditions.of(node), each_pass=own) is not False
+        return self._heat.holds(place.function, place.guards, each_pass=place.each_pass) is not False
 
     def guards(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that a node stands behind, up to the training loop that runs it: around it, or in
@@ -134,12 +143,10 @@ class FrequencyQueries:
         """What the training loop that runs a node does in each pass, and the conditions between the two;
         None where no such loop is known.
         """
-        summary = self._symbols.function_at(node)
-        if summary is None or self._heat.is_test(summary):
-            return None
-        loops = self._analysis.loops
-        around = [loops.index[loop] for loop in loops.around(node)]
-        return self._beats.of(summary, around, loops.conditions.of(node))
+        place = self._place(node)
+        return (
+            self._beats.ask(place) if place is not None and not self._heat.is_test(place.function) else None
+        )
 
     def driving_loop(self, node: ast.AST) -> AnyLoop | None:
         """The loop of a node's own function that gives its beat."""
@@ -170,12 +177,8 @@ class FrequencyQueries:
         """The ways to a node from the loops that take gradient steps: the paths of the functions entered on
         each, that of the loop first and that of the node last.
         """
-        summary = self._symbols.function_at(node)
-        if summary is None:
-            return []
-        loops = self._analysis.loops
-        around = [loops.index[loop] for loop in loops.around(node)]
-        return self._heat.ways_from_training(summary, around)
+        place = self._place(node)
+        return (self._ways.ask(place) or []) if place is not None else []
 
     def passed_names(self, name: ast.Name) -> list[str]:
         """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one
@@ -194,7 +197,7 @@ class FrequencyQueries:
         """
         summary = self._symbols.function_at(node)
         return summary is not None and any(
-            not elsewhere or edge.caller.module != summary.module for _, edge in self._heat.callers(summary)
+            not elsewhere or call.edge.caller.module != summary.module for call in self._heat.callers(summary)
         )
 
     def takes_loop_items(self, name: ast.Name) -> bool:

@@ -119,7 +119,7 @@ def _why_cold(
     if not callers:
         return f"no caller of `{function.shown}` is known, and its name does not say that it runs often"
     named = []
-    for _, edge in callers[:_MOST_CALLERS]:
+    for edge in [call.edge for call in callers[:_MOST_CALLERS]]:
         module = program.index.modules[edge.caller.module]
         caller = f"`{edge.caller.shown}`" if edge.caller.qualname else "code at module level"
         named.append(f"{caller} ({module.path}:{shown_line(edge.site.line, module.cells)})")

@@ -23,17 +23,15 @@ def takes_loop_items(heat: HeatMap, function: FunctionSummary, parameter: str, d
     if depth == 0 or parameter not in function.call_parameters:
         return False
     place = function.call_parameters.index(parameter)
-    for level, edge in heat.callers(function):
-        names = dict(edge.site.names)
+    for call in heat.callers(function):
+        site, caller = call.edge.site, call.edge.caller
+        names = dict(site.names)
         given = {names[key] for key in _keys(parameter, place) if key in names}
-        if level is Heat.COLD or not given:
+        if call.level is Heat.COLD or not given:
             continue
-        loop = edge.site.loop
-        while 0 <= loop < len(edge.caller.loops):
-            if given & _variables(edge.caller.loops[loop].header):
-                return True
-            loop = edge.caller.loops[loop].parent
-        if any(takes_loop_items(heat, edge.caller, name, depth - 1) for name in given):
+        if any(given & _variables(caller.loops[loop].header) for loop in caller.loops_from(site.loop)):
+            return True
+        if any(takes_loop_items(heat, caller, name, depth - 1) for name in given):
             return True
     return False
 

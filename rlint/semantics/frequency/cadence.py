@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
+from rlint.semantics.frequency.callers import CallerWalk, CodePlace, IncomingCall
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.summary import FunctionSummary
-
-_CALLERS = 8
-_CALLS = 4
 
 
 @frozen
@@ -41,37 +39,26 @@ class Cadence:
     layered: bool = False
 
 
-class Cadences:
-    """The beats of all lines of a project."""
+class Cadences(CallerWalk[Cadence]):
+    """The cadence of all lines of a project; None where nothing that leads to a line drives anything. Of
+    several callers, those count that make it hottest, and of these the one with the fewest conditions.
+    """
+
+    longest = 4
 
     def __init__(self, heat: HeatMap) -> None:
+        super().__init__(heat)
         self._heat = heat
         self._resetting: dict[str, frozenset[int]] = {}
 
-    def _resets(self, function: FunctionSummary, loop: int) -> bool:
-        """Whether each iteration of a loop calls `reset` itself."""
-        loops = self._resetting.get(function.path)
-        if loops is None:
-            loops = frozenset(call.loop for call in function.calls if call.method == "reset")
-            self._resetting[function.path] = loops
-        return loop in loops
-
-    def of(
-        self,
-        function: FunctionSummary,
-        loops: Sequence[int],
-        guards: tuple[Guard, ...],
-        seen: frozenset[str] = frozenset(),
-    ) -> Cadence | None:
-        """The beat of a line of `function` that stands in `loops` (their indices, innermost first) and behind
-        `guards`; None where nothing that leads to it drives anything. Of several callers, those count that
-        make it hottest, and of these the one with the fewest conditions.
-        """
-        guards = self._heat.settled(guards, function)
+    def here(self, place: CodePlace) -> Cadence | None:
+        """Return the cadence that a loop of the line's own function gives, or the function to its callers."""
+        function = place.function
+        guards = self._heat.settled(place.guards, function)
         driven = self._heat.loops_driven_by(function)
-        for index in loops:
+        for index in place.loops:
             if index < len(driven) and any(driven[index]):
-                inside = [guard for guard in guards if _is_in(guard.loop, index, function)]
+                inside = [guard for guard in guards if index in function.loops_from(guard.loop)]
                 around = [guard for guard in guards if guard not in inside]
                 return Cadence(
                     *driven[index],
@@ -87,37 +74,27 @@ class Cadences:
                     ),
                 )
         once, many = self._heat.driven_by(function)
-        seen |= {function.path}
-        if once:
-            return Cadence(once, many, guards)
-        found = [] if len(seen) > _CALLS else self._callers(function, seen)
-        if not found:
-            return None
-        _, beat = min(found, key=lambda way: (-way[0], len(way[1].guards), way[1].calls))
-        called = (*beat.calls, function.path)
-        return replace(beat, guards=(*guards, *beat.guards), calls=called)
+        return Cadence(once, many, guards) if once else None
 
-    def _callers(self, function: FunctionSummary, seen: frozenset[str]) -> list[tuple[Heat, Cadence]]:
-        found: list[tuple[Heat, Cadence]] = []
-        for level, edge in self._heat.callers(function)[:_CALLERS]:
-            if level is Heat.COLD or edge.caller.path in seen:
-                continue
-            around = _chain(edge.site.loop, edge.caller)
-            beat = self.of(edge.caller, around, edge.site.guards, seen)
-            if beat is not None:
-                found.append((level, beat))
-        return found
+    def _resets(self, function: FunctionSummary, loop: int) -> bool:
+        """Whether each iteration of a loop calls `reset` itself."""
+        loops = self._resetting.get(function.path)
+        if loops is None:
+            loops = frozenset(call.loop for call in function.calls if call.method == "reset")
+            self._resetting[function.path] = loops
+        return loop in loops
 
+    def counts(self, call: IncomingCall) -> bool:
+        """Whether a call is made more than once."""
+        return call.level is not Heat.COLD
 
-def _is_in(loop: int, outer: int, function: FunctionSummary) -> bool:
-    """Is one loop of a function the other, or inside of it?"""
-    return outer in _chain(loop, function)
+    def join(self, answers: Iterator[tuple[IncomingCall, Cadence]]) -> Cadence | None:
+        """Return the cadence that the hottest call gives; of several the one with the fewest conditions."""
+        way = min(answers, key=lambda way: (-way[0].level, len(way[1].guards), way[1].calls), default=None)
+        return way[1] if way is not None else None
 
-
-def _chain(loop: int, function: FunctionSummary) -> list[int]:
-    """A loop and those around it, innermost first."""
-    found = []
-    while 0 <= loop < len(function.loops) and loop not in found:
-        found.append(loop)
-        loop = function.loops[loop].parent
-    return found
+    def past(self, place: CodePlace, answer: Cadence) -> Cadence:
+        """Return the cadence behind the conditions of the place, in its function."""
+        guards = self._heat.settled(place.guards, place.function)
+        called = (*answer.calls, place.function.path)
+        return replace(answer, guards=(*guards, *answer.guards), calls=called)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from rlint.findings import Heat
+from rlint.semantics.frequency.callers import ProgramCalls
 from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import OFTEN, RARE_UPDATE, Guard, GuardKind
@@ -28,11 +29,11 @@ class FrequencyBounds:
     a step of the optimizer every ten steps of the environment is what the loop is for.
     """
 
-    def __init__(self, graph: CallGraph, in_tests: Collection[str]) -> None:
+    def __init__(self, graph: CallGraph, calls: ProgramCalls) -> None:
         self._graph = graph
-        self._in_tests = in_tests
+        self._calls = calls
         self._settings = ProgramSettings(graph)
-        self._handed = HandedLengths(graph, self._settings, in_tests)
+        self._handed = HandedLengths(graph, self._settings, calls)
         self._updates: dict[str, frozenset[int]] = {}
         self._rollouts: dict[str, frozenset[int]] = {}
         self._parameters: dict[tuple[str, str], Heat] = {}
@@ -157,9 +158,7 @@ class FrequencyBounds:
     def _passed(self, name: str, function: FunctionSummary) -> Heat:
         if any(name in dict(site.arguments) for site in self.unresolved(function)):
             return Heat.HOT
-        edges = [
-            edge for edge in self._graph.callers(function.path) if edge.caller.path not in self._in_tests
-        ]
+        edges = self._calls.of(function)
         if not edges:
             return Heat.COLD if name in function.off and is_observation(name) else Heat.HOT
         found = max(self._at_call(edge, name) for edge in edges)

@@ -15,6 +15,7 @@ from rlint.syntax.last_names import last_name
 from rlint.syntax.syntax_index import Function, SyntaxIndex
 
 if TYPE_CHECKING:
+    from rlint.semantics.frequency.callers import ProgramCalls
     from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
     from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 
@@ -27,10 +28,10 @@ _NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
 class HandedLengths:
     """The numbers that calls hand to parameters, and constructors to the attributes of their objects."""
 
-    def __init__(self, graph: CallGraph, settings: ProgramSettings, in_tests: Collection[str]) -> None:
+    def __init__(self, graph: CallGraph, settings: ProgramSettings, calls: ProgramCalls) -> None:
         self._graph = graph
         self._settings = settings
-        self._in_tests = in_tests
+        self._calls = calls
         self._known: dict[tuple[str, str], frozenset[int | None]] = {}
 
     def of_parameter(self, name: str, function: FunctionSummary) -> int | None:
@@ -93,9 +94,7 @@ class HandedLengths:
             return frozenset()  # what a function hands on to itself adds nothing
         if len(seen) >= _MOST_CALLS:
             return frozenset({None})
-        edges = [
-            edge for edge in self._graph.callers(function.path) if edge.caller.path not in self._in_tests
-        ]
+        edges = self._calls.of(function)
         found: set[int | None] = set()
         for edge in edges[:_MOST_CALLERS]:
             found |= self._at_call(edge, name, seen | {key})

@@ -10,6 +10,7 @@ from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
+from rlint.semantics.frequency.callers import MOST_CALLERS, IncomingCall, ProgramCalls
 from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
@@ -25,7 +26,6 @@ from rlint.semantics.nn.checkpoints import savers
 _ROLLOUT = frozenset({Driver.ENVIRONMENT_STEP, Driver.GENERATION})
 _TEMPOS = {Heat.COLD: Tempo.ONCE, Heat.WARM: Tempo.ROUND, Heat.HOT: Tempo.STEP}
 _CHAIN_LENGTH = 6
-_MANY_CALLERS = 8
 
 
 class HeatMap:
@@ -41,7 +41,9 @@ class HeatMap:
         self._loop_drivers: dict[str, tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]] = {}
         self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
         self._heat: dict[str, Frequency] = {}
-        self._bounds = FrequencyBounds(graph, self._in_tests)
+        self._calls = ProgramCalls(graph, self._in_tests)
+        self._callers: dict[str, list[IncomingCall]] = {}
+        self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._declared = DeclaredHeat(index)
         self._find_drivers()
@@ -182,7 +184,7 @@ class HeatMap:
 
     def at_call(self, edge: CallEdge) -> Frequency:
         """How often a call is made: that of an environment's `reset` once per episode at most."""
-        site, around = edge.site, _enclosing(edge.caller, edge.site.loop)
+        site, around = edge.site, edge.caller.loops_from(edge.site.loop)
         cap = min(site.cap, Heat.WARM) if self._environments.is_reset(edge.target) else site.cap
         return self.inside(edge.caller, around, inner_guards(site.guards, around), cap)
 
@@ -190,60 +192,18 @@ class HeatMap:
         """Whether a call is started elsewhere, or done once however often its place is passed."""
         if site.cap is Heat.COLD:
             return True
-        guards = inner_guards(site.guards, _enclosing(caller, site.loop)) if site.guards else ()
+        guards = inner_guards(site.guards, caller.loops_from(site.loop)) if site.guards else ()
         return bool(guards) and self._bounds.of(guards, caller) is Heat.COLD
 
     def _loop_guards(self, function: FunctionSummary, index: int) -> tuple[Guard, ...]:
         """The conditions between a loop and the next one around it that may cool it."""
         loop = function.loops[index]
-        return inner_guards(loop.guards, _enclosing(function, loop.parent)) if loop.guards else ()
+        return inner_guards(loop.guards, function.loops_from(loop.parent)) if loop.guards else ()
 
     def _link(self, function: FunctionSummary, loop: LoopSummary) -> str:
         module = self.index.modules[function.module]
         header = self._declared.header(function, loop)
         return f"{module.path}:{shown_line(loop.line, module.cells)} {header}"
-
-    def each_pass(
-        self,
-        function: FunctionSummary,
-        loops: list[int],
-        level: Heat,
-        *,
-        own: bool | None,
-        seen: frozenset[str] = frozenset(),
-    ) -> bool:
-        """Does a line of `function` run each time that the code which makes it this hot runs? `own` is
-        what the conditions right around it say (see pacing.py). False where in doubt: behind an interval,
-        here or at all of its callers, and where no caller is known.
-        """
-        driven = self._loop_heat.get(function.path, ())
-        for index in loops:
-            if own is not None:
-                return own
-            if index < len(driven) and driven[index] is not None:
-                return True
-            loop = function.loops[index]
-            own = self.holds(function, loop.guards, each_pass=loop.each_pass)
-        if own is not None:
-            return own
-        if Driver.GRADIENT_STEP in self._once[function.path] or self._declared.is_warm(function):
-            return True
-        if Driver.GRADIENT_STEP in self._many[function.path]:
-            return False  # once for many gradient steps: after the epochs over a rollout
-        seen |= {function.path}
-        return len(seen) <= _CHAIN_LENGTH and any(
-            self.each_pass(
-                edge.caller,
-                around,
-                level,
-                own=self.holds(edge.caller, edge.site.guards, each_pass=edge.site.each_pass),
-                seen=seen,
-            )
-            for edge in self.graph.callers(function.path)[:_MANY_CALLERS]
-            if edge.caller.path not in seen
-            if self.at_call(edge).level >= level
-            for around in [_enclosing(edge.caller, edge.site.loop)]
-        )
 
     def holds(
         self, function: FunctionSummary, guards: tuple[Guard, ...], *, each_pass: bool | None
@@ -268,9 +228,9 @@ class HeatMap:
         the calls they make included: environment steps, gradient steps, generation …
         """
         found = self._once[function.path] | self._many[function.path]
-        for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
-            if self.at_call(edge).level > Heat.COLD:
-                found |= self._once[edge.caller.path] | self._many[edge.caller.path]
+        for call in self.callers(function)[:MOST_CALLERS]:
+            if call.level is not Heat.COLD:
+                found |= self._once[call.edge.caller.path] | self._many[call.edge.caller.path]
         return found
 
     def driven_by(self, function: FunctionSummary) -> tuple[frozenset[Driver], frozenset[Driver]]:
@@ -299,13 +259,26 @@ class HeatMap:
             for site in self.graph.unresolved(function.path):
                 if not site.method or not site.receiver:
                     continue
-                around = _enclosing(function, site.loop)
+                around = function.loops_from(site.loop)
                 guards = inner_guards(site.guards, around)
                 if self.inside(function, around, guards, site.cap).level is Heat.HOT:
                     key = self.graph.program(function.module), site.method, site.receiver.lstrip("_")
                     package = self.index.modules[function.module].package
                     found.setdefault(key, {})[function.shown or function.module, package] = None
         return {key: tuple(sorted(names)) for key, names in found.items()}
+
+    def is_declared_warm(self, function: FunctionSummary) -> bool:
+        """Is a function declared hot or warm?"""
+        return self._declared.is_warm(function)
+
+    def loop_levels(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
+        """How hot each loop of a function is by what it drives; None for one that drives nothing."""
+        return self._loop_heat.get(function.path, ())
+
+    def has_role(self, function: FunctionSummary) -> bool:
+        """Does a function run as often as it does by its role, or by what is likely, alone?"""
+        heat = self.of_function(function.path)
+        return bool(heat.assumption) or self._role(function).level is heat.level
 
     def is_test(self, function: FunctionSummary) -> bool:
         """Is it part of a test, whose loops say nothing?"""
@@ -315,60 +288,22 @@ class HeatMap:
         """Does a function, with all that it calls, take gradient steps?"""
         return Driver.GRADIENT_STEP in self._once[function.path] | self._many[function.path]
 
-    def callers(self, function: FunctionSummary) -> list[tuple[Heat, CallEdge]]:
+    def callers(self, function: FunctionSummary) -> list[IncomingCall]:
         """The calls of a function, each with how hot it is; those of tests are left out."""
-        return [
-            (self.at_call(edge).level, edge)
-            for edge in self.graph.callers(function.path)
-            if edge.caller.path not in self._in_tests
-        ]
-
-    def ways_from_training(self, function: FunctionSummary, loops: list[int]) -> list[tuple[str, ...]]:
-        """The ways to a line of a function, in these of its loops, from the loops that take gradient steps:
-        the functions entered on each, that of the loop first.
-        """
-        return list(self._ways(function, loops, ()))
-
-    def _ways(
-        self, function: FunctionSummary, loops: list[int], seen: tuple[str, ...]
-    ) -> Iterator[tuple[str, ...]]:
-        way = (function.path, *seen)
-        driven = self._loop_drivers[function.path]
-        if any(Driver.GRADIENT_STEP in once | many for once, many in (driven[loop] for loop in loops)):
-            yield way
-            return
-        for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
-            if edge.caller.path not in (*way, *self._in_tests) and len(way) < _CHAIN_LENGTH:
-                around = _enclosing(edge.caller, edge.site.loop)
-                yield from self._ways(edge.caller, around, way)
-
-    def by_role(self, function: FunctionSummary, seen: frozenset[str] = frozenset()) -> bool:
-        """Is a function known to run often by its name, or by what it does, alone: does no code of the
-        project call it, or do such functions, in each of their calls?
-        """
-        heat = self.of_function(function.path)
-        callers = self.graph.callers(function.path)
-        if heat.level is Heat.COLD or len(seen) > _CHAIN_LENGTH:
-            return False
-        if not callers:
-            return bool(heat.assumption) or self._role(function).level is heat.level
-        seen |= {function.path}
-        return any(
-            edge.site.loop == -1
-            and edge.site.each_pass is not False
-            and edge.caller.path not in seen
-            and self.at_call(edge).level is heat.level
-            and self.by_role(edge.caller, seen)
-            for edge in callers[:_MANY_CALLERS]
-        )
+        known = self._callers.get(function.path)
+        if known is None:
+            known = self._callers[function.path] = [
+                IncomingCall(self.at_call(edge).level, edge) for edge in self._calls.of(function)
+            ]
+        return known
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """The last names in what calls that are not cold hand to a parameter; "" where it has none."""
         parameters = function.call_parameters
         found = []
-        for edge in self.graph.callers(function.path):
-            if self.at_call(edge).level > Heat.COLD:
-                names = dict(edge.site.names)
+        for call in self.callers(function):
+            if call.level is not Heat.COLD:
+                names = dict(call.edge.site.names)
                 position = str(parameters.index(parameter)) if parameter in parameters else ""
                 found.append(names.get(parameter) or names.get(position) or "")
         return found
@@ -432,7 +367,7 @@ class HeatMap:
         for edge in self.graph.calls(function.path):
             if 0 <= edge.site.loop < count and not self._is_done_once(function, edge.site):
                 direct[edge.site.loop] |= self._surely_once(edge.target)
-                rare = _is_at_interval(edge.site.guards, _enclosing(function, edge.site.loop))
+                rare = _is_at_interval(edge.site.guards, function.loops_from(edge.site.loop))
                 kept = now_and_then if rare else short if self._plays_shortly(edge.target) else nested
                 kept[edge.site.loop] |= self._many[edge.target.path]
             for index in _fed_by(function, edge):
@@ -440,7 +375,7 @@ class HeatMap:
         for child in range(count - 1, -1, -1):
             parent = function.loops[child].parent
             if parent >= 0:
-                rare = _is_at_interval(function.loops[child].guards, _enclosing(function, parent))
+                rare = _is_at_interval(function.loops[child].guards, function.loops_from(parent))
                 inside = direct[child] | nested[child]
                 kept = now_and_then if rare else short if self._is_short(child, function) else nested
                 kept[parent] |= inside
@@ -548,7 +483,7 @@ class HeatMap:
             or function.module in self._onlookers
             or self.of_function(function.path).level is not Heat.COLD
             or not self._once[function.path] | self._many[function.path]
-            or self.callers(function)
+            or self._calls.of(function)
             or any(function.takes(site) for site in self._bounds.unresolved(function))
         ):
             return None
@@ -562,7 +497,7 @@ class HeatMap:
         """Whether all calls of a function are known, and made at intervals."""
         if self.of_function(function.path).tempo is not Tempo.INTERVAL or self._bounds.unresolved(function):
             return False
-        calls = [self.at_call(edge) for edge in self.graph.callers(function.path)]
+        calls = [self.at_call(edge) for edge in self._calls.of(function)]
         return all(call.tempo is Tempo.INTERVAL for call in calls if call.level is not Heat.COLD)
 
     def _heat_measured(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
@@ -613,7 +548,7 @@ class HeatMap:
         tag = self._environments.tag_of(cls) if cls is not None else TypeTag.UNKNOWN
         many = self._many[function.path]
         role = role_of(function, owner if cls is not None else "", tag, many)
-        if role is None and not self.callers(function):
+        if role is None and not self._calls.of(function):
             role = role_of_learner(function, many)
         return (
             Frequency(role.heat, (f"{function.shown} ({role.what})",), _TEMPOS[role.heat])
@@ -631,15 +566,6 @@ def _are_related(package: str, other: str) -> bool:
 def _tempo_behind(guards: tuple[Guard, ...]) -> Tempo:
     is_interval = any(guard.kind is GuardKind.INTERVAL for guard in guards)
     return Tempo.INTERVAL if is_interval else Tempo.ROUND
-
-
-def _enclosing(function: FunctionSummary, loop: int) -> list[int]:
-    """A loop of a function and the loops around it, innermost first."""
-    found = []
-    while 0 <= loop < len(function.loops):
-        found.append(loop)
-        loop = function.loops[loop].parent
-    return found
 
 
 def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:

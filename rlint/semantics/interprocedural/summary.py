@@ -151,6 +151,14 @@ class FunctionSummary:
             return -1
         return self.parameters.index(parameter) - (self.is_method and not self.is_static)
 
+    def loops_from(self, loop: int) -> list[int]:
+        """Return a loop, told by its index, and those around it, innermost first; none for -1."""
+        found = []
+        while 0 <= loop < len(self.loops):
+            found.append(loop)
+            loop = self.loops[loop].parent
+        return found
+
     @property
     def name(self) -> str:
         """The last part of the qualified name."""

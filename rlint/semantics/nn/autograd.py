@@ -277,10 +277,10 @@ class AutogradCallers:
 
     def _by_callers(self, function: FunctionSummary) -> Step[Autograd]:
         found: dict[int, set[Autograd]] = {}
-        for level, edge in self._heat.callers(function)[:_MOST_CALLERS]:
-            if edge.caller.path == function.path:
+        for call in self._heat.callers(function)[:_MOST_CALLERS]:
+            if call.edge.caller.path == function.path:
                 continue
-            found.setdefault(level, set()).add((yield self._at(edge.site, edge.caller)))
+            found.setdefault(call.level, set()).add((yield self._at(call.edge.site, call.edge.caller)))
         if not found:
             unsure = function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module)
             if unsure:

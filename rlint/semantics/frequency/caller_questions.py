@@ -1,0 +1,105 @@
+"""Questions about a line that its callers answer: does it run in each iteration, by role, for training?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlint.findings import Heat
+from rlint.semantics.frequency.callers import CallerWalk, CodePlace, IncomingCall
+from rlint.semantics.frequency.drivers import Driver
+
+if TYPE_CHECKING:
+    from rlint.semantics.frequency.heat import HeatMap
+
+
+class EachPass(CallerWalk[bool]):
+    """Whether a line runs each time that the code runs which makes it as hot as `level`. False where in
+    doubt: behind an interval, here or at all of its callers, and where no caller is known.
+    """
+
+    def __init__(self, heat: HeatMap, level: Heat) -> None:
+        super().__init__(heat)
+        self._heat = heat
+        self._level = level
+
+    def here(self, place: CodePlace) -> bool | None:
+        """Return what the conditions, loops and gradient steps of the function itself say."""
+        function = place.function
+        own = self._heat.holds(function, place.guards, each_pass=place.each_pass)
+        levels = self._heat.loop_levels(function)
+        for index in place.loops:
+            if own is not None:
+                return own
+            if index < len(levels) and levels[index] is not None:
+                return True
+            loop = function.loops[index]
+            own = self._heat.holds(function, loop.guards, each_pass=loop.each_pass)
+        if own is not None:
+            return own
+        once, many = self._heat.driven_by(function)
+        if Driver.GRADIENT_STEP in once or self._heat.is_declared_warm(function):
+            return True
+        return False if Driver.GRADIENT_STEP in many else None  # after the epochs over a rollout
+
+    def counts(self, call: IncomingCall) -> bool:
+        """Whether a call is made as often as the line is thought to run."""
+        return call.level >= self._level
+
+    def join(self, answers: Iterator[tuple[IncomingCall, bool]]) -> bool:
+        """Return whether it is so at one of the calls."""
+        return any(found for _, found in answers)
+
+
+class ByRole(CallerWalk[bool]):
+    """Whether a function is known to run often by its name, or by what it does, alone: no code of the project
+    calls it, or such functions do in each of their calls.
+    """
+
+    def __init__(self, heat: HeatMap) -> None:
+        super().__init__(heat)
+        self._heat = heat
+
+    def here(self, place: CodePlace) -> bool | None:
+        """Return what its role says where nothing calls it."""
+        if self._heat.of_function(place.function.path).level is Heat.COLD:
+            return False
+        return None if self._heat.callers(place.function) else self._heat.has_role(place.function)
+
+    def counts(self, call: IncomingCall) -> bool:
+        """Whether a call outside of all loops is made as often as the function runs."""
+        site = call.edge.site
+        once = site.loop == -1 and site.each_pass is not False
+        return once and call.level is self._heat.of_function(call.edge.target.path).level
+
+    def join(self, answers: Iterator[tuple[IncomingCall, bool]]) -> bool:
+        """Return whether it is so of one of the callers."""
+        return any(found for _, found in answers)
+
+
+Way = tuple[str, ...]
+"""The paths of the functions entered on the way to a line, outermost first."""
+
+
+class WaysFromTraining(CallerWalk["list[Way]"]):
+    """The ways to a line from the loops that take gradient steps, that of the loop's function first."""
+
+    longest = 5
+
+    def __init__(self, heat: HeatMap) -> None:
+        super().__init__(heat)
+        self._heat = heat
+
+    def here(self, place: CodePlace) -> list[Way] | None:
+        """Return the way that begins in the function itself."""
+        driven = self._heat.loops_driven_by(place.function)
+        learns = any(Driver.GRADIENT_STEP in once | many for once, many in (driven[i] for i in place.loops))
+        return [(place.function.path,)] if learns else None
+
+    def join(self, answers: Iterator[tuple[IncomingCall, list[Way]]]) -> list[Way]:
+        """Return the ways of all calls."""
+        return [way for _, ways in answers for way in ways]
+
+    def past(self, place: CodePlace, answer: list[Way]) -> list[Way]:
+        """Return the ways with the function at their end."""
+        return [(*way, place.function.path) for way in answer]
