@@ -330,11 +330,6 @@ class Edits:
         needs = isinstance(node, (ast.NamedExpr, ast.Tuple, ast.GeneratorExp))
         return self.parenthesized(node) if needs else self.syntax.text[slice(*self.source.grouped_span(node))]
 
-    def replace_called(self, call: ast.Call, text: str) -> Edit:
-        """Call another method, given with its arguments; the dot stays where it is."""
-        end = self.source.span(call)[1]
-        return Edit(end - len(self.source.method_text(call)), end, text)
-
     def keep_alone(self, code: ast.AST, kept: ast.expr, before: str, behind: str) -> list[Edit]:
         """Leave one expression alone of some code, with its own parentheses and text before and behind."""
         start, end = self.source.span(code)
@@ -428,19 +423,6 @@ class Edits:
 
         about = self.source.span(run[0])[0], self.source.span(run[-1])[1]
         return DeferredEdit(*self._lines_of(first[0], last[1]), header, around, about=about)
-
-    def unwrap(self, block: ast.With | ast.AsyncWith) -> Edit | None:
-        """Put what stands under a `with` in its place."""
-        mates = self.source.line_mates(block)
-        if mates is None:
-            return None
-
-        def inside() -> tuple[Edit, ...]:
-            from rlint.edit.statement_edits import unwrapped
-
-            return unwrapped(block, self.source)
-
-        return DeferredEdit(*self._lines_of(*mates), "", inside)
 
     def add_else(self, branch: ast.If, *lines: str, indentation: str) -> Edit | None:
         """Give an `if` an `else` with lines of code, the further ones of which stand at `indentation` now."""

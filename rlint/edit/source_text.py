@@ -239,12 +239,6 @@ class SourceText:
                 return start, end  # what is left are the parentheses of the call
             start, end = len(before) - 1, wider
 
-    def method_text(self, call: ast.Call) -> str:
-        """The text of the method that is called, with its arguments: `clone()` of `x.clone()`."""
-        assert isinstance(call.func, ast.Attribute)
-        _, end = self.span(call.func)
-        return self.syntax.text[end - len(call.func.attr) : self.span(call)[1]]
-
     def receiver_end(self, method: ast.Attribute) -> int:
         """Return where the expression before the dot of a method ends, the parentheses around it included."""
         start, end = self.span(method.value)[1], self.span(method)[1]

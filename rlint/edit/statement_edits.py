@@ -55,27 +55,6 @@ def wrapped(header: str, run: Sequence[ast.stmt], source: SourceText) -> tuple[E
 
 
 @by_libcst
-def unwrapped(block: ast.With | ast.AsyncWith, source: SourceText) -> tuple[Edit, ...]:
-    """Return the edits that put what stands under a `with` in its place."""
-    snippet = _snippet([block], source)
-    node = snippet.statement(block)
-    if not isinstance(node, cst.With):
-        raise CannotWriteError("LibCST reads the code in another way")
-    body = node.body
-    if isinstance(body, cst.SimpleStatementSuite):
-        lines: list[cst.BaseStatement] = [
-            cst.SimpleStatementLine(body.body, trailing_whitespace=body.trailing_whitespace)
-        ]
-    else:
-        assert isinstance(body, cst.IndentedBlock)
-        lines = []
-        for each in body.body:
-            assert isinstance(each, cst.BaseStatement)
-            lines.append(each)
-    return snippet.edits({node: lines})
-
-
-@by_libcst
 def with_else(branch: ast.If, lines: Sequence[str], source: SourceText) -> tuple[Edit, ...]:
     """Return the edits that give an `if` an `else` with lines of code (not indented)."""
     snippet = _snippet([branch], source)

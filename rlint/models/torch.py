@@ -58,10 +58,6 @@ _FOREACH = tuple(
         sign sqrt sub"""
     )
 )
-_HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min cos cosh deg2rad detach erf
-    erfc exp exp2 expm1 fill floor frac i0 index_put log log10 log1p log2 logit nan_to_num neg rad2deg
-    reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
-
 _TENSORS: Table = table(
     facts("torch", PURE, _ON_HOST, "arange", Trait.FROM_NUMBERS, takes="start end step"),
     facts("torch", PURE, _ON_HOST, "eye", Trait.FROM_NUMBERS, takes="n m"),

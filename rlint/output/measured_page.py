@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rlint.evidence import recorded
 from rlint.evidence.results import Verdict
-from rlint.output.evidence_lines import GAINS, NAMES, growth, line
+from rlint.output.evidence_lines import NAMES, growth, line
 from rlint.output.verify import figures
 from rlint.registry.recorded_gain import Gain
 
@@ -58,12 +58,6 @@ def section(evidence: Evidence, stale: Mapping[str, Sequence[str]]) -> str:
 def fix_words(fixes: str) -> str:
     """Return what a reader is told of how safe the fixes of a rule are: "advice" where there is none."""
     return fixes.replace("none", "advice")
-
-
-def promises(evidences: Iterable[Evidence]) -> str:
-    """Return a table of what documents promised and what was measured, where these differ; "" if nowhere."""
-    rows = [row for evidence in evidences for row in _broken_promises(evidence)]
-    return _rows(("rule", "workload", "promised", "measured", "on"), rows) if rows else ""
 
 
 def _notes(recordings: Sequence[Recording]) -> Iterator[str]:
@@ -125,27 +119,6 @@ def _machine(machine: Machine, device: str) -> str:
     parts += [machine.processor, f"{machine.cores} cores", figures.amount(machine.memory, "bytes")]
     versions = [f"{name} {version}" for name, version in sorted(machine.versions.items())]
     return ", ".join([*parts, machine.system, f"Python {machine.python}", *versions])
-
-
-def _broken_promises(evidence: Evidence) -> Iterator[tuple[str, ...]]:
-    for recording in evidence.recordings:
-        for outcome in recording.outcomes:
-            promise = outcome.estimate or {}
-            claim, low, high = (promise.get(key) for key in ("claim", "low", "high"))
-            if not (
-                isinstance(claim, str) and isinstance(low, (int, float)) and isinstance(high, (int, float))
-            ):
-                continue
-            found = outcome.measurement(claim)
-            if found is None or found.ratio is None:
-                continue
-            if found.ratio.low <= high and low <= found.ratio.high:
-                continue
-            span = f"{low:g}×" if low == high else f"{low:g}–{high:g}×"
-            better = GAINS.get(claim, claim)
-            promised = f"{span} {better}: {promise.get('source', '')}".rstrip(": ")
-            what = f"{outcome.title}, {figures.size(outcome.typical, outcome.unit)}"
-            yield evidence.entry.code, what, promised, figures.ratio_text(found.ratio), recording.device
 
 
 def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -196,17 +196,6 @@ def _with_article(name: str) -> str:
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
-def with_place(kind: Type, place: Callable[[Type], str]) -> Type:
-    """A kind, with the places of those of its choices that have none."""
-    caveat = kind.caveat
-    if caveat is None or all(choice.place for choice in caveat.choices):
-        return kind
-    choices = tuple(
-        choice if choice.place else Choice(choice.kind, place(choice.kind)) for choice in caveat.choices
-    )
-    return kind._replace(caveat=caveat._replace(choices=choices))
-
-
 def promoted(kind: Type, likely: Type, assumed: Iterable[str]) -> Type:
     """A likely kind, with the assumptions that it rests on instead of choices."""
     return likely._replace(fresh=False, caveat=Caveat(kind.doubtful, assumes=tuple(assumed)))

@@ -56,10 +56,6 @@ class Notes:
         """Note that a likelier answer exists than the one that is given."""
         self.state = self.state.joined(Noted(short=True))
 
-    def assume(self, assumption: str) -> None:
-        """Note that an answer is likely only, if this is so."""
-        self.state = self.state.joined(Noted(assumed=(assumption,)))
-
     def kept(
         self, known: MutableMapping[_Key, tuple[_Found, Noted]], key: _Key, find: Callable[[], _Found]
     ) -> _Found:
