@@ -17,7 +17,7 @@ from evidence_sessions import (
     written,
 )
 from rlint.evidence.results import RuleOutcome
-from rlint.output import evidence_lines, measured_page
+from rlint.output import evidence_lines
 
 
 def line(folder: Path, *outcomes: RuleOutcome) -> str | None:
@@ -83,20 +83,3 @@ def test_what_was_not_measured_is_not_claimed(tmp_path: Path) -> None:
         "–",
         "–",
     ]
-
-
-def test_promises_that_do_not_hold_are_listed(tmp_path: Path) -> None:
-    """Only those whose span lies apart from the measured interval, with the document's own words."""
-    promise = {"claim": "time", "low": 2.0, "high": 3.0, "source": '"~50% faster" (document 1)'}
-    kept = outcome("RL305", cost("time", 0.3, 0.1), estimate=promise)
-    broken = replace(FASTER, estimate=promise)
-    unmeasured = replace(FASTER, workload="other", estimate={**promise, "claim": "mem"})
-    written(tmp_path, kept, broken, unmeasured)
-    table = measured_page.promises([read(tmp_path), read(tmp_path, "RL305")])
-    assert table == (
-        "| rule | workload | promised | measured | on |\n"
-        "|---|---|---|---|---|\n"
-        '| RL101 | What replay-buffer does, 1,000 rows | 2–3× as fast: "~50% faster" (document 1) '
-        "| 5.0× (4.7–5.3) | cpu |\n"
-    )
-    assert measured_page.promises([read(tmp_path, "RL305")]) == ""

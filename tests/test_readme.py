@@ -13,24 +13,26 @@ import pytest
 
 from fixture_folders import ROOT, Expected
 from rlint.evidence import recorded
-from rlint.output import evidence_lines, measured_page
+from rlint.output import evidence_lines
 from rlint.registry import catalogue
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
+RULES = ROOT / "docs" / "rules.md"
+VERIFY = ROOT / "docs" / "verify.md"
 
 
-def block(mark: str, language: str) -> str:
+def block(mark: str, language: str, text: str = TEXT) -> str:
     """The fenced block below the comment `mark`."""
-    match = re.search(rf"^<!-- {mark} -->\n```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    assert match, f"README.md has no block {mark!r}"
+    match = re.search(rf"^<!-- {mark} -->\n```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert match, f"there is no block {mark!r}"
     return match.group(1)
 
 
 def with_generated(mark: str, text: str) -> bytes:
-    """The README with `text` between the comments `mark` and `end of mark`."""
+    """The page of all rules with `text` between the comments `mark` and `end of mark`."""
     found = re.compile(rf"(?<=<!-- {mark} -->\n).*?(?=<!-- end of {mark} -->)", re.DOTALL)
-    real, times = found.subn(lambda _: text, README.read_bytes().decode())
+    real, times = found.subn(lambda _: text, RULES.read_bytes().decode())
     assert times == 1
     return real.encode()
 
@@ -54,7 +56,9 @@ def test_the_example_output_is_real(tmp_path: Path, expected: Expected) -> None:
 def test_the_example_workload_runs(tmp_path: Path) -> None:
     """The workload drives the program above it, whose fix behaves alike; a busy machine may hide its gain."""
     (tmp_path / "train.py").write_text(block("example program", "python"), encoding="utf-8")
-    (tmp_path / "workload.py").write_text(block("example workload", "python"), encoding="utf-8")
+    (tmp_path / "workload.py").write_text(
+        block("example workload", "python", VERIFY.read_text("utf-8")), encoding="utf-8"
+    )
     done = rlint(
         "verify",
         "--isolated",
@@ -80,14 +84,7 @@ def test_the_table_lists_the_rules(expected: Expected) -> None:
         fix = entry.fixes.replace("none", "advice") + (", opt-in" if entry.opt_in else "")
         gain = evidence_lines.cell(recorded.of(entry))
         rows.append(f"| {entry.code} | {entry.name} | {fix} | {gain} | {entry.summary} |\n")
-    expected.compare(README, with_generated("rules", "".join(rows)))
-
-
-def test_promises_stand_beside_measurements(expected: Expected) -> None:
-    """Where the documents that rlint began with promised other gains than were measured, both are shown."""
-    table = measured_page.promises(recorded.of(entry) for entry in catalogue.catalogue())
-    heading = "What the documents that rlint began with promised, where it was measured otherwise:\n\n"
-    expected.compare(README, with_generated("promises", f"{heading}{table}\n" if table else ""))
+    expected.compare(RULES, with_generated("rules", "".join(rows)))
 
 
 @pytest.mark.parametrize("mark", ["setup and first check", "setup and tests"])
@@ -104,6 +101,20 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     done = subprocess.run(["bash", "-c", extraction], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == block("setup and tests", "sh")
     assert 'bash -c "$setup_and_tests"' in script
+
+
+def test_the_first_command_shows_a_screen() -> None:
+    """A newcomer sees what rlint is for, not every finding that there is."""
+    done = rlint("check", "--exit-zero", "--no-cache", "--color", "never", "examples/", cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "RL103 tensor-from-array-list" in done.stdout
+    assert len(done.stdout.splitlines()) <= 80
+
+
+def test_links_lead_to_files() -> None:
+    """A link within the repository is not broken."""
+    for name in re.findall(r"\]\((?!https?:|#)([^)#]+)", TEXT):
+        assert (ROOT / name).exists(), name
 
 
 def test_the_configuration_is_accepted(tmp_path: Path) -> None:
@@ -123,12 +134,10 @@ def help_of(command: str) -> str:
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT)) - {"--dist"}))
 def test_options_exist(option: str) -> None:
     """Every option that the README names is one that rlint has."""
-    assert option in "".join(help_of(command) for command in ("check", "fix", "verify"))
+    assert option in "".join(help_of(command) for command in ("check", "fix", "verify", "profile", "prove"))
 
 
 def test_the_readme_is_short() -> None:
-    """It is read in one sitting. What is generated grows with the number of rules, and does not count."""
-    generated = r"<!-- (?:rules|promises) -->.*?<!-- end of|<!-- example output -->.*?\n```\n"
-    written = re.sub(generated, "", TEXT, flags=re.DOTALL)
-    assert len(written.splitlines()) <= 200
+    """It is read in one sitting."""
+    assert len(TEXT.splitlines()) <= 150
     assert len((ROOT / ".github" / "CONTRIBUTING.md").read_text().splitlines()) <= 120

@@ -154,7 +154,7 @@ def _workloads_of(driver: ModuleType, path: str) -> dict[str, Workload]:
     ]
     if not classes:
         raise WorkloadError(
-            f"{path}: defines no workload; write a subclass of rlint.harness.Workload (see README.md)"
+            f"{path}: defines no workload; write a subclass of rlint.harness.Workload (see docs/verify.md)"
         )
     found: dict[str, Workload] = {}
     for one in classes:

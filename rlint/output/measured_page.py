@@ -1,4 +1,4 @@
-"""What was measured of rules, as Markdown: a section of a rule's page, and tables for the README."""
+"""What was measured of rules, as Markdown: a section of a rule's page."""
 
 from __future__ import annotations
 

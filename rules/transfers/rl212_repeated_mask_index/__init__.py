@@ -5,8 +5,8 @@ Flags a mask of booleans by which at least three tensors are indexed on the same
 `values[mask]`, `advantages[mask]`, `log_probs[mask]`. Elements that are written by a tensor count as well
 (`reward[mask] += bonus`).
 
-Not flagged are masks by which one or two tensors are indexed, indexing in different branches, assignments of a
-number (`x[mask] = 0.0`, which torch runs as `masked_fill_` and which needs no indices), masks of numpy, and
+Not flagged are masks by which one or two tensors are indexed, indexing in different branches, assignments of
+a number (`x[mask] = 0.0`, which torch runs as `masked_fill_` and which needs no indices), masks of numpy, and
 indices that are numbers already.
 
 ## Why is it slow
