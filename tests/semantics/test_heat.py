@@ -177,6 +177,7 @@ def test_roles_and_drivers(program: str, heat: Heat) -> None:
     [
         ("policy.evaluate(old_states, old_actions)", Heat.HOT),
         ("policy.evaluate_actions(batch.observations, actions=batch.actions)", Heat.HOT),
+        ("policy.evaluate(torch.zeros(8)[index])", Heat.HOT),
         ("policy.evaluate(env, episodes)", Heat.WARM),
         ("policy.evaluate()", Heat.WARM),
     ],
@@ -185,7 +186,7 @@ def test_evaluating_a_policy_for_a_loss_is_no_evaluation(call: str, heat: Heat) 
     """PPO calls `policy.evaluate(states, actions)` in each gradient step; playing episodes is rare."""
     name = call.partition("(")[0].rpartition(".")[2]
     model = model_of(
-        "class Policy:\n"
+        "import torch\nclass Policy:\n"
         f"    def {name}(self, *given, **named):\n        return work(given)\n"
         "def update(policy: Policy, optimizer):\n"
         "    for epoch in range(80):\n"

@@ -21,6 +21,7 @@ from rlint.semantics.interprocedural.summary import CallSite
 from rlint.semantics.nn.autograd import UNSAID
 from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
+from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.last_names import last_name
 
 _NOT_PROJECT = frozenset(
@@ -121,7 +122,7 @@ def _call_site(
         call.lineno,
         loops.index[loop] if loop is not None else -1,
         alike(tuple([alike(argument) for argument in arguments])),
-        Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT,
+        Heat.WARM if _is_rarely_called(method or path, call, analysis.types) else Heat.HOT,
         receiver,
         loops.pacing.each_pass(call),
         alike(tuple(_named(values))),
@@ -175,15 +176,16 @@ def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
             yield f"{place}[]", index
 
 
-def _is_rarely_called(name: str, call: ast.Call) -> bool:
+def _is_rarely_called(name: str, call: ast.Call, types: TypeInference) -> bool:
     """Is a function called less often than the loop around the call runs, by its name? One that evaluates
-    what it is told about states and actions is not: that is a policy, evaluated for a loss.
+    what it is told about states and actions, or tensors, is not: that is a policy, evaluated for a loss.
     """
     if not _sounds_rare(name):
         return False
     given = (*call.args, *(keyword.value for keyword in call.keywords))
     on_policy = name.rpartition(".")[2].startswith("evaluat") and any(
-        _OBSERVED.search(last_name(value) or "") for value in given
+        _OBSERVED.search(last_name(value) or "") or types.type_of(value).tag is TypeTag.TENSOR
+        for value in given
     )
     return not on_policy
 

@@ -93,8 +93,9 @@ def _between(ends: list[ast.expr], made: str, model: SemanticModel) -> Populatio
     """`range(n)` and `range(a, b)`."""
     if len(ends) not in (1, 2) or any(isinstance(end, ast.Starred) for end in ends):
         return None
-    certain = [integers.is_integer(end, model) for end in ends]
-    if None in certain:
+    # `range` takes nothing else, and `np.arange` hardly ever gets anything else
+    certain = [made == "builtins.range" or integers.is_integer(end, model) for end in ends]
+    if any(sure is None and model.types.type_of(end) for sure, end in zip(certain, ends, strict=True)):
         return None
     return Population(ends[0] if len(ends) > 1 else None, ends[-1], made, all(certain))
 

@@ -75,10 +75,34 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
                 return any(counts_a_store(value, model, depth - 1) for value in values)
             return bool(_SIZE_OF_STORE.search(expression.id.lower()))
         case ast.Attribute(attr=attr):
-            if _SIZE_OF_STORE.search(attr.lower()):
+            if _SIZE_OF_STORE.search(attr.lower()) or ast.dump(expression) in model.once(
+                _sizes_of_rings, model.syntax.module
+            ):
                 return True
             return bool(_ROWS.search(attr.lower())) and is_store_class(model.class_of(expression), model)
     return False
+
+
+def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:
+    """What a file wraps the positions at to which it writes: `capacity`, where `self.rows[i % capacity]` or
+    `self.at = (self.at + 1) % capacity` and `self.rows[self.at]` are set.
+    """
+    written = {
+        ast.dump(node.slice).replace("Store()", "Load()")
+        for node in model.syntax.of_type(ast.Subscript)
+        if isinstance(node.ctx, ast.Store)
+    }
+    found = set()
+    for node in model.syntax.of_type(ast.BinOp):
+        if not isinstance(node.op, ast.Mod):
+            continue
+        parent = model.parent(node)
+        names = parent.targets if isinstance(parent, ast.Assign) else []
+        if ast.dump(node) in written or any(
+            ast.dump(name).replace("Store()", "Load()") in written for name in names
+        ):
+            found.add(ast.dump(node.right))
+    return frozenset(found)
 
 
 def is_kept_small(count: ast.expr, at: ast.expr, model: SemanticModel) -> bool:

@@ -196,10 +196,20 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
                 return None
             # what a file holds may be loaded into it before training starts
             begins = begins or _is_empty(value, model)
-        elif isinstance(parent, ast.Attribute) and parent.attr in _EMPTIES and _runs_often(use, model):
+        elif _empties(parent) and _runs_often(use, model):
             return None
     draws = (draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model))
     return next(draws, None) if begins else None
+
+
+def _empties(user: ast.AST | None) -> bool:
+    """`memory.clear()` or `del memory[:]`"""
+    match user:
+        case ast.Attribute(attr=method):
+            return method in _EMPTIES
+        case ast.Subscript(slice=ast.Slice(lower=None, upper=None), ctx=ast.Del()):
+            return True
+    return False
 
 
 def _is_replaced(use: ast.expr, value: ast.expr, model: SemanticModel) -> bool:
@@ -237,6 +247,23 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
             picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use), model)
             if (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model):
                 yield parent
+        case ast.comprehension() if parent.iter is use and _takes_fields(parent, use, model):
+            yield use
+
+
+def _takes_fields(clause: ast.comprehension, use: ast.expr, model: SemanticModel) -> bool:
+    """Does a function take several fields out of all items that a list holds: `[t.state for t in memory]`?"""
+    function = model.function(use)
+    if function is None or clause.ifs or not isinstance(clause.target, ast.Name):
+        return False
+    fields = {
+        ast.dump(node.elt)
+        for node in descendants(function)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp))
+        if array_growth.same_place(node.generators[0].iter, use)
+        if isinstance(node.elt, (ast.Attribute, ast.Subscript)) and isinstance(node.elt.value, ast.Name)
+    }
+    return len(fields) >= FIELDS
 
 
 def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
@@ -263,7 +290,12 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
     match value:
         case ast.List(elts=[]):
             return True
-        case ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]), op=ast.Mult(), right=size):
+        # `[None] * capacity`, or anything else in the place of transitions to come: `[Transition] * capacity`
+        case ast.BinOp(
+            left=ast.List(elts=[ast.Constant(value=None) | ast.Name() | ast.Attribute()]),
+            op=ast.Mult(),
+            right=size,
+        ):
             return not _is_small(size, model)
         case ast.ListComp(elt=ast.Constant(value=None)):
             return True

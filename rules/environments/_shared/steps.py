@@ -25,12 +25,22 @@ def step_of(beat: Cadence) -> Driver | None:
     return Driver.GRADIENT_STEP if Driver.GRADIENT_STEP in beat.drivers and not many else None
 
 
-def unguarded_step(node: ast.AST, model: SemanticModel) -> Driver | None:
-    """The step of a training that a node runs in each time, with nothing to hold it back; None otherwise."""
+def unguarded_step(node: ast.AST, model: SemanticModel, needs: str = "") -> Driver | None:
+    """The step of a training that a node runs in each time, with nothing to hold it back; None otherwise.
+    A condition that only asks whether what it `needs` is there holds nothing back.
+    """
     beat = model.frequency.cadence(node)
-    if beat is None or held_back(beat.guards) or not is_training(node, model):
+    guards = beat.guards if beat is not None else ()
+    if needs:
+        guards = tuple(guard for guard in guards if not asks_for(guard, needs))
+    if beat is None or held_back(guards) or not is_training(node, model):
         return None
     return step_of(beat)
+
+
+def asks_for(guard: Guard, name: str) -> bool:
+    """Whether a condition asks if something of a name is there: `writer is not None`."""
+    return guard.kind is GuardKind.PRESENT and name in guard.text.replace(".", " ").split()
 
 
 def held_back(guards: tuple[Guard, ...]) -> bool:

@@ -71,7 +71,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, trip_count
+from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, last_name, trip_count
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import trains_large_models, unguarded_step
 from rlint.rules.environments.rl604_log_every_step.step_logs import (
@@ -105,7 +105,13 @@ class LogEveryStep(Rule):
         run = writes_together(statement, model)
         if not run or trains_large_models(model):
             return
-        step = unguarded_step(whole_choice(statement, model), model)
+        place = whole_choice(statement, model)
+        logger = last_name(call.func.value) if isinstance(call.func, ast.Attribute) else None
+        step = unguarded_step(place, model)
+        assumes = f"`{model.source.text(call.func)}` writes at once" if written_by.own else None
+        if step is None and logger is not None and assumes is None:
+            step = unguarded_step(place, model, logger)
+            assumes = f"`{logger}` is there"
         if step is None:
             model.silent("{} is not known to write in each step of a training", call)
             return
@@ -123,7 +129,7 @@ class LogEveryStep(Rule):
             fix=build_fix(run, model),
             advice=advice(statement, step.value, model),
             related=[(other, "writes as often") for other in run[1:]],
-            assumes=f"`{model.source.text(call.func)}` writes at once" if written_by.own else None,
+            assumes=assumes,
         )
 
 

@@ -148,7 +148,14 @@ class InferenceWithGrad(Rule):
         what = LEAVES[outlets.pop()] if len(outlets) == 1 else NOTHING_TAKEN
         records = "records a graph" if len(names) == 1 else "record graphs"
         message = f"{joined(names)} {records} that nothing uses: {what}"
-        yield self.finding(model, node, message, fix=build_fix(statements, is_idle, model), advice=ADVICE)
+        yield self.finding(
+            model,
+            node,
+            message,
+            fix=build_fix(statements, is_idle, model),
+            advice=ADVICE,
+            related=[(call, "runs for nothing else, too") for call in run if call is not node],
+        )
 
     def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Look at a forward whose result leaves the function, if all that get it cut it off."""
