@@ -488,3 +488,19 @@ def test_trying_an_environment_out(header: str, after: str, heat: Heat) -> None:
         """
     )
     assert model.frequency.heat_of(expression(model, "look(obs)")).level is heat
+
+
+def test_a_function_imported_in_branches_is_each_of_them() -> None:
+    """The settings choose the algorithm: whichever it is, the loop calls it."""
+    models = build(
+        {
+            "ppo.py": "def learn(batch):\n    work(batch)\n",
+            "trpo.py": "def learn(batch):\n    work(batch)\n",
+            "main.py": "import gymnasium as gym\nfrom settings import algorithm\n"
+            "if algorithm == 'ppo':\n    from ppo import learn\nelse:\n    from trpo import learn\n"
+            "env = gym.make('CartPole-v1')\n"
+            "while True:\n    learn(env.step(0))\n",
+        }
+    )
+    for name in ("ppo.py", "trpo.py"):
+        assert models[name].frequency.heat_of(expression(models[name], "work(batch)")).level is Heat.HOT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from rlint import models
@@ -23,6 +24,7 @@ from rlint.semantics.nn.gradient_summary import GradientSummaries
 from rlint.semantics.threads.spawn import handed_over
 from rlint.semantics.types.infer import TypeInference
 from rlint.syntax.last_names import last_name
+from rlint.syntax.scopes import BindingKind
 
 _NOT_PROJECT = frozenset(
     TypeTag[name]
@@ -47,7 +49,10 @@ def calls_by_function(
     for call in tree.of_type(ast.Call):
         site = _call_site(call, analysis, gradients, alike)
         if site is not None:
-            calls.setdefault(tree.function(call), []).append(site)
+            sites = calls.setdefault(tree.function(call), [])
+            sites.append(site)
+            others = _imported_otherwise(call, site.path, analysis)
+            sites += [replace(site, path=alike(other)) for other in others]
         handed = handed_over(call, analysis)
         for later in handed:
             calls.setdefault(tree.function(call), []).append(later)
@@ -56,6 +61,18 @@ def calls_by_function(
     for node, path in implicit_calls(analysis):
         calls.setdefault(tree.function(node), []).append(_plain_site(path, node, analysis, gradients))
     return calls
+
+
+def _imported_otherwise(call: ast.Call, path: str, analysis: FileAnalysis) -> Iterable[str]:
+    """The further functions that a name may stand for which is imported in several branches:
+    `from ppo import learn` or `from trpo import learn`, as the settings say.
+    """
+    if not path or not isinstance(call.func, ast.Name):
+        return ()
+    _, bindings = analysis.names.bindings(call.func)
+    if len(bindings) < 2 or any(binding.kind is not BindingKind.IMPORT for binding in bindings):
+        return ()
+    return dict.fromkeys(binding.target for binding in bindings if binding.target not in ("", path))
 
 
 def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries) -> CallSite:
