@@ -8,8 +8,8 @@ Both branches of an `if` may write. Several in a row are one finding.
 
 A logger of the project's own (`logger.log(key, value, step)`) counts if the class that its name stands for
 hands what it is given to a writer in each call: an interval within it must be 1 by default. The finding
-says that it rests on this, and so it does where a condition only asks whether there is a writer (`if writer is not
-None`).
+says that it rests on this, and so it does where a condition only asks whether there is a writer
+(`if writer is not None`).
 
 Not flagged is what is written once per episode, epoch or batch of rollouts, whatever any condition holds back
 (but for the one that picks one process out of several), code that plays or evaluates, what is only collected
