@@ -16,6 +16,7 @@ from rlint.syntax.positions import Positions
 from rlint.syntax.redefinitions import Definition, tell_apart
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.too_deep import buried_parts
+from rlint.syntax.value_use import SyntacticUse, use_of
 from rlint.syntax.variables import Variables
 from rlint.syntax.walk import PARTS_FROM_BEHIND
 
@@ -169,6 +170,20 @@ class SyntaxIndex:
         """The nodes of exactly this type that some functions run (None: the module), in source order."""
         scope_of = self._scope_of
         return [node for node in self.nodes.get(kind, ()) if scope_of[node].runner in functions]
+
+    def use(self, node: ast.AST) -> SyntacticUse:
+        """Return how the value of an expression is used where it stands."""
+        return use_of(node, self.parents)
+
+    def call_of(self, function: ast.AST) -> ast.Call | None:
+        """Return the call of what an expression names: `f(x)` for `f`; None where it is not called."""
+        parent = self.parents.get(function)
+        return parent if isinstance(parent, ast.Call) and parent.func is function else None
+
+    def method_call(self, owner: ast.AST) -> ast.Call | None:
+        """Return the call of a method of an object, `owner.method(…)`; None for other uses of it."""
+        method = self.parents.get(owner)
+        return self.call_of(method) if isinstance(method, ast.Attribute) else None
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
         """The class whose method (or body) holds the node."""

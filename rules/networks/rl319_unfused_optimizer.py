@@ -159,8 +159,8 @@ def step_calls(model: SemanticModel) -> list[tuple[ast.expr, ast.Call]]:
     """The calls of methods `step` in this file, each with what it is called on."""
     found = []
     for use in model.names.attribute_uses("step"):
-        call = model.parent(use)
-        if isinstance(call, ast.Call) and call.func is use:
+        call = model.syntax.call_of(use)
+        if call is not None:
             found.append((use.value, call))
     return found
 

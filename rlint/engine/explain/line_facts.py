@@ -12,6 +12,7 @@ from rlint.semantics.frequency.guards import Guard
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model import SemanticModel
+from rlint.syntax.value_use import UseKind
 
 _MOST_CALLERS = 3
 _MOST_VALUES = 8
@@ -143,14 +144,11 @@ def _values(statement: ast.stmt, model: SemanticModel) -> Iterator[tuple[ast.exp
     for node in nodes_of(statement, model):
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
             continue
-        parent = model.parent(node)
-        is_called = isinstance(parent, ast.Call) and parent.func is node
+        is_called = model.syntax.call_of(node) is not None
         if model.names.qualified(node) or model.names.is_self(node):
             continue
-        if isinstance(parent, ast.Attribute):
-            grand = model.parent(parent)
-            if not (isinstance(grand, ast.Call) and grand.func is parent):
-                continue  # the whole of `self.config.lr` is described
+        if model.syntax.use(node).kind is UseKind.ATTRIBUTE:
+            continue  # the whole of `self.config.lr` is described
         if not is_called or model.types.type_of(node):
             yield node, node
 

@@ -195,9 +195,7 @@ class _Watched:
                 self.attributes.add(node.attr)
 
     def _is_read(self, node: ast.Attribute) -> bool:
-        parent = self.analysis.syntax.parents.get(node)
-        is_called = isinstance(parent, ast.Call) and parent.func is node
-        return not is_called and self.analysis.names.qualified(node) is None
+        return self.analysis.syntax.call_of(node) is None and self.analysis.names.qualified(node) is None
 
     def changed_by(self, node: ast.AST) -> bool:
         """May running this node (its children left out) change the value?"""

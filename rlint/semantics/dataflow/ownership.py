@@ -61,10 +61,10 @@ def _puts_in_own(use: ast.Name, syntax: SyntaxIndex) -> bool:
             statement = syntax.parents.get(parent)
             return isinstance(statement, ast.Assign) and _is_own(statement.value)
         case ast.Attribute(attr=method):
-            call = syntax.parents.get(parent)
-            if method in _PUTS_IN and isinstance(call, ast.Call) and call.func is parent:
+            call = syntax.call_of(parent)
+            if call is not None and method in _PUTS_IN:
                 return all(_is_own(argument) for argument in call.args)
-            return isinstance(call, ast.Call) and call.func is parent
+            return call is not None
         case ast.Assign(targets=targets):
             return use in targets  # else it gets another name
         case ast.AnnAssign(target=target):

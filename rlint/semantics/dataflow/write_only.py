@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rlint.syntax.last_names import calls_named
+from rlint.syntax.last_names import calls_named, last_name
 from rlint.syntax.syntax_index import SyntaxIndex
 
 if TYPE_CHECKING:
@@ -51,12 +51,7 @@ def looked_up(syntax: SyntaxIndex) -> set[str]:
 
 def _is_fed(use: ast.expr, syntax: SyntaxIndex) -> bool:
     """`use.add(…)` as a statement of its own."""
-    method = syntax.parents.get(use)
-    call = syntax.parents.get(method) if isinstance(method, ast.Attribute) else None
+    call = syntax.method_call(use)
     return (
-        isinstance(method, ast.Attribute)
-        and method.attr in _FEEDS
-        and isinstance(call, ast.Call)
-        and call.func is method
-        and isinstance(syntax.parents.get(call), ast.Expr)
+        call is not None and last_name(call.func) in _FEEDS and isinstance(syntax.parents.get(call), ast.Expr)
     )

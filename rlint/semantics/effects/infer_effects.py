@@ -209,8 +209,7 @@ class EffectInference:
 
     def _is_callee(self, node: ast.Attribute) -> bool:
         """Is this only the method of a call? What the call reads is the method's affair."""
-        parent = self.syntax.parents.get(node)
-        return isinstance(parent, ast.Call) and parent.func is node
+        return self.syntax.call_of(node) is not None
 
     def _of_name(self, node: ast.Name) -> Effect:
         if not isinstance(node.ctx, ast.Load):

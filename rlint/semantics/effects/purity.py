@@ -135,8 +135,7 @@ def looks_outside(node: ast.AST, analysis: FileAnalysis) -> bool:
             if isinstance(func, ast.Attribute):
                 return _is_outside(analysis.types.type_of(func.value).tag, func.attr)
         case ast.Attribute(value=owner, ctx=ast.Load()):
-            parent = analysis.syntax.parents.get(node)
-            is_method = isinstance(parent, ast.Call) and parent.func is node
+            is_method = analysis.syntax.call_of(node) is not None
             return not is_method and analysis.types.type_of(owner).tag in _CHANGE_UNASKED
     return False
 

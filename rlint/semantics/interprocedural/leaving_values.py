@@ -65,8 +65,8 @@ class LeavingValues:
                 return Onward(cause=Cause.ELSEWHERE)
         calls: list[ast.expr] = []
         for use in uses:
-            call = self._syntax.parents.get(use)
-            if not isinstance(call, ast.Call) or call.func is not use:
+            call = self._syntax.call_of(use)
+            if call is None:
                 return Onward(cause=Cause.CALLERS)
             calls.append(call)
         if not calls:
@@ -117,10 +117,8 @@ class LeavingValues:
 
     def _is_only_fed(self, use: ast.Attribute) -> bool:
         """`self.values.append(value)`, `self.values.clear()`: nothing of it goes on."""
-        parents = self._syntax.parents
-        method = parents.get(use)
-        call = parents.get(method) if isinstance(method, ast.Attribute) else None
-        return isinstance(call, ast.Call) and call.func is method and isinstance(parents.get(call), ast.Expr)
+        call = self._syntax.method_call(use)
+        return call is not None and isinstance(self._syntax.parents.get(call), ast.Expr)
 
     # -- who is meant --------------------------------------------------------------------------
 

@@ -158,15 +158,15 @@ class UsageInference:
         """Is it text where it is named? If that hangs on the call that it is handed to: this, and where."""
         parent = self.syntax.parents.get(name)
         if isinstance(parent, ast.Attribute):
-            call = self.syntax.parents.get(parent)
-            if not isinstance(call, ast.Call) or call.func is not parent:
+            call = self.syntax.call_of(parent)
+            if call is None:
                 return False
             if parent.attr in _SPLITS:
                 return not call.args or isinstance(getattr(call.args[0], "value", None), str)
             return parent.attr in _TEXT_METHODS
         if isinstance(parent, ast.keyword):
-            call = self.syntax.parents.get(parent)
-            return isinstance(call, ast.Call) and (call, parent.arg or "")
+            around = self.syntax.parents.get(parent)
+            return isinstance(around, ast.Call) and (around, parent.arg or "")
         if isinstance(parent, ast.Call) and name in parent.args:
             position = parent.args.index(name)
             if any(isinstance(argument, ast.Starred) for argument in parent.args[:position]):

@@ -13,6 +13,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    UseKind,
     descendants,
     element_types,
     frozen,
@@ -202,11 +203,7 @@ class _Told:
 
     def _may_change(self, use: ast.Name) -> bool:
         """Is an object handed on, or does one of its methods run?"""
-        parent = self.model.parent(use)
-        if not isinstance(parent, ast.Attribute):
-            return True
-        call = self.model.parent(parent)
-        return isinstance(call, ast.Call) and call.func is parent
+        return self.model.syntax.use(use).kind is not UseKind.ATTRIBUTE
 
 
 # -- nobody keeps it ---------------------------------------------------------------------------

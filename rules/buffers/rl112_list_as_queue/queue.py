@@ -11,6 +11,7 @@ from rlint.rule import (
     Fix,
     SemanticModel,
     TypeTag,
+    UseKind,
     frozen,
     last_name,
     numbers,
@@ -199,15 +200,11 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
             first is use and model.names.qualified(func) == "random.sample"
         ):
             return [], False
-        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if test is use:
-            return [], True
-        case ast.UnaryOp(op=ast.Not()):
-            return [], True
         case ast.For(iter=iterable) if iterable is use:
             return [], False
         case ast.Subscript(slice=index, ctx=ast.Load()) if ast.dump(index) in (_FIRST, _LAST):
             return [], True
-    return None
+    return ([], True) if model.syntax.use(use).kind is UseKind.TESTED else None
 
 
 def is_list(held: ast.expr, model: SemanticModel) -> bool:

@@ -155,8 +155,7 @@ def _is_search(read: ast.expr, model: SemanticModel, *, keyed: bool) -> bool:
         case ast.Subscript(value=owner, ctx=ast.Load()) if owner is read:
             return keyed
         case ast.Attribute(attr="get") as method:
-            call = model.parent(method)
-            return keyed and isinstance(call, ast.Call) and call.func is method
+            return keyed and model.syntax.call_of(method) is not None
     return False
 
 

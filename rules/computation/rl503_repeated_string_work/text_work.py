@@ -18,6 +18,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     hoist_points,
+    last_name,
     models,
 )
 from rlint.rules.computation._shared import names as text_names
@@ -171,9 +172,8 @@ def _is_in_branch(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
 
 def _is_chained(call: ast.Call, model: SemanticModel) -> bool:
     """Is this only the first part of a chain that stays the same as a whole?"""
-    parent = model.parent(call)
-    outer = model.parent(parent) if isinstance(parent, ast.Attribute) else None
-    return isinstance(outer, ast.Call) and outer.func is parent and _root(outer, model) is not None
+    outer = model.syntax.method_call(call)
+    return outer is not None and _root(outer, model) is not None
 
 
 def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: SemanticModel) -> Fix | None:
@@ -251,13 +251,12 @@ def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: 
 
 def _was_text(read: ast.Name, statement: ast.stmt, model: SemanticModel) -> bool:
     """Did a method that only texts have run on the variable, before a statement and with the same value?"""
-    method = model.parent(read)
-    called = model.parent(method) if method is not None else None
-    if not isinstance(method, ast.Attribute) or not isinstance(called, ast.Call) or called.func is not method:
+    called = model.syntax.method_call(read)
+    if called is None:
         return False
     within = model.syntax.statement(read)
     if (
-        method.attr not in _ONLY_OF_TEXTS
+        last_name(called.func) not in _ONLY_OF_TEXTS
         or within is statement
         or model.function(read) is not model.function(statement)
     ):

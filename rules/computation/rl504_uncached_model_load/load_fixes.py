@@ -118,7 +118,7 @@ def _given(call: ast.Call, model: SemanticModel) -> dict[ast.expr, str] | None:
         parent = model.parent(part)
         while isinstance(parent, ast.Attribute):
             part, parent = parent, model.parent(parent)
-        if isinstance(parent, ast.Call) and parent.func is part:
+        if model.syntax.call_of(part) is not None:
             return None
         name = part.attr if isinstance(part, ast.Attribute) else node.id
         if texts.setdefault(name, model.source.text(part)) != model.source.text(part):

@@ -10,6 +10,7 @@ from rlint.rule import (
     SemanticModel,
     Trait,
     TypeTag,
+    UseKind,
     children,
     descendants,
     last_names,
@@ -186,18 +187,17 @@ def is_kept_or_trained(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_kept_read(read: ast.Name, model: SemanticModel) -> bool:
-    parent = model.parent(read)
-    if isinstance(parent, ast.keyword):
-        parent = model.parent(parent)
-        return not isinstance(parent, ast.Call) or _takes_over(parent.func)
-    match parent:
+    use = model.syntax.use(read)
+    match use.at:
+        case ast.Call(func=ast.Attribute(attr=attribute)) if use.kind is UseKind.METHOD:
+            return attribute in _TRAINS
         case ast.Attribute(attr=attribute):
             return attribute in _TRAINS
-        case ast.Call(func=func) if func is not read:
+        case ast.Call(func=func) if use.kind is UseKind.ARGUMENT:
             return _takes_over(func)
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             return True
-        case ast.Dict() | ast.List() | ast.Yield():
+        case ast.Dict() | ast.List() | ast.Yield() | ast.keyword():
             return True
     return False
 

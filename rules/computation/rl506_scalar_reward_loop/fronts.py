@@ -16,6 +16,7 @@ from rlint.rule import (
     Loop,
     SemanticModel,
     TypeTag,
+    UseKind,
     descendants,
     frozen,
 )
@@ -202,15 +203,13 @@ def _append_edits(front: GrownFront, model: SemanticModel) -> list[Edit] | None:
 
 def _read_edits(use: ast.Name, model: SemanticModel) -> list[Edit] | None:
     """How a use of the list while it is filled reads then; None where it can tell the order."""
-    parent = model.parent(use)
+    found = model.syntax.use(use)
     if not isinstance(use.ctx, ast.Load):
         return None
-    match parent:
+    match parent := found.at:
         case ast.Call(func=func, args=[only], keywords=[]) if only is use:
             return [] if model.names.qualified(func) == "builtins.len" else None
-        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if test is use:
-            return []
-        case ast.UnaryOp(op=ast.Not()):
+        case _ if found.kind is UseKind.TESTED:
             return []
         case ast.Subscript(value=value, slice=ast.Constant(value=0 as index), ctx=ast.Load()) if value is use:
             return [model.edit.replace(parent.slice, "-1")] if index is not False else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, descendants, frozen, models, regex
+from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, UseKind, descendants, frozen, models, regex
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
 _FEWEST_TENSORS = 2
@@ -239,15 +239,11 @@ def _iterated(iterable: ast.expr, target: ast.expr, model: SemanticModel) -> lis
 
 def _is_number(node: ast.expr, model: SemanticModel) -> bool:
     """Is a tensor used as only a single number can be: as a condition, `float(x)`?"""
-    parent = model.parent(node)
-    match parent:
-        case ast.If(test=test) | ast.IfExp(test=test):
-            return test is node
-        case ast.UnaryOp(op=ast.Not()):
-            return True
+    found = model.syntax.use(node)
+    match found.at:
         case ast.Call(func=func, args=[only]) if only is node:
             return model.names.qualified(func) in ("builtins.float", "builtins.int", "builtins.bool")
-    return False
+    return found.kind is UseKind.TESTED
 
 
 def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, model: SemanticModel) -> bool:

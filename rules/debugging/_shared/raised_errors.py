@@ -24,7 +24,7 @@ def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], model: Sem
     """
     match node:
         case ast.Attribute(value=owner, attr=name):
-            if model.names.qualified(node) is not None or _is_method(node, model):
+            if model.names.qualified(node) is not None or model.syntax.call_of(node) is not None:
                 return False  # the call is judged
             return not _has(owner, name, model)
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[], keywords=[]) if (
@@ -43,11 +43,6 @@ def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], model: Sem
                 for binding in model.dataflow.definitions(node)
             )
     return False
-
-
-def _is_method(attribute: ast.Attribute, model: SemanticModel) -> bool:
-    call = model.parent(attribute)
-    return isinstance(call, ast.Call) and call.func is attribute
 
 
 def _has(owner: ast.expr, name: str, model: SemanticModel) -> bool:

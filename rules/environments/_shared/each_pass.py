@@ -145,9 +145,9 @@ def stays(value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
                 model.names.is_self(node.value) and not model.types.is_setting(node)
             ):
                 continue
-            if not _is_method(node, model) and not is_kept(node, model):
+            if model.syntax.call_of(node) is None and not is_kept(node, model):
                 return False
-            if not _is_method(node, model) and _is_changed(node.attr, node, loop, model):
+            if model.syntax.call_of(node) is None and _is_changed(node.attr, node, loop, model):
                 return False
     return True
 
@@ -161,11 +161,6 @@ def _is_own(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
 def _is_read_only(attribute: ast.Attribute, model: SemanticModel) -> bool:
     """A number, a string or such."""
     return bool(model.types.type_of(attribute)) and model.types.type_of(attribute).tag not in _HOLDERS
-
-
-def _is_method(attribute: ast.Attribute, model: SemanticModel) -> bool:
-    parent = model.parent(attribute)
-    return isinstance(parent, ast.Call) and parent.func is attribute
 
 
 def is_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
@@ -223,7 +218,7 @@ def is_fixed(value: ast.expr, model: SemanticModel, depth: int) -> bool:
         if (
             isinstance(node, ast.Attribute)
             and is_read
-            and not (_is_method(node, model) or is_kept(node, model))
+            and not (model.syntax.call_of(node) is not None or is_kept(node, model))
         ):
             return False
         if (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, models, weight_sync
+from rlint.rule import SemanticModel, Trait, TypeTag, UseKind, models, weight_sync
 
 # what hands a new network on to others who keep it
 STORES = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.QUEUE) | {
@@ -49,17 +49,18 @@ def is_kept(target: ast.expr, model: SemanticModel) -> bool:
     else:
         attribute = target.attr if isinstance(target, ast.Attribute) else ""
         uses = [use for use in model.names.attribute_uses(attribute) if isinstance(use.ctx, ast.Load)]
-    return any(hands_on(model.parent(use), use) for use in uses)
+    return any(hands_on(use, model) for use in uses)
 
 
-def hands_on(parent: ast.AST | None, use: ast.AST) -> bool:
-    """Does what holds the use store the value somewhere, or give it away?"""
-    match parent:
-        case ast.Call(func=ast.Attribute(attr=method)):
-            return method in STORES and use in parent.args
-        case ast.Assign(value=value):
-            return value is use
-    return isinstance(parent, (ast.Return, ast.Yield, ast.List, ast.Tuple, ast.Dict))
+def hands_on(use: ast.AST, model: SemanticModel) -> bool:
+    """Whether a use stores the value somewhere, or gives it away."""
+    found = model.syntax.use(use)
+    match found.at:
+        case ast.Call(func=ast.Attribute(attr=method)) if found.kind is UseKind.ARGUMENT:
+            return method in STORES
+        case ast.Yield():
+            return True
+    return found.kind in (UseKind.BOUND, UseKind.RETURNED, UseKind.ELEMENT)
 
 
 def exists_before(target: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:

@@ -95,8 +95,7 @@ def around(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
             continue
         if not isinstance(node, ast.expr) or isinstance(node, _STOPS):
             return
-        parent = model.parent(node)
-        called = isinstance(parent, ast.Call) and parent.func is node
+        called = model.syntax.call_of(node) is not None
         if not called and not (isinstance(node, ast.Subscript) and node.slice is child):
             yield node
         child = node

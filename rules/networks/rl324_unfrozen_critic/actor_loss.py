@@ -66,10 +66,8 @@ def _events_in(around: ast.ClassDef | ast.Module, model: SemanticModel) -> list[
     found = []
     for method in ("step", "zero_grad"):
         for use in model.names.attribute_uses(method):
-            call = model.parent(use)
-            if not isinstance(call, ast.Call) or call.func is not use:
-                continue
-            if model.class_of(call) is not cls:
+            call = model.syntax.call_of(use)
+            if call is None or model.class_of(call) is not cls:
                 continue
             owner: ast.expr = use.value
             if method == "step":

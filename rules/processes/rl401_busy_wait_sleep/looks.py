@@ -103,7 +103,7 @@ class Looks:
                     verdict = max(verdict, called)
                 case ast.Attribute(ctx=ast.Load()) if self._foreign(node):
                     return None
-                case ast.Attribute(ctx=ast.Load()) if not self._is_callee(node):
+                case ast.Attribute(ctx=ast.Load()) if self.model.syntax.call_of(node) is None:
                     verdict = max(verdict, _Verdict.STATE)
                 case ast.Subscript(ctx=ast.Load()):
                     verdict = max(verdict, _Verdict.STATE)
@@ -177,10 +177,6 @@ class Looks:
             return False
         definitions = self.model.dataflow.definitions(name)
         return len(definitions) > MAX_DEFINITIONS or any(self.binds(each.statement) for each in definitions)
-
-    def _is_callee(self, node: ast.Attribute) -> bool:
-        parent = self.model.parent(node)
-        return isinstance(parent, ast.Call) and parent.func is node
 
     def _shared(self, name: ast.Name) -> bool:
         """May other code rebind the variable while this loop runs?"""

@@ -107,9 +107,8 @@ def _moved(made: ast.Call, model: SemanticModel) -> ast.Call | None:
             return None if model.types.device_of(keyword.value) is Device.HOST else made
     current: ast.expr = made
     while True:
-        method = model.parent(current)
-        call = model.parent(method) if method is not None else None
-        if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
+        call = model.syntax.method_call(current)
+        if call is None or not isinstance(method := call.func, ast.Attribute):
             return None
         if method.attr == "cuda":
             return call

@@ -100,8 +100,8 @@ class UseEvidence:
             shown = _SHOWN_BY_METHOD.get(parent.attr)
             if shown is None:
                 return None
-            call = self._syntax.parents.get(parent)
-            if not isinstance(call, ast.Call) or call.func is not parent:
+            call = self._syntax.call_of(parent)
+            if call is None:
                 return None
             return None if parent.attr in _TAKE_TWO and len(call.args) + len(call.keywords) < 2 else shown
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is expression:
