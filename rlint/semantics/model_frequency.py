@@ -9,8 +9,7 @@ from rlint.findings import Heat
 from rlint.semantics.dataflow.varying_arguments import takes_loop_items
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.answer import COLD, Frequency
-from rlint.semantics.frequency.cadence import Cadence, Cadences
-from rlint.semantics.frequency.caller_questions import ByRole, EachPass, WaysFromTraining
+from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.callers import CodePlace
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
@@ -42,10 +41,6 @@ class FrequencyQueries:
         self._names = names
         self._symbols = symbols
         self._dataflow = dataflow
-        self._beats = Cadences(program.heat)
-        self._each_pass: dict[Heat, EachPass] = {}
-        self._by_role = ByRole(program.heat)
-        self._ways = WaysFromTraining(program.heat)
         self._heats: dict[ast.AST, Frequency] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
@@ -102,11 +97,7 @@ class FrequencyQueries:
         """
         level = self.heat_of(node).level
         place = self._place(node) if level is not Heat.COLD else None
-        if place is None:
-            return False
-        if level not in self._each_pass:
-            self._each_pass[level] = EachPass(self._heat, level)
-        return self._each_pass[level].ask(place) is True
+        return place is not None and self._heat.each_pass(place, level)
 
     def _place(self, node: ast.AST) -> CodePlace | None:
         """A node by its function, loops and conditions; None outside of what is summarised."""
@@ -114,7 +105,7 @@ class FrequencyQueries:
         if summary is None:
             return None
         loops = self._analysis.loops
-        around = [loops.index[loop] for loop in loops.around(node)]
+        around = tuple(loops.index[loop] for loop in loops.around(node))
         return CodePlace(summary, around, loops.conditions.of(node), loops.pacing.each_pass(node))
 
     def runs_by_role(self, node: ast.AST) -> bool:
@@ -123,7 +114,7 @@ class FrequencyQueries:
         is False there.
         """
         place = self._place(node)
-        if place is None or place.loops or self._by_role.ask(place) is not True:
+        if place is None or place.loops or not self._heat.by_role(place.function):
             return False
         return self._heat.holds(place.function, place.guards, each_pass=place.each_pass) is not False
 
@@ -144,9 +135,7 @@ class FrequencyQueries:
         None where no such loop is known.
         """
         place = self._place(node)
-        return (
-            self._beats.ask(place) if place is not None and not self._heat.is_test(place.function) else None
-        )
+        return self._heat.cadence(place) if place is not None else None
 
     def driving_loop(self, node: ast.AST) -> AnyLoop | None:
         """The loop of a node's own function that gives its beat."""
@@ -178,7 +167,7 @@ class FrequencyQueries:
         each, that of the loop first and that of the node last.
         """
         place = self._place(node)
-        return (self._ways.ask(place) or []) if place is not None else []
+        return self._heat.ways_from_training(place) if place is not None else []
 
     def passed_names(self, name: ast.Name) -> list[str]:
         """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.semantics.frequency.callers import CallerWalk, CodePlace, IncomingCall
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard
-from rlint.semantics.frequency.heat import HeatMap
 from rlint.semantics.interprocedural.summary import FunctionSummary
+
+if TYPE_CHECKING:
+    from rlint.semantics.frequency.heat import HeatMap
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from rlint.findings import Heat
@@ -25,7 +25,7 @@ class CodePlace:
     """
 
     function: FunctionSummary
-    loops: Sequence[int]
+    loops: tuple[int, ...]
     guards: tuple[Guard, ...] = ()
     each_pass: bool | None = None
 
@@ -41,7 +41,7 @@ class IncomingCall:
     def place(self) -> CodePlace:
         """The place of the call in its caller."""
         site, caller = self.edge.site, self.edge.caller
-        return CodePlace(caller, caller.loops_from(site.loop), site.guards, site.each_pass)
+        return CodePlace(caller, tuple(caller.loops_from(site.loop)), site.guards, site.each_pass)
 
 
 class ProgramCalls:

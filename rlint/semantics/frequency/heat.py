@@ -10,7 +10,9 @@ from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 from rlint.notebook.layout import shown_line
 from rlint.semantics.frequency.answer import COLD, Frequency, Tempo
-from rlint.semantics.frequency.callers import MOST_CALLERS, IncomingCall, ProgramCalls
+from rlint.semantics.frequency.cadence import Cadence, Cadences
+from rlint.semantics.frequency.caller_questions import ByRole, EachPass, Way, WaysFromTraining
+from rlint.semantics.frequency.callers import MOST_CALLERS, CodePlace, IncomingCall, ProgramCalls
 from rlint.semantics.frequency.declared_heat import DeclaredHeat
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.environment_classes import EnvironmentClasses
@@ -43,6 +45,10 @@ class HeatMap:
         self._heat: dict[str, Frequency] = {}
         self._calls = ProgramCalls(graph, self._in_tests)
         self._callers: dict[str, list[IncomingCall]] = {}
+        self._cadences = Cadences(self)
+        self._each_pass = {level: EachPass(self, level) for level in Heat}
+        self._by_role = ByRole(self)
+        self._ways = WaysFromTraining(self)
         self._bounds = FrequencyBounds(graph, self._calls)
         self._environments = EnvironmentClasses(index)
         self._declared = DeclaredHeat(index)
@@ -266,6 +272,24 @@ class HeatMap:
                     package = self.index.modules[function.module].package
                     found.setdefault(key, {})[function.shown or function.module, package] = None
         return {key: tuple(sorted(names)) for key, names in found.items()}
+
+    def cadence(self, place: CodePlace) -> Cadence | None:
+        """What the training loop that runs a place does in each iteration; None where none is known."""
+        return self._cadences.ask(place) if place.function.path not in self._in_tests else None
+
+    def each_pass(self, place: CodePlace, level: Heat) -> bool:
+        """Does a place run each time that the code runs which makes it as hot as `level`? False where in
+        doubt (see caller_questions.py).
+        """
+        return self._each_pass[level].ask(place) is True
+
+    def by_role(self, function: FunctionSummary) -> bool:
+        """Is a function known to run often by its name, or by what it does, alone?"""
+        return self._by_role.ask(CodePlace(function, ())) is True
+
+    def ways_from_training(self, place: CodePlace) -> list[Way]:
+        """The ways to a place from the loops that take gradient steps."""
+        return self._ways.ask(place) or []
 
     def is_declared_warm(self, function: FunctionSummary) -> bool:
         """Is a function declared hot or warm?"""
