@@ -54,7 +54,7 @@ class SemanticModel:
         self.program = ProgramQueries(program, self.symbols)
         self.names = NameQueries(analysis)
         self.types = TypeQueries(analysis, program, self.names, self.symbols)
-        self.dataflow = DataflowQueries(analysis)
+        self.dataflow = DataflowQueries(analysis, program)
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
         self.silent: Callable[..., None] = _nobody_listens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import cached_property
 
 from rlint.semantics.dataflow.common_subexpressions import CommonSubexpressions, Repetition
 from rlint.semantics.dataflow.escape import EscapeAnalysis, ValueUse
@@ -11,6 +12,8 @@ from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.dataflow.mutation import Mutations
 from rlint.semantics.dataflow.value_flow import Use, UsesOfValue
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.leaving_values import LeavingValues
+from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.value_use import UseKind
 
@@ -20,14 +23,20 @@ class DataflowQueries:
     Where the answer is not known, nothing is said to be unchanged or repeated.
     """
 
-    def __init__(self, analysis: FileAnalysis) -> None:
+    def __init__(self, analysis: FileAnalysis, program: WholeProgram) -> None:
         self._analysis = analysis
         self._syntax = analysis.syntax
         self.order = EvaluationOrder(analysis.syntax)
         """In which order the parts of expressions are evaluated."""
         self._changes = Mutations(analysis)
-        self._uses = EscapeAnalysis(analysis)
+        self._uses = EscapeAnalysis(analysis, lambda: self.leaving)
         self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
+        self._program = program
+
+    @cached_property
+    def leaving(self) -> LeavingValues:
+        """Where values go on that leave a function."""
+        return LeavingValues(self._analysis, self._program.program_symbols)
 
     def definitions(self, name: ast.Name) -> list[Binding]:
         """The bindings whose value a name may have where it stands; never one too few."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from rlint import models
@@ -13,7 +13,7 @@ from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.value_flow import Cause, Sink, ValueFlow
+from rlint.semantics.dataflow.value_flow import Beyond, Cause, Sink, ValueFlow
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.queries import argument_count
@@ -95,23 +95,27 @@ _GIVEN_UP = dict.fromkeys(Cause, _KEPT)
 class EscapeAnalysis:
     """What becomes of the values in one file."""
 
-    def __init__(self, analysis: FileAnalysis) -> None:
+    def __init__(self, analysis: FileAnalysis, beyond: Callable[[], Beyond]) -> None:
         self.analysis = analysis
+        self._beyond = beyond
 
     def of(self, node: ast.AST) -> ValueUse:
         """What becomes of the value of an expression, and of the variables that it is bound to."""
-        return _Escape(self.analysis).worst(node)
+        return _Escape(self.analysis, self._beyond()).worst(node)
 
 
 class _Escape(ValueFlow[ValueUse]):
-    """One walk. What is made anew of the value is followed by a second walk, `results`: whoever keeps or
-    changes that does not do so to the value, but computes with it.
+    """One walk. What is returned, or stored in an attribute, is kept at least; what callers and readers do
+    with it is seen where they are known. What is made anew of the value is followed by a second walk,
+    `results`: whoever keeps or changes that does not do so to the value, but computes with it.
     """
 
     through_containers = False
 
-    def __init__(self, analysis: FileAnalysis, *, of_results: bool = False) -> None:
-        super().__init__(analysis, _SINKS, _GIVEN_UP)
+    def __init__(
+        self, analysis: FileAnalysis, beyond: Beyond | None = None, *, of_results: bool = False
+    ) -> None:
+        super().__init__(analysis, _SINKS, _GIVEN_UP, beyond)
         self._of_results = of_results
 
     def worst(self, node: ast.AST) -> ValueUse:
@@ -203,6 +207,8 @@ class _Escape(ValueFlow[ValueUse]):
 
     def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
         """Go on with what is bound; nobody changes what is immutable."""
+        if isinstance(target, ast.Attribute):
+            self.reach(target, _KEPT)
         if isinstance(target, ast.Name) and is_immutable(self.analysis.types.type_of(target)):
             self.reach(target, _COMPUTED if self._is_local(target) else _KEPT)
         else:
@@ -215,6 +221,11 @@ class _Escape(ValueFlow[ValueUse]):
             return
         self.reach(binding.node, _HELD)
         super().follow_variable(binding, scope, part)
+
+    def leave(self, use: SyntacticUse, beyond: Beyond) -> None:
+        """Go on with what is returned, which is kept."""
+        self.reach(use.at, _KEPT)
+        super().leave(use, beyond)
 
     def rest(self) -> Iterator[Sink[ValueUse]]:
         """The sinks of what was left to be followed by others."""

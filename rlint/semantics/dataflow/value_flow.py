@@ -146,7 +146,7 @@ class ValueFlow(Generic[Label]):
                 self.follow_target(target, use.part, use.at)
             return
         if use.kind is UseKind.RETURNED and self.beyond is not None:
-            self._return(use, self.beyond)
+            self.leave(use, self.beyond)
             return
         label = self._sinks.get(use.kind)
         if label is not None:
@@ -298,7 +298,8 @@ class ValueFlow(Generic[Label]):
 
     # -- out of the function -------------------------------------------------------------------
 
-    def _return(self, use: SyntacticUse, beyond: Beyond) -> None:
+    def leave(self, use: SyntacticUse, beyond: Beyond) -> None:
+        """Go on with what a function returns, at the calls that get it."""
         function = self.syntax.function(use.at)
         if self._inside:
             call, self._inside = self._inside[-1], self._inside[:-1]

@@ -9,7 +9,7 @@ from functools import cached_property
 from rlint.semantics.dataflow.value_flow import Cause, Onward
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.program_symbols import ProgramSymbols
-from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
+from rlint.semantics.interprocedural.summary import ClassSummary
 from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import Function
 
@@ -133,41 +133,14 @@ class LeavingValues:
 
     def _are_related(self, one: ast.ClassDef, other: ast.ClassDef) -> bool:
         first, second = self._class(one), self._class(other)
-        return first is None or second is None or not self._line(first).isdisjoint(self._line(second))
-
-    def _line(self, cls: ClassSummary) -> set[str]:
-        """The classes of the project that a class is, itself included."""
-        return {each.path for each in self._symbols.index.ancestry(cls) if not isinstance(each, str)}
+        return first is None or second is None or self._symbols.are_related(first, second)
 
     def _class(self, node: ast.ClassDef) -> ClassSummary | None:
         return self._module.classes.get(self._syntax.qualname(node))
 
     def _is_used_elsewhere(self, name: str, owner: ast.ClassDef) -> bool:
-        """Does another file use an attribute of this name that no class there has for itself?"""
-        return any(
-            name in module.attributes_read and not self._has_for_itself(module, name, owner)
-            for module in self._symbols.index.modules.values()
-            if module is not self._module and not module.is_test
-        )
-
-    def _has_for_itself(self, module: ModuleSummary, name: str, owner: ast.ClassDef) -> bool:
-        having = [cls for cls in module.classes.values() if name in cls.attributes or name in cls.methods]
-        cls = self._class(owner)
-        if not having or cls is None:
-            return False
-        line = self._line(cls)
-        return all(self._line(other).isdisjoint(line) for other in having)
+        return self._symbols.is_used_elsewhere(name, self._class(owner), self._module.module)
 
     @cached_property
     def _is_script(self) -> bool:
-        """Does the file run by itself, and does no other import from it?"""
-        main = self._module.functions.get("")
-        if main is None or not main.calls:
-            return False
-        name = self._module.module
-        return not any(
-            target == name or target.startswith(f"{name}.")
-            for module in self._symbols.index.modules.values()
-            if module is not self._module
-            for target in (*module.imports.values(), *module.star_imports)
-        )
+        return self._symbols.is_script(self._module.module)

@@ -9,7 +9,7 @@ from functools import cached_property
 from rlint.models.value_type import TypeTag
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.interprocedural.call_graph import CallGraph
-from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
 from rlint.semantics.nn.torch_settings import TOKENS
 
 _SHARE_OF_FILES = 3
@@ -89,6 +89,40 @@ class ProgramSymbols:
         """Does a file besides a module read an attribute of this name, on any object?"""
         every = self.index.modules.values()
         return any(attribute in each.attributes_read for each in every if each.module != module)
+
+    def is_used_elsewhere(self, attribute: str, owner: ClassSummary | None, module: str) -> bool:
+        """Does another file than the module use an attribute of this name that no class there, unrelated to
+        its `owner`, has for itself? Tests are left out.
+        """
+        return any(
+            attribute in each.attributes_read and not self._has_for_itself(each, attribute, owner)
+            for each in self.index.modules.values()
+            if each.module != module and not each.is_test
+        )
+
+    def _has_for_itself(self, module: ModuleSummary, name: str, owner: ClassSummary | None) -> bool:
+        having = [cls for cls in module.classes.values() if name in cls.attributes or name in cls.methods]
+        return bool(having) and owner is not None and not any(self.are_related(cls, owner) for cls in having)
+
+    def are_related(self, first: ClassSummary, second: ClassSummary) -> bool:
+        """Have two classes a base in the project in common, or is one a base of the other?"""
+        return not self._line(first).isdisjoint(self._line(second))
+
+    def _line(self, cls: ClassSummary) -> set[str]:
+        """The classes of the project that a class is, itself included."""
+        return {each.path for each in self.index.ancestry(cls) if not isinstance(each, str)}
+
+    def is_script(self, module: str) -> bool:
+        """Does a file run by itself, and does no other import from it?"""
+        main = self.index.modules[module].functions.get("")
+        if main is None or not main.calls:
+            return False
+        return not any(
+            target == module or target.startswith(f"{module}.")
+            for each in self.index.modules.values()
+            if each.module != module
+            for target in (*each.imports.values(), *each.star_imports)
+        )
 
     def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
         """The names of the functions of the project, tests left out, and of the methods of classes that have

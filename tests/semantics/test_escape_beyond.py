@@ -1,0 +1,48 @@
+"""What callers and other methods do with a value counts for what becomes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import expression, model_of
+from rlint.semantics.dataflow.escape import Fate
+
+CALLED = """\
+import torch
+
+def build():
+    return torch.zeros(3)
+
+def main():
+    values = build()
+    {}
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("used", "fate"),
+    [
+        ("values += 1", Fate.CHANGED),
+        ("values[0] = 1", Fate.CHANGED),
+        ("values.add_(1)", Fate.CHANGED),
+        ("print(values)", Fate.KEPT),
+    ],
+)
+def test_what_callers_do_with_a_result_is_seen(used: str, fate: Fate) -> None:
+    """A value that is returned is kept; changed in place, where a caller does so."""
+    model = model_of(CALLED.format(used))
+    assert model.dataflow.use_of(expression(model, "torch.zeros(3)")).fate is fate
+
+
+@pytest.mark.parametrize(
+    ("used", "fate"), [("self.seen[0] = 1", Fate.CHANGED), ("print(self.seen)", Fate.KEPT)]
+)
+def test_what_methods_do_with_an_attribute_is_seen(used: str, fate: Fate) -> None:
+    """A value that an object keeps is changed, where another method does so."""
+    model = model_of(
+        "import torch\n\nclass Agent:\n    def reset(self):\n        self.seen = torch.zeros(3)\n\n"
+        f"    def step(self):\n        {used}\n"
+    )
+    assert model.dataflow.use_of(expression(model, "torch.zeros(3)")).fate is fate
