@@ -669,3 +669,28 @@ def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
 def test_making_a_bag_of_settings_is_cheap() -> None:
     """Nobody gains from making the configuration of a parser once."""
     assert models.is_cheap("math_verify.ExprExtractionConfig")
+
+
+@pytest.mark.parametrize(
+    ("function", "reads"),
+    [
+        ("builtins.globals", True),
+        ("torch.get_default_dtype", True),
+        ("torch.initial_seed", True),
+        ("torch.is_autocast_enabled", True),
+        ("numpy.random.get_state", True),
+        ("torch.get_device", False),
+        ("math.sqrt", False),
+    ],
+)
+def test_functions_that_read_more_than_their_arguments_say_so(function: str, reads: bool) -> None:
+    """What a function reads of the program besides its arguments may change between two calls."""
+    assert models.reads_state(function) is reads
+
+
+@pytest.mark.parametrize(
+    ("function", "cheap"), [("os.path.join", True), ("os.path.exists", False), ("os.path.realpath", False)]
+)
+def test_asking_the_file_system_is_not_cheap(function: str, cheap: bool) -> None:
+    """Path arithmetic costs nothing; a look at the disk does."""
+    assert models.is_cheap(function) is cheap

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from rlint.models.by_trait import CALLABLES, METHODS
-from rlint.models.fact import words
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 
 _CHEAP_PREFIXES = ("math.", "os.path.", "operator.", "typing.", "torch.distributed.", "itertools.")
-_CHEAP_BUT_READING_FILES = frozenset(
-    f"os.path.{name}"
-    for name in words("""exists getatime getctime getmtime getsize isdir isfile islink ismount lexists
-    realpath samefile""")
-)
 
 
 def is_cheap(qualified: str) -> bool:
     """Tell whether calling this is so cheap that doing it twice is no finding."""
     fact = CALLABLES.get(qualified)
-    if fact is not None and fact.traits & Trait.CHEAP:
-        return True
+    if fact is not None and fact.traits & (Trait.CHEAP | Trait.ASKS_FILES):
+        return not fact.traits & Trait.ASKS_FILES
     if qualified.endswith("Config"):
         return True  # a bag of settings (`ExprExtractionConfig()`), made where it is handed over
-    return qualified.startswith(_CHEAP_PREFIXES) and qualified not in _CHEAP_BUT_READING_FILES
+    return qualified.startswith(_CHEAP_PREFIXES)
 
 
 def is_cheap_method(tag: TypeTag, method: str) -> bool:

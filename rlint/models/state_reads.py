@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rlint.models.by_trait import CALLABLES
 from rlint.models.fact import words
+from rlint.models.trait import Trait
 
 _READ_ARGUMENTS = tuple(
     f"{module}."
@@ -11,11 +13,13 @@ _READ_ARGUMENTS = tuple(
     statistics struct torch typing urllib.parse zlib""")
 )
 """Modules whose functions read nothing but the memory of their arguments …"""
-_READ_STATE = words("""builtins.globals builtins.locals builtins.vars numpy.random. torch.backends.
-    torch.cuda. torch.distributed. torch.get_ torch.is_grad_enabled torch.random.""")
-"""… and what in them does read more."""
+_READ_STATE = words("numpy.random. torch.backends. torch.cuda. torch.distributed. torch.random.")
+"""… and those in them whose functions do read more."""
 
 
 def reads_state(qualified: str) -> bool:
     """Tell whether a function that reads something may read more than its arguments."""
-    return not qualified.startswith(_READ_ARGUMENTS) or qualified.startswith(_READ_STATE)
+    if not qualified.startswith(_READ_ARGUMENTS) or qualified.startswith(_READ_STATE):
+        return True
+    fact = CALLABLES.get(qualified)
+    return fact is not None and bool(fact.traits & Trait.READS_STATE)

@@ -194,6 +194,10 @@ class Trait(IntFlag):
     """Computes one number from all elements, of a floating-point tensor another such: `mean`."""
     ONLY_ONE_KIND = 1 << 81
     """A method that only values of one type have, of all that such programs work with: `backward`."""
+    ASKS_FILES = 1 << 82
+    """Asks the file system about a path: `exists`."""
+    READS_STATE = 1 << 83
+    """Reads what is no argument, nor the memory of one: `globals`, `get_default_dtype`."""
 
     # Several of them at once.
     LIKE = FILLS_LIKE | DRAWS_LIKE
