@@ -74,6 +74,17 @@ MOST_ROOT_MODULES = 12
 MOST_QUESTIONS = 16
 """Public methods of a part of the semantic model."""
 
+UNKNOWN_TO = {
+    "types": ("effects", "nn", "threads", "imports"),
+    "dataflow": ("effects", "threads", "imports"),
+    "effects": ("nn", "threads", "imports"),
+    "frequency": ("effects", "threads", "imports"),
+    "nn": ("threads", "imports"),
+    "threads": ("types", "dataflow", "effects", "frequency", "nn", "imports"),
+    "imports": ("types", "dataflow", "effects", "frequency", "nn", "threads", "interprocedural"),
+}
+"""What each package of the semantic model must not know, as its docstring says."""
+
 RULE_STDLIB = {
     "__future__", "ast", "collections", "dataclasses", "enum", "functools", "itertools", "typing",
     "re", "warnings",  # RL502 must know whether a pattern compiles, and without a warning
@@ -235,6 +246,20 @@ def test_every_package_says_what_it_answers() -> None:
         if not (first and rest):
             silent.append(str(path.relative_to(ROOT)))
     assert silent == []
+
+
+@pytest.mark.parametrize(("package", "others"), UNKNOWN_TO.items())
+def test_packages_of_semantics_keep_apart(package: str, others: tuple[str, ...]) -> None:
+    """What a package of the semantic model says it must not know, it does not import."""
+    known = [
+        f"{SOURCES[module].relative_to(ROOT)}:{found.line}: imports {found.module}"
+        for module in SOURCES
+        if f"{module}.".startswith(f"rlint.semantics.{package}.")
+        for found in imports_of(module)
+        if not found.for_types
+        and any(f"{found.module}.".startswith(f"rlint.semantics.{each}.") for each in others)
+    ]
+    assert known == []
 
 
 def test_a_part_of_the_model_can_be_held_in_the_head() -> None:

@@ -1,4 +1,5 @@
-"""Follow values within functions: definitions and uses, mutation, escape, aliasing, evaluation order.
+"""Follow values: definitions and uses, mutation, escape, aliasing, evaluation order.
 
-Answers for unknown with the cautious side. Knows no rule.
+Answers where a value may come from, where it goes and what may change it; for unknown with the cautious side.
+Must not know what code does besides giving values (`effects` calls it), nor threads, nor any rule.
 """

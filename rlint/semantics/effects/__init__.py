@@ -1,4 +1,5 @@
-"""Infer what evaluating an expression does besides giving a value.
+"""Infer what evaluating an expression does besides giving a value: writes, prints, draws, waits.
 
-Unknown effects count as the worst. Knows no rule.
+Answers with kinds of effects (`EffectKind`); what is unknown may do anything.
+Must not know how networks are built, what runs in which thread, nor any rule.
 """

@@ -1,4 +1,5 @@
-"""Estimate how often code runs: drivers, loops, guards, switches, roles, and the frequency they give.
+"""Estimate how often code runs: drivers, loops, guards, switches, roles and callers, and what follows.
 
-Answers with a chain that a person can follow. Knows no rule.
+Answers with a chain that a person can follow; what no code is known to run often is cold.
+Must not know effects, threads, nor any rule.
 """

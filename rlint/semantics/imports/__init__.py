@@ -1,4 +1,5 @@
 """Find which files belong to one program, from their imports and names, without parsing them.
 
-Answers which files have to be known together. Knows no types and no rule.
+Answers which files have to be analysed together; in doubt, they are.
+Must not know anything of the other packages, nor any rule.
 """

@@ -1,4 +1,5 @@
 """Answer questions about networks: autograd, gradients, modules, optimizers, weights.
 
-Unknown networks count as doing anything. Knows no rule.
+Answers what a network consists of and where its gradients go; an unknown network may do anything.
+Must not know threads, nor any rule.
 """

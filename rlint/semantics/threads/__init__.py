@@ -1,4 +1,5 @@
 """Find what runs in which thread or process, and what they share: queues, values, locks.
 
-Unknown targets count as running anywhere. Knows no rule.
+Answers who may run a line at the same time as another; an unknown target may run anywhere.
+Must not know types, values and networks but by the summaries of `interprocedural`, nor any rule.
 """

@@ -1,4 +1,5 @@
 """Infer what expressions hold: types, element types, devices, constants, containers.
 
-Unknown is an answer. Knows neither how often code runs nor which rule asks.
+Answers with a `Type`; unknown is one of them.
+Must not know effects, networks, threads, nor any rule.
 """
