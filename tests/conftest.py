@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--accept",
         action="store_true",
-        help="rewrite findings.txt, after.py and generated parts of README.md and docs/rules.md; then read the diff",
+        help="rewrite findings.txt, after.py and generated parts of pages; then read the diff",
     )
 
 
