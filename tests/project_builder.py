@@ -7,9 +7,11 @@ import textwrap
 from pathlib import Path
 
 from rlint.cst.grammar import Reading
+from rlint.models.value_type import Type
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.likely_models import LikelyModels
 from rlint.semantics.model import SemanticModel
 from rlint.syntax.parse import parse
 
@@ -55,3 +57,19 @@ def expression(model: SemanticModel, source: str, *, last: bool = False) -> ast.
         node = node.value
     assert isinstance(node, ast.expr)
     return node
+
+
+def both(text: str, source: str, *, last: bool = True, **others: str) -> tuple[Type, Type]:
+    """Return the sure and the likely type of an expression in `train.py` that reads `source`."""
+    files = {"train.py": text, **{f"{name}.py": other for name, other in others.items()}}
+    known = {}
+    for name, each in files.items():
+        reading = parse(textwrap.dedent(each), name)
+        assert isinstance(reading, Reading)
+        known[name] = FileAnalysis(textwrap.dedent(each), reading, name[:-3], "")
+    program = WholeProgram([summarise(analysis, name) for name, analysis in known.items()])
+    sure = SemanticModel("train.py", known["train.py"].linked(program.index), program)
+    likely = LikelyModels(sure, program).all
+    node = expression(sure, source, last=last)
+    assert isinstance(node, ast.expr)
+    return sure.types.type_of(node), likely.types.type_of(node)
