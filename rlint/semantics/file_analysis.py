@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING
 
-from rlint.models.value_type import Device, TypeTag
+from rlint.models.value_type import Device, Type, TypeTag
 from rlint.semantics.dataflow.def_use import DefUse
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
@@ -15,6 +16,7 @@ from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.nn.autograd import LocalAutograd, leaves_autograd_alone
 from rlint.semantics.threads.locks import Locks
 from rlint.semantics.types.infer import TypeInference
+from rlint.semantics.types.likely.choices import with_likely
 from rlint.semantics.types.likely.inference import LikelyInference
 from rlint.semantics.types.likely.notes import Notes
 from rlint.syntax.scopes import Binding, Scope
@@ -66,6 +68,19 @@ class FileAnalysis:
     def notes(self) -> Notes:
         """What answers about this file rest on besides its code, noted while they are given."""
         return self.types.notes
+
+    def told(self, expression: ast.expr) -> Type:
+        """What other files are told of the value of an expression: what is sure, and where that falls short,
+        also what is likely as far as this file alone tells.
+        """
+        kind = self.types.type_of(expression)
+        if not kind.short or (kind.caveat is not None and kind.caveat.choices):
+            return kind.aged()
+        return with_likely(kind.aged(), self._likely_types.type_of(expression).aged())
+
+    @functools.cached_property
+    def _likely_types(self) -> LikelyInference:
+        return LikelyInference(self.types, None)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
         """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
@@ -130,4 +145,6 @@ class FileAnalysis:
         """Take the layers apart that follow from types; the tree is left to others."""
         for layer in (self.types, self.effects, self.loops, self.locks):
             vars(layer).clear()
+        if "_likely_types" in vars(self):
+            vars(self._likely_types).clear()
         vars(self).clear()

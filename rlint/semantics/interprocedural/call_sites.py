@@ -130,8 +130,7 @@ def _call_site(
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     are_told = bool(path) and are_its_own  # where the callee is unknown, no function gets them
-    type_of = analysis.types.type_of
-    arguments = [(name, type_of(value).aged() if are_told else UNKNOWN) for name, value in values]
+    arguments = [(name, analysis.told(value) if are_told else UNKNOWN) for name, value in values]
     said = gradients.here.said_at(call) if gradients.concerned else UNSAID
     return CallSite(
         alike(path),

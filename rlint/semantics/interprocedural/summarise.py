@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import reduce
 
 from rlint import models
@@ -188,7 +189,7 @@ def _function(
         node.lineno,
         alike(tuple(parameter.arg for parameter in every)),
         types,
-        alike(_returns(node, analysis.types)),
+        alike(_returns(node, analysis.types, analysis.told)),
         effect,
         paths,
         tuple(calls),
@@ -251,13 +252,15 @@ def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> Non
     """Find out what the containers hold that functions return: `return self.states[i], self.actions[i]`.
     What the attributes are was not known before all methods of the file had been read.
     """
-    types: TypeInference | None = None
+    linked: FileAnalysis | None = None
     for node in (*analysis.syntax.of_type(ast.FunctionDef), *analysis.syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         function = summary.functions[analysis.syntax.qualname(node)]
         if any(_is_vague(kind) for kind in function.returns):
-            types = types or analysis.types.linked(ProjectIndex([summary]))
-            function.returns = _returns(node, types)
+            linked = linked or analysis.linked(ProjectIndex([summary]))
+            function.returns = _returns(node, linked.types, linked.told)
+    if linked is not None:
+        linked.let_go()
 
 
 def _is_vague(kind: Type) -> bool:
@@ -269,14 +272,14 @@ def _is_vague(kind: Type) -> bool:
     return kind.tag is TypeTag.TENSOR and kind.device is Device.UNKNOWN
 
 
-def _returns(node: Function, types: TypeInference) -> tuple[Type, ...]:
+def _returns(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
     """The kinds of all returned values, or the annotation's where it says more."""
     annotated = annotation_kind(node.returns, types.names) if node.returns is not None else UNKNOWN
     if annotated and not _is_vague(annotated):
         return (annotated,)
     if not annotated and any(_may_change_results(decorator, types) for decorator in node.decorator_list):
         return ()
-    found = _returned(node, types)
+    found = _returned(node, types, told)
     if not _hands_on(node, types):
         found = tuple(map(_held, found))
     if annotated and not (found and all(refines(kind, annotated) for kind in found)):
@@ -308,7 +311,7 @@ def _held(kind: Type) -> Type:
     return kind._replace(fresh=False, item=item, parts=tuple(map(_held, kind.parts)))
 
 
-def _returned(node: Function, types: TypeInference) -> tuple[Type, ...]:
+def _returned(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
     """The kinds of all returned values; empty where one of them is unknown."""
     yields = _yields_of(node, types.syntax)
     if yields:
@@ -316,7 +319,10 @@ def _returned(node: Function, types: TypeInference) -> tuple[Type, ...]:
     found: list[Type] = []
     unknown = False
     for returned in reversed(types.syntax.written.returns.get(node, ())):
-        kind = types.type_of(returned.value) if returned.value is not None else Type(TypeTag.NONE)
+        kind = Type(TypeTag.NONE)
+        if returned.value is not None:
+            kind = types.type_of(returned.value)
+            kind = told(returned.value) if kind.short else kind
         found.append(kind)
         unknown |= not kind and not kind.of
     if unknown:
@@ -577,7 +583,7 @@ def _stored_kind(attribute: ast.Attribute, analysis: FileAnalysis) -> Type | Non
     if given is None:
         unpacked = place_assigned(attribute, analysis.syntax.parents)
         return along(analysis.types.type_of(unpacked[0]), unpacked[1]).aged() if unpacked else UNKNOWN
-    kind = analysis.types.type_of(given).aged()
+    kind = analysis.told(given)
     keeps_its_kind = not kind and follows_from_itself(attribute, given, analysis.names)
     return None if keeps_its_kind else kind
 

@@ -13,6 +13,7 @@ from rlint.models.value_type import (
     TypeTag,
     access_path,
     either,
+    with_choice,
 )
 from rlint.semantics.types import batches
 from rlint.semantics.types.likely.notes import Noted
@@ -215,6 +216,16 @@ def marked(kind: Type, noted: Noted) -> Type:
     if changed == caveat:
         return kind
     return kind._replace(caveat=changed if changed != _NO_CAVEAT else None)
+
+
+def with_likely(kind: Type, likely: Type) -> Type:
+    """A kind that falls short, with what it likely is as a choice; so for the parts of a tuple."""
+    if kind.parts and len(kind.parts) == len(likely.parts):
+        parts = tuple([with_likely(one, other) for one, other in zip(kind.parts, likely.parts, strict=True)])
+        return kind._replace(parts=parts)
+    if not likely or (kind and kind.tag is not likely.tag) or not lacks(kind) or kind == likely:
+        return kind
+    return with_choice(kind, Choice(likely))
 
 
 def without_choices(kind: Type) -> Type:
