@@ -79,6 +79,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL507", "per-call-clip-bounds", "computation/rl507_per_call_clip_bounds/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL508", "numpy-on-scalar", "computation/rl508_numpy_on_scalar/__init__.py", False, ("time",), "unsafe", "gains"),
     ("RL509", "draw-per-element", "computation/rl509_draw_per_element/__init__.py", False, ("time",), "safe, unsafe", "gains"),
+    ("RL510", "class-made-per-call", "computation/rl510_class_made_per_call.py", False, ("time",), "none", "gains"),
     ("RL601", "render-in-training", "environments/rl601_render_in_training.py", False, ("time",), "unsafe", "gains"),
     ("RL602", "single-env-rollout", "environments/rl602_single_env_rollout/__init__.py", True, ("time",), "none", "gains"),
     ("RL603", "env-built-in-loop", "environments/rl603_env_built_in_loop.py", False, ("time",), "unsafe", "gains"),

@@ -20,11 +20,11 @@ import torch
 from torch import nn
 
 
-def learn(net: nn.Module, optimizer: torch.optim.Optimizer, batch: dict[str, torch.Tensor]) -> None:
-    mask = batch["lengths"] > 0
-    values = net(batch["states"]).squeeze(1)
-    errors = batch["returns"] - values
-    loss = errors[mask].pow(2).mean() + values[mask].abs().mean() - batch["entropy"][mask].mean()
+def learn(net: nn.Module, optimizer, states: torch.Tensor, returns: torch.Tensor) -> None:
+    mask = returns > 0
+    values = net(states).squeeze(1)
+    errors = returns - values
+    loss = errors[mask].pow(2).mean() + values[mask].abs().mean() - states[mask].std()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -35,12 +35,12 @@ import torch
 from torch import nn
 
 
-def learn(net: nn.Module, optimizer: torch.optim.Optimizer, batch: dict[str, torch.Tensor]) -> None:
-    mask = batch["lengths"] > 0
-    values = net(batch["states"]).squeeze(1)
-    errors = batch["returns"] - values
+def learn(net: nn.Module, optimizer, states: torch.Tensor, returns: torch.Tensor) -> None:
+    mask = returns > 0
+    values = net(states).squeeze(1)
+    errors = returns - values
     kept = mask.nonzero(as_tuple=True)
-    loss = errors[kept].pow(2).mean() + values[kept].abs().mean() - batch["entropy"][kept].mean()
+    loss = errors[kept].pow(2).mean() + values[kept].abs().mean() - states[kept].std()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -49,8 +49,8 @@ def learn(net: nn.Module, optimizer: torch.optim.Optimizer, batch: dict[str, tor
 ## Fix safety
 Always unsafe. The elements are the same and in the same order, and so are the gradients; but a mask without
 dimensions indexes in another way than its indices, and what has the mask's name must be a tensor. There is
-advice alone where that is not known, where the mask stands beside other indices (`x[:, mask]`), where it may
-change in between, and where a comment would be lost.
+advice alone where that is not known, where the mask stands beside other indices (`x[:, mask]`), and where it
+is written to in between.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html
@@ -63,7 +63,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Applicability, Finding, Fix, Rule, SemanticModel, TypeTag
+from rlint.rule import Applicability, Fate, Finding, Fix, Rule, SemanticModel, TypeTag
 from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
     MaskUse,
     is_mask,
@@ -126,7 +126,7 @@ def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: Seman
     first = statement_before([use.subscript for use in uses], model)
     if first is None or not all(use.is_alone for use in uses):
         return None
-    if not all(model.dataflow.unchanged_between(use.index, mask, use.subscript) for use in uses):
+    if model.dataflow.use_of(value).fate is Fate.CHANGED:
         return None
     kept = model.importer.fresh_local(("kept", "chosen"), mask, f"RL212 {mask.lineno}")
     inserted = model.edit.insert_before(first, f"{kept} = {mask.id}.nonzero(as_tuple=True)")

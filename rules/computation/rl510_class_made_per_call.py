@@ -1,0 +1,169 @@
+"""A class that is made anew each time that a function runs.
+
+## What it does
+Flags `class` statements, `namedtuple`, `NamedTuple`, `make_dataclass` and `type(name, bases, attributes)` in
+functions that run in each step, each update or each sample.
+
+Not flagged are classes that read variables of the function around them, those that the function returns,
+keeps or passes on, those in functions that remember their results (`functools.cache`), and code that runs
+once.
+
+## Why is it slow
+A class is a large object: its namespace is copied and its order of inheritance is computed; `namedtuple` and
+data classes also write and compile the source of methods. That takes longer than many a step of an
+environment. The classes are different ones each time, so that their objects are never of the same type.
+
+## Example
+```python
+from collections import namedtuple
+
+
+class Replay:
+    def __init__(self) -> None:
+        self.states = []
+        self.rewards = []
+
+    def sample(self, first: int, count: int):
+        Batch = namedtuple("Batch", ["states", "rewards"])
+        return Batch(self.states[first : first + count], self.rewards[first : first + count])
+```
+Use instead (by hand):
+```python
+from collections import namedtuple
+
+Batch = namedtuple("Batch", ["states", "rewards"])
+
+
+class Replay:
+    def __init__(self) -> None:
+        self.states = []
+        self.rewards = []
+
+    def sample(self, first: int, count: int):
+        return Batch(self.states[first : first + count], self.rewards[first : first + count])
+```
+
+## Fix safety
+There is no fix: objects that are compared, pickled or tested by `isinstance` see the difference between one
+class and many. Where the fields depend on arguments, keep the classes in a dict or a cached function.
+
+## References
+- https://docs.python.org/3/library/collections.html#collections.namedtuple
+- https://docs.python.org/3/reference/datamodel.html#creating-the-class-object
+- https://docs.python.org/3/library/functools.html#functools.cache
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import FUNCTIONS, BindingKind, Finding, Function, Rule, SemanticModel, descendants, is_in
+
+_MAKERS = {
+    "collections.namedtuple": "namedtuple",
+    "typing.NamedTuple": "NamedTuple",
+    "dataclasses.make_dataclass": "make_dataclass",
+}
+_TYPE = "builtins.type"
+_TYPE_ARGUMENTS = 3
+
+
+class ClassMadePerCall(Rule):
+    """RL510."""
+
+    code = "RL510"
+    name = "class-made-per-call"
+    claims = ("time",)
+    visits = (ast.ClassDef, ast.Call)
+    callees = frozenset({"namedtuple", "NamedTuple", "make_dataclass", "type"})
+
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        """Find a class in a function that runs often, which could stand outside of it."""
+        function = model.function(node)
+        if function is None or remembers(function, model):
+            return
+        if isinstance(node, ast.ClassDef):
+            if reads_function(node, model) or leaves(node.name, function, model):
+                return
+            what, called = f"the class `{node.name}`", node.name
+        else:
+            assert isinstance(node, ast.Call)
+            made = maker_of(node, model)
+            target = bound_to(node, model)
+            if made is None or target is None or leaves(target, function, model):
+                return
+            what, called = f"a class by `{made}`", target
+        yield self.finding(
+            model,
+            node,
+            f"`{function.name}` makes {what} anew on each call",
+            advice=f"Make `{called}` once, at the top of the module, or keep it by what it is made of",
+        )
+
+
+def remembers(function: Function, model: SemanticModel) -> bool:
+    """Whether a function keeps its results."""
+    decorators = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    return any((model.names.qualified(each) or "").startswith("functools.") for each in decorators)
+
+
+def maker_of(call: ast.Call, model: SemanticModel) -> str | None:
+    """By which function a call makes a class."""
+    path = model.names.qualified(call.func) or ""
+    if path == _TYPE:
+        return "type" if len(call.args) == _TYPE_ARGUMENTS else None
+    return _MAKERS.get(path)
+
+
+def bound_to(call: ast.Call, model: SemanticModel) -> str | None:
+    """The variable that a class is kept in; "" for one that is used on the spot, None for others."""
+    match model.parent(call):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+        case ast.Call(func=called) if called is call:
+            return ""
+    return None
+
+
+def leaves(name: str, function: Function, model: SemanticModel) -> bool:
+    """Whether the class itself, not objects of it, is of use outside of this call of the function."""
+    return any(
+        (isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names)
+        or (
+            isinstance(node, ast.Name)
+            and node.id == name
+            and isinstance(node.ctx, ast.Load)
+            and not is_made_object(node, model)
+        )
+        for node in descendants(function)
+    )
+
+
+def is_made_object(use: ast.Name, model: SemanticModel) -> bool:
+    """Whether a class is read to make an object of it, to derive from it or to name its type."""
+    match model.parent(use):
+        case ast.Call(func=called):
+            return called is use
+        case ast.ClassDef() | ast.arg() | ast.AnnAssign():
+            return True
+        case ast.Attribute(value=owner):
+            return owner is use
+        case ast.Subscript(value=owner, slice=index):
+            return owner is use or index is use
+    return False
+
+
+def reads_function(made: ast.ClassDef, model: SemanticModel) -> bool:
+    """Whether a class reads or sets variables of the function around it, other than classes in it."""
+    for node in descendants(made):
+        if isinstance(node, ast.Nonlocal):
+            return True
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            continue
+        home = model.names.scope(node).lookup(node.id)
+        if home is None or not isinstance(home.node, FUNCTIONS) or is_in(home.node, made):
+            continue
+        if any(binding.kind is not BindingKind.CLASS for binding in home.bindings.get(node.id, ())):
+            return True
+    return False
