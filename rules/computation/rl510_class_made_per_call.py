@@ -1,17 +1,17 @@
-"""A class that is made anew each time that a function runs.
+"""A named tuple or data class whose class is made anew each time that a function runs.
 
 ## What it does
-Flags `class` statements, `namedtuple`, `NamedTuple`, `make_dataclass` and `type(name, bases, attributes)` in
-functions that run in each step, each update or each sample.
+Flags `namedtuple`, `NamedTuple` and `make_dataclass`, classes that derive from `NamedTuple` and those
+decorated by `dataclass`, in functions that run in each step, each update or each sample.
 
-Not flagged are classes that read variables of the function around them, those that the function returns,
-keeps or passes on, those in functions that remember their results (`functools.cache`), and code that runs
-once.
+Not flagged are plain classes, which take some microseconds, classes that read variables of the function
+around them, those that the function returns, keeps or passes on, those in functions that remember their
+results (`functools.cache`), and code that runs once.
 
 ## Why is it slow
-A class is a large object: its namespace is copied and its order of inheritance is computed; `namedtuple` and
-data classes also write and compile the source of methods. That takes longer than many a step of an
-environment. The classes are different ones each time, so that their objects are never of the same type.
+To make such a class, Python writes the source of its methods and compiles it. That takes longer than many a
+step of an environment. The classes are different ones each time, so that their objects are never of the same
+type.
 
 ## Example
 ```python
@@ -65,8 +65,8 @@ _MAKERS = {
     "typing.NamedTuple": "NamedTuple",
     "dataclasses.make_dataclass": "make_dataclass",
 }
-_TYPE = "builtins.type"
-_TYPE_ARGUMENTS = 3
+_COMPILE = frozenset({"typing.NamedTuple", "dataclasses.dataclass"})
+"""The bases and decorators by which methods are compiled for a class."""
 
 
 class ClassMadePerCall(Rule):
@@ -76,7 +76,8 @@ class ClassMadePerCall(Rule):
     name = "class-made-per-call"
     claims = ("time",)
     visits = (ast.ClassDef, ast.Call)
-    callees = frozenset({"namedtuple", "NamedTuple", "make_dataclass", "type"})
+    callees = frozenset({"namedtuple", "NamedTuple", "make_dataclass"})
+    triggers = ("namedtuple", "NamedTuple", "dataclass")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find a class in a function that runs often, which could stand outside of it."""
@@ -84,7 +85,11 @@ class ClassMadePerCall(Rule):
         if function is None or remembers(function, model):
             return
         if isinstance(node, ast.ClassDef):
-            if reads_function(node, model) or leaves(node.name, function, model):
+            if (
+                not is_compiled(node, model)
+                or reads_function(node, model)
+                or leaves(node.name, function, model)
+            ):
                 return
             what, called = f"the class `{node.name}`", node.name
         else:
@@ -110,10 +115,15 @@ def remembers(function: Function, model: SemanticModel) -> bool:
 
 def maker_of(call: ast.Call, model: SemanticModel) -> str | None:
     """By which function a call makes a class."""
-    path = model.names.qualified(call.func) or ""
-    if path == _TYPE:
-        return "type" if len(call.args) == _TYPE_ARGUMENTS else None
-    return _MAKERS.get(path)
+    return _MAKERS.get(model.names.qualified(call.func) or "")
+
+
+def is_compiled(made: ast.ClassDef, model: SemanticModel) -> bool:
+    """Whether methods are written and compiled for a class."""
+    named = [
+        each.func if isinstance(each, ast.Call) else each for each in (*made.decorator_list, *made.bases)
+    ]
+    return any(model.names.qualified(each) in _COMPILE for each in named)
 
 
 def bound_to(call: ast.Call, model: SemanticModel) -> str | None:

@@ -123,7 +123,7 @@ def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: Seman
     known = model.types.type_of(value)
     if known.tag is not TypeTag.TENSOR or known.optional or known.rank == 0:
         return None
-    first = statement_before([use.subscript for use in uses], model)
+    first = statement_before([use.subscript for use in uses], mask, model)
     if first is None or not all(use.is_alone for use in uses):
         return None
     if model.dataflow.use_of(value).fate is Fate.CHANGED:

@@ -153,9 +153,9 @@ def part_with(child: ast.AST, around: ast.AST) -> str:
     return ""
 
 
-def statement_before(places: list[ast.Subscript], model: SemanticModel) -> ast.stmt | None:
-    """Find the first statement in the innermost block around all places; None where it begins a loop that
-    looks at the mask anew.
+def statement_before(places: list[ast.Subscript], start: ast.AST, model: SemanticModel) -> ast.stmt | None:
+    """Find the first statement in the innermost block around all places, outside of the loops that begin
+    after `start`; None where that is a loop whose condition looks at the mask.
     """
     chains = [
         [above for above in model.ancestors(place) if isinstance(above, ast.stmt)][::-1] for place in places
@@ -165,5 +165,8 @@ def statement_before(places: list[ast.Subscript], model: SemanticModel) -> ast.s
         if any(statement is not level[0] for statement in level):
             break
         shared += 1
-    first = chains[0][min(shared, len(chains[0]) - 1)]
-    return None if isinstance(first, ast.While) else first
+    around = chains[0][: shared + 1]
+    loops = [each for each in around if isinstance(each, LOOPS) and not is_in(start, each)]
+    first = loops[0] if loops else around[-1]
+    looks = isinstance(first, ast.While) and any(is_in(place, first.test) for place in places)
+    return None if looks else first
