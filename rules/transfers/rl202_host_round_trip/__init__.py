@@ -7,8 +7,8 @@ Flags, in hot code of programs that know of accelerators,
   after some arithmetic, in the same function or one that it calls: `x = x.cpu()`, `x = x * mask`, `x.cuda()`;
 - several reads in one step that could be one: `policy_loss.item()`, then `value_loss.item()`. A read is
   `.item()`, `.tolist()`, `.cpu().numpy()`, `float()`, `int()` or `bool()` of a tensor, a tensor that is
-  printed or handed to `add_scalar` or `wandb.log`, one that a condition asks, and the call of a function of
-  the project that does one of these (`to_np(action)`);
+  printed or handed to `add_scalar` or `wandb.log`, one that a condition asks or that bounds a slice
+  (`rows[first:last]`), and the call of a function of the project that does one of these (`to_np(action)`);
 - a read in each of several methods that make up a step: `update_critic` and `update_actor` both return or log
   their loss, and the second cannot be queued before the first is computed;
 - a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for each
@@ -104,7 +104,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
 )
 
 LONGEST_SHOWN = 40
-NUMBERS = frozenset({"item", "float", "int", "bool", "if"})
+NUMBERS = frozenset({"item", "float", "int", "bool", "if", "slice"})
 """Reads of tensors that hold a single number."""
 
 
@@ -114,7 +114,7 @@ class HostRoundTrip(Rule):
     seeds = ("S0.2",)
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
-    visits = (ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert)
+    visits = (ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice)
     callees = READERS | round_trips.MAKERS | {"cpu", "to"}
     triggers = ("torch",)
 
@@ -191,8 +191,7 @@ class HostRoundTrip(Rule):
             read.node,
             of_step(group, model),
             fix=stacked.build_fix(group, model),
-            advice="Keep what is only logged on the device (`.detach()`) and read it later, or read all "
-            f"together: {together(group)}",
+            advice=advice_for_step(group),
             assumes=assumption(group, model),
         )
 
@@ -212,6 +211,16 @@ class HostRoundTrip(Rule):
             advice="Return or store it as a tensor (`.detach()`), and read all of a step together at its "
             "end: `torch.stack((...)).tolist()`",
         )
+
+
+def advice_for_step(group: Sequence[HostRead]) -> str:
+    """What to write instead of several reads in one step."""
+    if all(read.method == "slice" for read in group):
+        return "Read each bound once, as a number: `last = int(last)`"
+    return (
+        "Keep what is only logged on the device (`.detach()`) and read it later, or read all "
+        f"together: {together(group)}"
+    )
 
 
 def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:

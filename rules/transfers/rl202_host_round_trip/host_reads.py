@@ -26,7 +26,7 @@ from rlint.rule import (
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
-_READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert})
+_READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert, ast.Slice})
 _TRACKERS = models.having(Trait.REPORTS, "wandb", "mlflow")
 WRITES_NUMBERS = vocabulary.WRITES_NUMBERS
 READERS = (
@@ -49,7 +49,7 @@ class HostRead:
     tensor: ast.expr
     method: str
     """"item", "tolist", "numpy", "float", "int", "bool", "print", "log" for a tensor that is handed to a
-    writer of logs, or "if" for a condition."""
+    writer of logs, "if" for a condition, or "slice" for the bound of a slice."""
 
 
 def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
@@ -67,6 +67,9 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
         return [HostRead(part, part, "if") for part in _conditions(node.test)]
     if isinstance(node, ast.FormattedValue):
         return [HostRead(node.value, original(node.value, model)[0], "print")]
+    if isinstance(node, ast.Slice):
+        bounds = (node.lower, node.upper, node.step)
+        return [HostRead(bound, bound, "slice") for bound in bounds if isinstance(bound, ast.Name)]
     return []
 
 

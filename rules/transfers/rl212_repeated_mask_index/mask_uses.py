@@ -52,10 +52,9 @@ def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
             return True
         case ast.Call(func=called):
             path = model.names.qualified(called)
-            return path in _COMPARES if path else last_name(called) in _COMPARES
-        case ast.Name() | ast.Attribute() | ast.Subscript():
-            return model.types.type_of(value).dtype == "bool"
-    return False
+            if path in _COMPARES if path else last_name(called) in _COMPARES:
+                return True
+    return model.types.type_of(value).dtype == "bool"
 
 
 def uses_of_mask(mask: ast.Name, value: ast.expr, model: SemanticModel) -> list[MaskUse]:
