@@ -36,6 +36,7 @@ class Editor:
         self.folder = folder
         self.published: dict[str, list[types.PublishDiagnosticsParams]] = {}
         self.registered: list[types.Registration] = []
+        self.unregistered: list[str] = []
         self.started: types.InitializeResult | None = None
         self._news = asyncio.Condition()
         self._versions: dict[str, int] = {}
@@ -72,6 +73,69 @@ class Editor:
         """Close a document."""
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.item(name)))
 
+    def cell_uri(self, name: str, key: str) -> str:
+        """The URI of a cell, as VS Code forms it."""
+        return f"vscode-notebook-cell:{self.uri(name).removeprefix('file:')}#{key}"
+
+    def open_notebook(self, name: str, cells: Sequence[tuple[str, str, str]], metadata: Any = None) -> None:
+        """Open a notebook of cells: of each a key, the language and the text."""
+        self._versions[name] = 1
+        notebook = types.NotebookDocument(
+            self.uri(name),
+            "jupyter-notebook",
+            1,
+            [self._cell(name, key, language) for key, language, _ in cells],
+            metadata,
+        )
+        params = types.DidOpenNotebookDocumentParams(notebook, [self._text(name, *cell) for cell in cells])
+        self.client.notebook_document_did_open(params)
+
+    def change_cells(self, name: str, changes: types.NotebookDocumentCellChanges) -> None:
+        """Change the cells of a notebook."""
+        self._versions[name] += 1
+        document = types.VersionedNotebookDocumentIdentifier(self._versions[name], self.uri(name))
+        event = types.NotebookDocumentChangeEvent(cells=changes)
+        self.client.notebook_document_did_change(types.DidChangeNotebookDocumentParams(document, event))
+
+    def type_in_cell(self, name: str, key: str, *changes: types.TextDocumentContentChangeEvent | str) -> None:
+        """Change the text of a cell, in parts or as a whole."""
+        uri = self.cell_uri(name, key)
+        self._versions[uri] += 1
+        whole = types.TextDocumentContentChangeWholeDocument
+        parts = [whole(each) if isinstance(each, str) else each for each in changes]
+        document = types.VersionedTextDocumentIdentifier(self._versions[uri], uri)
+        content = types.NotebookDocumentCellContentChanges(document, parts)
+        self.change_cells(name, types.NotebookDocumentCellChanges(text_content=[content]))
+
+    def replace_cells(
+        self, name: str, start: int, deleted: Sequence[str], cells: Sequence[tuple[str, str, str]]
+    ) -> None:
+        """Put cells in the place of those with the given keys, which begin at an index."""
+        array = types.NotebookCellArrayChange(
+            start, len(deleted), [self._cell(name, key, language) for key, language, _ in cells]
+        )
+        closed = [types.TextDocumentIdentifier(self.cell_uri(name, key)) for key in deleted]
+        structure = types.NotebookDocumentCellChangeStructure(
+            array, [self._text(name, *cell) for cell in cells], closed
+        )
+        self.change_cells(name, types.NotebookDocumentCellChanges(structure=structure))
+
+    def close_notebook(self, name: str, keys: Sequence[str]) -> None:
+        """Close a notebook with its cells."""
+        closed = [types.TextDocumentIdentifier(self.cell_uri(name, key)) for key in keys]
+        document = types.NotebookDocumentIdentifier(self.uri(name))
+        self.client.notebook_document_did_close(types.DidCloseNotebookDocumentParams(document, closed))
+
+    def _cell(self, name: str, key: str, language: str) -> types.NotebookCell:
+        kinds = types.NotebookCellKind
+        kind = kinds.Markup if language == "markdown" else kinds.Code
+        return types.NotebookCell(kind, self.cell_uri(name, key))
+
+    def _text(self, name: str, key: str, language: str, text: str) -> types.TextDocumentItem:
+        uri = self.cell_uri(name, key)
+        self._versions[uri] = 1
+        return types.TextDocumentItem(uri, language, 1, text)
+
     async def note(self, params: types.PublishDiagnosticsParams) -> None:
         """Take diagnostics that the server sends."""
         async with self._news:
@@ -82,7 +146,7 @@ class Editor:
         self, name: str, wanted: Callable[[list[str]], bool] | None = None
     ) -> list[types.Diagnostic]:
         """The diagnostics of a document's newest version, as soon as their codes are as wanted."""
-        uri, version = self.uri(name), self._versions[name]
+        uri, version = self.uri(name), self._versions[name]  # the name of a cell is its URI
 
         def current() -> list[types.Diagnostic] | None:
             for params in reversed(self.published.get(uri, [])):
@@ -137,6 +201,13 @@ class Editor:
         """Change the settings, as the user does."""
         self.client.set_configuration(settings, section="rlint")
         self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+
+
+def with_notebooks(capabilities: Capabilities) -> None:
+    """Let an editor show notebooks."""
+    capabilities.notebook_document = types.NotebookDocumentClientCapabilities(
+        types.NotebookDocumentSyncClientCapabilities()
+    )
 
 
 def codes(diagnostics: Sequence[types.Diagnostic]) -> list[str]:
@@ -200,7 +271,9 @@ async def editor(
     client = LanguageClient(converter_factory=default_converter, configuration={"": {"rlint": settings}})
     opened = Editor(client, folder)
     register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **_features(opened)})
-    await client.start_io(*command, env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"})
+    kept = str(folder.parent / f"{folder.name}-cache")  # what the server keeps for its user
+    surroundings = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "XDG_CACHE_HOME": kept}
+    await client.start_io(*command, env={**os.environ, **surroundings})
     capabilities = client_capabilities(like)
     change(capabilities)
     opened.started = await asyncio.wait_for(
@@ -233,7 +306,14 @@ def _features(opened: Editor) -> dict[str, Any]:
     def register(params: types.RegistrationParams) -> None:
         opened.registered += params.registrations
 
-    return {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish, types.CLIENT_REGISTER_CAPABILITY: register}
+    def unregister(params: types.UnregistrationParams) -> None:
+        opened.unregistered += [each.id for each in params.unregisterations]
+
+    return {
+        types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish,
+        types.CLIENT_REGISTER_CAPABILITY: register,
+        types.CLIENT_UNREGISTER_CAPABILITY: unregister,
+    }
 
 
 async def _played(scenario: Awaitable[None]) -> None:

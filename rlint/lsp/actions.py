@@ -9,31 +9,38 @@ from lsprotocol import types
 
 from rlint.findings import Applicability, Finding
 from rlint.fixing import apply_fixes
-from rlint.lsp.diagnostics import SOURCE, range_of
-from rlint.lsp.documents import OpenDocument
+from rlint.lsp.diagnostics import SOURCE, place_of
+from rlint.lsp.documents import Checked, OpenDocument
 from rlint.lsp.text_edits import difference, workspace_edit
 from rlint.suppression import suppressions
 from rlint.suppression.directives import DirectiveKind
 
 FIX_ALL = "source.fixAll.rlint"
-KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
+FIX_NOTEBOOK = "notebook.source.fixAll.rlint"
+"""What VS Code asks for once per notebook that is saved, and not once per cell."""
+KINDS = (types.CodeActionKind.QuickFix, FIX_ALL, FIX_NOTEBOOK)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedActions:
     """What an editor asks actions for: a range, and perhaps certain kinds or diagnostics only."""
 
-    document: OpenDocument
+    document: Checked
+    part: OpenDocument
+    """The text document that the range is one of: the document itself, or a cell of it."""
     where: types.Range
     context: types.CodeActionContext
     capabilities: types.ClientCapabilities
-    other: Callable[[str], OpenDocument | None]
+    other: Callable[[str], Checked | None]
     """Gives the document that a fix calls by a name, as it is now; None where it cannot be read."""
 
     def wants(self, kind: str) -> bool:
-        """Are actions of this kind wanted?"""
-        only = self.context.only
-        return only is None or any(kind == each or kind.startswith(f"{each}.") for each in only)
+        """Whether actions of this kind are wanted, by name or with all others."""
+        return not any(self.context.only or ()) or self.names(kind)
+
+    def names(self, kind: str) -> bool:
+        """Whether this kind of actions, or one that it belongs to, is asked for by name."""
+        return any(kind == each or kind.startswith(f"{each}.") for each in self.context.only or () if each)
 
     @property
     def resolves(self) -> bool:
@@ -48,7 +55,12 @@ def found_here(asked: RequestedActions, findings: Sequence[Finding]) -> list[Fin
     """The findings that quick fixes are asked for."""
     if not asked.wants(types.CodeActionKind.QuickFix):
         return []
-    return [finding for finding in findings if _meet(range_of(asked.document, finding), asked.where)]
+    places = [(finding, place_of(asked.document, finding)) for finding in findings]
+    return [
+        finding
+        for finding, place in places
+        if place is not None and place.part is asked.part and _meet(place.range, asked.where)
+    ]
 
 
 def quick_fixes(asked: RequestedActions, here: Sequence[Finding]) -> list[types.CodeAction]:
@@ -58,12 +70,24 @@ def quick_fixes(asked: RequestedActions, here: Sequence[Finding]) -> list[types.
     return [*offered, *(action for finding in here for action in _comments(asked, finding))]
 
 
-def fix_all(asked: RequestedActions, edit: types.WorkspaceEdit | None, *, unsafe: bool) -> types.CodeAction:
-    """The action that fixes all that can be fixed; without an edit it is asked for later."""
+def kind_of_fix_all(asked: RequestedActions) -> str | None:
+    """Return the kind under which the action that fixes everything is asked for; None where it is not.
+
+    It has no place, so it is no answer to what can be done here: editors ask for it by name, from the menu of
+    source actions or when a file is saved.
+    """
+    kinds = [FIX_ALL] if asked.document.notebook is None else [FIX_NOTEBOOK, FIX_ALL]
+    return next((kind for kind in kinds if asked.names(kind)), None)
+
+
+def fix_all(
+    asked: RequestedActions, kind: str, edit: types.WorkspaceEdit | None, *, unsafe: bool
+) -> types.CodeAction:
+    """Return the action that fixes all that can be fixed; without an edit it is asked for later."""
     which = "all fixable findings, unsafe fixes included" if unsafe else "all findings with safe fixes"
     return types.CodeAction(
         title=f"rlint: Fix {which}",
-        kind=FIX_ALL,
+        kind=kind,
         edit=edit,
         data=None if edit else {"uri": asked.document.uri},
     )
@@ -88,6 +112,8 @@ def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction
         apply_fixes.check_parses(made.text, name, [finding], was=text_of(name) or "") is not None
         for name, made in done.items()
     ):
+        return
+    if not all(document.can_take(done[name].text) for name, document in documents.items() if document):
         return
     where = f" in {len(edits)} files" if len(edits) > 1 else ""
     safe = fix.safety is Applicability.SAFE
@@ -122,11 +148,14 @@ def _comments(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeA
 
 def _diagnostics(asked: RequestedActions, finding: Finding) -> list[types.Diagnostic] | None:
     """Those of the editor's own diagnostics that are about a finding."""
-    place = range_of(asked.document, finding)
+    place = place_of(asked.document, finding)
     return [
         diagnostic
         for diagnostic in asked.context.diagnostics
-        if diagnostic.source == SOURCE and diagnostic.code == finding.code and diagnostic.range == place
+        if diagnostic.source == SOURCE
+        and diagnostic.code == finding.code
+        and place is not None
+        and diagnostic.range == place.range
     ] or None
 
 

@@ -13,12 +13,14 @@ from pathlib import Path
 from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
 from rlint.config.fixability import AS_FOUND, Fixability
 from rlint.config.settings import Settings
+from rlint.engine import cell_places
 from rlint.engine.api import MAX_PASSES
 from rlint.errors import RlintError
 from rlint.findings import Confidence, Finding, Problem
 from rlint.fixing import apply_fixes
 from rlint.fixing.cross_file import CrossFilePermits
 from rlint.lsp.live import Live, LiveCheck
+from rlint.notebook.notebook import Notebook
 from rlint.registry import catalogue
 from rlint.run_data import FileResult, Target
 from rlint.semantics.imports.project_files import files_around
@@ -47,6 +49,13 @@ class Task:
     """The least sure findings that are shown."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
     fixability: Fixability = AS_FOUND
+    notebook: Notebook | None = None
+    """The notebook that the text was made of, if it is one."""
+
+    @property
+    def source(self) -> Source:
+        """The text as a file that was read."""
+        return Source(self.path, self.name, self.text, "utf-8", bom=False, raw=b"", notebook=self.notebook)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +75,7 @@ def explain(task: Task, line: int, settings: Settings) -> str:
     from rlint.engine.explain.hiding import Hiding
     from rlint.output import line_text
 
-    source = Source(task.path, task.name, task.text, "utf-8", bom=False, raw=b"")
-    target = Target(source, task.path, task.name, task.codes, declared=task.declared)
+    target = Target(task.source, task.path, task.name, task.codes, declared=task.declared)
     hiding = Hiding(settings, task.path, task.text, task.baseline)
     explainer = Explainer(target, hiding, texts={**task.texts, task.path: task.text})
     if explainer.problem is not None:
@@ -79,12 +87,13 @@ def check(live: Live, task: Task) -> LiveCheck | None:
     """Check the text; None if it was stopped."""
     if task.stopped():
         return None
-    source = Source(task.path, task.name, task.text, "utf-8", bom=False, raw=b"")
-    target = Target(source, task.path, task.name, task.codes, declared=task.declared)
+    target = Target(task.source, task.path, task.name, task.codes, declared=task.declared)
     found = live.check(target, task.texts, stopped=task.stopped)
     if found is not None:
-        sure = tuple(each for each in found.findings if each.confidence >= task.confidence)
-        found = replace(found, findings=task.fixability.applied(sure))
+        result = FileResult(task.name, found.findings, found.problems)
+        result = cell_places.placed(result, task.source, task.text)
+        result = result.at_least(task.confidence).allowed(task.fixability)
+        found = replace(found, findings=result.findings, problems=result.problems)
     return found if found is None or task.baseline is None else _new(found, task, task.baseline)
 
 
@@ -98,7 +107,7 @@ def fix(live: Live, task: Task) -> str | None:
         if found is None:
             return None
         own = [each for each in found.findings if not _hangs(each)]
-        unparsable = partial(_unparsable, was=text)
+        unparsable = partial(_unparsable, task=task, was=text)
         done, _ = apply_fixes.sound_passes({task.name: text}.get, own, unparsable, unsafe=task.unsafe)
         if task.name not in done or done[task.name].text == text:
             break
@@ -106,8 +115,9 @@ def fix(live: Live, task: Task) -> str | None:
     return text
 
 
-def _unparsable(made: apply_fixes.Pass, name: str, was: str) -> Problem | None:
-    return apply_fixes.check_parses(made.text, name, made.findings, was=was)
+def _unparsable(made: apply_fixes.Pass, name: str, task: Task, was: str) -> Problem | None:
+    wrong = apply_fixes.check_parses(made.text, name, made.findings, was=was)
+    return wrong or task.source.unwritable(made.text)
 
 
 def permitted(task: Task, asked: Permission) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,12 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 
+_IN_CELL = re.compile(r"(?P<path>[^\n]+?):cell (?P<cell>\d+):(?P<line>\d+) (?P<header>.+)")
+
+
 @dataclass(frozen=True, slots=True)
 class ChainPlace:
-    """A line of a file, counted from 1, and what it says about why something is hot."""
+    """A line of a file, or of the text of a notebook, counted from 1; and why it makes something hot."""
 
     path: Path
     line: int
@@ -34,9 +38,24 @@ def places_of(
         loop = loop_of(link)
         if loop is not None and loop.path in paths:
             found.append(ChainPlace(paths[loop.path], loop.line, loop.header))
+        elif (in_cell := _in_cell(link, index, paths)) is not None:
+            found.append(in_cell)
         elif (function := _function(link.partition(GUESSED)[0], index, paths)) is not None:
             found.append(function)
     return tuple(found)
+
+
+def _in_cell(link: str, index: ProjectIndex, paths: Mapping[str, Path]) -> ChainPlace | None:
+    """Return where a loop stands that a link of the form `train.ipynb:cell 3:2 for ...` names."""
+    named = _IN_CELL.fullmatch(link)
+    if named is None or named["path"] not in paths:
+        return None
+    modules = (module for module in index.modules.values() if module.path == named["path"])
+    firsts = {number: first for module in modules for first, number in module.cells}
+    first = firsts.get(int(named["cell"]))
+    return (
+        ChainPlace(paths[named["path"]], first + int(named["line"]) - 1, named["header"]) if first else None
+    )
 
 
 def _function(qualname: str, index: ProjectIndex, paths: Mapping[str, Path]) -> ChainPlace | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,7 +12,7 @@ from lsprotocol import types
 from rlint.evidence import recorded
 from rlint.evidence.impact import Saving, impact_of, saving_of
 from rlint.findings import Confidence, Finding, Heat, Position, Problem, Related
-from rlint.lsp.documents import OpenDocument
+from rlint.lsp.documents import Checked, OpenDocument, Place
 from rlint.lsp.text import DocumentText
 from rlint.registry import catalogue
 from rlint.registry.engine_rules import UNUSED_SUPPRESSION
@@ -42,14 +40,24 @@ class Wording:
         tags = [kind.tag_support.value_set for kind in kinds if kind and kind.tag_support]
         self._tags = {tag for each in tags for tag in each}
 
+    @property
+    def links(self) -> bool:
+        """Whether the client shows a link to the page of a rule."""
+        return self._linked
+
     def finding(
-        self, document: OpenDocument, finding: Finding, places: Sequence[ChainPlace]
-    ) -> types.Diagnostic:
-        """The diagnostic of a finding; `places` are those of its heat chain."""
+        self, document: Checked, finding: Finding, places: Sequence[ChainPlace], page: str | None
+    ) -> tuple[OpenDocument, types.Diagnostic] | None:
+        """Return the diagnostic of a finding, and the text document that it belongs to. `places` are those of
+        its heat chain, `page` is the URL of its rule's page. None where it stands in no text document.
+        """
+        where = place_of(document, finding)
+        if where is None:
+            return None
         tags = [types.DiagnosticTag.Unnecessary] if finding.code == UNUSED_SUPPRESSION.code else []
-        related = [_chain_link(document, place) for place in places] if self._related else []
-        if self._related:
-            related += [_further(document, place) for place in finding.related]
+        links = [_chain_link(document, place) for place in places] if self._related else []
+        links += [_further(document, place) for place in finding.related] if self._related else []
+        related = [link for link in links if link is not None]
         lines = [finding.statement]
         impact = impact_of(finding, _saving_of_rule(finding.code))
         if impact is not None and impact.basis:
@@ -58,20 +66,20 @@ class Wording:
             lines.append(f"why hot: {' → '.join(finding.chain)}")
         if finding.advice:
             lines.append(f"help: {finding.advice}")
-        page = _page(finding.code) if self._linked else None
-        return types.Diagnostic(
-            range=range_of(document, finding),
+        diagnostic = types.Diagnostic(
+            range=where.range,
             message="\n".join(lines),
             severity=types.DiagnosticSeverity.Hint if tags else _severity(finding),
             code=finding.code,
-            code_description=types.CodeDescription(page) if page else None,
+            code_description=types.CodeDescription(page) if page and self._linked else None,
             source=SOURCE,
             tags=[tag for tag in tags if tag in self._tags] or None,
             related_information=related or None,
         )
+        return where.part, diagnostic
 
     def problem(self, document: OpenDocument, problem: Problem) -> types.Diagnostic:
-        """The diagnostic of something that kept rlint from reading the text, such as a syntax error."""
+        """Return the diagnostic of what kept rlint from reading a file or cell, such as a syntax error."""
         start = document.text.place_of(Position(problem.line or 1, problem.column or 1))
         line = document.text.line(problem.line or 1)
         end = (
@@ -92,14 +100,9 @@ def _saving_of_rule(code: str) -> Saving | None:
     return saving_of(recorded.of(entry)) if entry is not None and entry.fixtures is not None else None
 
 
-def range_of(document: OpenDocument, finding: Finding) -> types.Range:
-    """Where a finding stands in the document it was found in."""
-    mark = int(document.begins_with_mark)
-    start, end = (
-        replace(place, column=place.column + mark) if mark and place.line == 1 else place
-        for place in (finding.start, finding.end)
-    )
-    return types.Range(document.text.place_of(start), document.text.place_of(end))
+def place_of(document: Checked, finding: Finding) -> Place | None:
+    """Return where a finding stands in the document it was found in."""
+    return document.place(finding.start, finding.end)
 
 
 def moved(
@@ -143,26 +146,17 @@ def _severity(finding: Finding) -> types.DiagnosticSeverity:
     return _SEVERITIES[finding.heat]
 
 
-def _further(document: OpenDocument, place: Related) -> types.DiagnosticRelatedInformation:
-    """A further place of a finding. Rules name places in the finding's own file."""
-    start, end = document.text.place_of(place.start), document.text.place_of(place.end)
-    return types.DiagnosticRelatedInformation(
-        types.Location(document.uri, types.Range(start, end)), place.message
-    )
+def _further(document: Checked, place: Related) -> types.DiagnosticRelatedInformation | None:
+    """Return a further place of a finding. Rules name places in the finding's own file."""
+    where = document.place(place.start, place.end)
+    return types.DiagnosticRelatedInformation(where.location, place.message) if where else None
 
 
-def _chain_link(document: OpenDocument, place: ChainPlace) -> types.DiagnosticRelatedInformation:
+def _chain_link(document: Checked, place: ChainPlace) -> types.DiagnosticRelatedInformation | None:
     if place.path == document.path:
-        return types.DiagnosticRelatedInformation(
-            types.Location(document.uri, document.text.line(place.line)), place.text
-        )
+        where = document.line_place(place.line)
+        return types.DiagnosticRelatedInformation(where.location, place.text) if where else None
     start = types.Position(place.line - 1, 0)
     return types.DiagnosticRelatedInformation(
         types.Location(place.path.as_uri(), types.Range(start, start)), place.text
     )
-
-
-def _page(code: str) -> str | None:
-    """Where a rule's page can be read: it stands in the rule's own file."""
-    path: Path | None = next((entry.path for entry in catalogue.catalogue() if entry.code == code), None)
-    return path.absolute().as_uri() if path else None

@@ -33,7 +33,7 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
         before = session.documents.get(params.text_document.uri)
-        if before is not None:
+        if isinstance(before, OpenDocument):
             document = before.changed(params.text_document.version, params.content_changes)
             session.documents.put(document)
             publisher.typed(document)

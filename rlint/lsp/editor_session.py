@@ -13,10 +13,10 @@ from rlint.errors import RlintError
 from rlint.file_paths import absolute
 from rlint.findings import Finding
 from rlint.lsp import background_work
-from rlint.lsp.documents import Documents, OpenDocument
+from rlint.lsp.documents import Checked, Documents
 from rlint.lsp.folders import Applied, Folders
 from rlint.lsp.live import Live, LiveCheck
-from rlint.source.files import display_name
+from rlint.source.files import NOTEBOOK, display_name
 
 _Done = TypeVar("_Done")
 
@@ -32,8 +32,8 @@ class EditorSession:
         self.report = report
         self._live = Live()
         self._pool = background_work.one_thread()
-        self._results: dict[str, tuple[OpenDocument, int, LiveCheck]] = {}
-        self._running: dict[str, tuple[OpenDocument, int, asyncio.Task[LiveCheck | None]]] = {}
+        self._results: dict[str, tuple[Checked, int, LiveCheck]] = {}
+        self._running: dict[str, tuple[Checked, int, asyncio.Task[LiveCheck | None]]] = {}
         self._world = 0
         self._stopping = False
 
@@ -48,13 +48,18 @@ class EditorSession:
         self._pool.submit(self._live.forget_plans)
         self.forget_results()
 
-    def close(self, document: OpenDocument) -> None:
+    def close(self, document: Checked) -> None:
         """Forget a document; what stands in its file counts again."""
         self.documents.close(document.uri)
         self._results.pop(unquote(document.uri), None)
         self._running.pop(unquote(document.uri), None)
         self._pool.submit(self._live.forget, self._path_of(document))
         self.forget_results()
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Let the thread do something when it has done what it was asked for before."""
+        if not self._stopping:
+            self._pool.submit(work)
 
     def stop(self) -> None:
         """Begin nothing more, and end what is being done."""
@@ -63,15 +68,15 @@ class EditorSession:
 
     # -- what is known -------------------------------------------------------------------------
 
-    def is_current(self, document: OpenDocument) -> bool:
+    def is_current(self, document: Checked) -> bool:
         """Is this the newest version of an open document?"""
         return not self._stopping and self.documents.get(document.uri) is document
 
-    def applied(self, document: OpenDocument) -> Applied:
+    def applied(self, document: Checked) -> Applied:
         """The settings that apply to a document."""
         return self.folders.applied(self._path_of(document))
 
-    def depending_on(self, document: OpenDocument) -> list[OpenDocument]:
+    def depending_on(self, document: Checked) -> list[Checked]:
         """The other open documents whose findings hang on what stands in this one."""
         path = self._path_of(document)
         return [
@@ -80,7 +85,7 @@ class EditorSession:
             if other is not document and self._live.knows(self._path_of(other), path)
         ]
 
-    async def checked(self, document: OpenDocument, *, newest: bool = True) -> LiveCheck | None:
+    async def checked(self, document: Checked, *, newest: bool = True) -> LiveCheck | None:
         """What is found in a document. None if another version came meanwhile. `newest` asks for what follows
         from all files as they are now; else what was found in this very text will do.
         """
@@ -95,11 +100,32 @@ class EditorSession:
         # Others may wait for the same: a request that is cancelled must not take it with it.
         return await asyncio.shield(running[2])
 
-    async def fixed(self, document: OpenDocument) -> str | None:
+    async def checked_closed(self, document: Checked) -> LiveCheck | None:
+        """Return what is found in a file that is not open; None if it was opened meanwhile."""
+
+        def stopped() -> bool:
+            return self._stopping or self.documents.get(document.uri) is not None
+
+        nothing = LiveCheck.nothing(document.source)
+        return await self._work(document, background_work.check, nothing, stopped)
+
+    async def files_to_report(self) -> list[Path]:
+        """Return the files that are not open and that the settings ask to report."""
+        return await self._in_background(self.folders.files_to_report) or []
+
+    async def state_of(self, path: Path, stamps: dict[Path, object]) -> object:
+        """Return what the findings in a file that is not open follow from; None where nothing is known.
+        `stamps` is what was seen of files in this round.
+        """
+        texts = self.documents.texts()
+        state = await self._in_background(lambda: self._live.state_of(path, texts, stamps))
+        return None if state is None else (state, self.folders.applied(path).settings)
+
+    async def fixed(self, document: Checked) -> str | None:
         """The text with everything fixed that `rlint fix` would fix in it; None if another version came."""
         return await self._work(document, background_work.fix, document.source)
 
-    async def explained(self, document: OpenDocument, line: int) -> str | None:
+    async def explained(self, document: Checked, line: int) -> str | None:
         """What each rule knows of a line of a document, counted from 1; None where the settings leave the
         document out.
         """
@@ -111,7 +137,7 @@ class EditorSession:
         return await self._work(document, explained, None)
 
     async def permitted(
-        self, document: OpenDocument, found: LiveCheck, findings: Sequence[Finding]
+        self, document: Checked, found: LiveCheck, findings: Sequence[Finding]
     ) -> Sequence[Finding]:
         """Findings in a document, without the fixes that other files forbid, as `rlint fix` would."""
         concerned = [each.fix for each in findings if each.fix is not None and each.fix.needs_permission]
@@ -131,19 +157,21 @@ class EditorSession:
         applied = self.folders.applied(path)
         return applied.settings.codes_for(path) if applied.included else None
 
-    async def _check(self, document: OpenDocument, world: int) -> LiveCheck | None:
+    async def _check(self, document: Checked, world: int) -> LiveCheck | None:
         found = await self._work(document, background_work.check, LiveCheck.nothing(document.source))
         if found is not None and self.is_current(document):
             for problem in found.problems if found.parsed else ():
-                self.report(str(problem))
+                if problem.cell is None:  # else it is shown in the cell
+                    self.report(str(problem))
             self._results[unquote(document.uri)] = (document, world, found)
         return found
 
     async def _work(
         self,
-        document: OpenDocument,
+        document: Checked,
         do: Callable[[Live, background_work.Task], _Done | None],
         otherwise: _Done,
+        stopped: Callable[[], bool] | None = None,
     ) -> _Done | None:
         """Let the thread do something with a document, if the settings include it."""
         path, applied = self._path_of(document), self.applied(document)
@@ -157,28 +185,36 @@ class EditorSession:
             codes,
             applied.settings.unsafe_fixes,
             self.documents.texts(),
-            stopped=lambda: not self.is_current(document),
+            stopped=stopped or (lambda: not self.is_current(document)),
             baseline=_baseline(applied.settings),
             confidence=applied.settings.confidence,
             declared=applied.settings.declared,
             fixability=applied.settings.fixability,
+            notebook=document.notebook,
         )
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, do, self._live, task)
+            return await self._in_background(lambda: do(self._live, task))
         except RlintError as error:
             self.report(str(error))
-        except RuntimeError:
-            if not self._stopping:  # else the thread takes nothing more
-                raise
         return otherwise
 
-    def _path_of(self, document: OpenDocument) -> Path:
+    async def _in_background(self, work: Callable[[], _Done]) -> _Done | None:
+        """Let the thread do something; None if it takes nothing more."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        except RuntimeError:
+            if not self._stopping:
+                raise
+        return None
+
+    def _path_of(self, document: Checked) -> Path:
         """The path of a document; one that it could have, if it was never saved."""
         if document.path is not None:
             return document.path
         roots = self.folders.roots
         name = "".join(each if each.isalnum() else "_" for each in unquote(document.uri))
-        return (roots[0] if roots else Path.cwd()) / f"{name}.py"
+        suffix = ".py" if document.notebook is None else NOTEBOOK
+        return (roots[0] if roots else Path.cwd()) / f"{name}{suffix}"
 
 
 def _baseline(settings: Settings) -> Path | None:

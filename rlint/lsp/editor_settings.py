@@ -18,7 +18,7 @@ SECTION = "rlint"
 _SHARED = frozenset(
     """select ignore extend-select extend-ignore per-file-ignores extend-per-file-ignores exclude
     extend-exclude unsafe-fixes fixable unfixable extend-fixable
-    extend-safe-fixes extend-unsafe-fixes confidence min-impact""".split()
+    extend-safe-fixes extend-unsafe-fixes confidence min-impact notebooks rule-url""".split()
 )
 """Keys that a configuration file has, too."""
 _KINDS: Mapping[str, tuple[type, str]] = {
@@ -27,9 +27,11 @@ _KINDS: Mapping[str, tuple[type, str]] = {
     "run": (str, '"onType" or "onSave"'),
     "debounce": (int, "a whole number of milliseconds"),
     "syntax-errors": (bool, "true or false"),
+    "rule-pages": (str, '"html" or "markdown"'),
+    "workspace-diagnostics": (bool, "true or false"),
 }
 """Keys for the editor alone, and what they hold."""
-_RUNS = ("onType", "onSave")
+_CHOICES: Mapping[str, tuple[str, ...]] = {"run": ("onType", "onSave"), "rule-pages": ("html", "markdown")}
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
 
 
@@ -43,6 +45,10 @@ class EditorSettings:
     run: str = "onType"
     debounce: int = 150
     syntax_errors: bool = True
+    rule_pages: str = "html"
+    """What the pages of rules are written as that no `rule-url` leads to."""
+    workspace_diagnostics: bool = False
+    """Whether files that are not open are checked, too, for clients that ask for their diagnostics."""
 
     def layer(self, root: Path) -> Layer:
         """What the editor says, as a layer above the configuration files."""
@@ -92,7 +98,8 @@ def _mistake(key: str, name: str, value: object) -> str | None:
         return f"rlint has no setting `{name}`{did_you_mean(key, [*_SHARED, *_KINDS])}"
     kind, expected = _KINDS[key]
     fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-    fits = fits and (key != "run" or value in _RUNS) and (not isinstance(value, int) or value >= 0)
+    fits = fits and (key not in _CHOICES or value in _CHOICES[key])
+    fits = fits and (not isinstance(value, int) or value >= 0)
     return None if fits or value is None else f"rlint's setting `{name}` must be {expected}, not {value!r}"
 
 

@@ -26,7 +26,7 @@ def action(asked: RequestedActions) -> types.CodeAction | None:
         return None
     title = "rlint: Explain this line"
     line = asked.where.start.line
-    command = types.Command(title, COMMAND, arguments=[asked.document.uri, line])
+    command = types.Command(title, COMMAND, arguments=[asked.part.uri, line])
     return types.CodeAction(title, KIND, command=command)
 
 
@@ -36,11 +36,12 @@ def register(server: Server) -> None:
 
     @server.command(COMMAND)
     async def explain(uri: str, line: int) -> str | None:
-        document = session.documents.get(uri)
-        if document is None or not 0 <= line < len(document.text.lines):
+        found = session.documents.find(uri)
+        number = found[0].line_of(found[1], line) if found is not None else None
+        if found is None or number is None:
             server.window_show_message(types.ShowMessageParams(types.MessageType.Error, _MISTAKE))
             return None
-        text = await session.explained(document, line + 1)
+        text = await session.explained(found[0], number)
         if text is not None:
             server.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
         return text

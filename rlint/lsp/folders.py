@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from rlint.config.settings import Settings, SettingsResolver
 from rlint.errors import RlintError
 from rlint.lsp.editor_settings import EditorSettings
 from rlint.semantics.imports.project_files import project_root
-from rlint.source.files import FileStamp, stamp_of
+from rlint.source.discovery import discover
+from rlint.source.files import NOTEBOOK, FileStamp, stamp_of
 
 _INSTALLED = "site-packages"
 
@@ -66,7 +68,28 @@ class Folders:
         settings = self._settings(root, path.parent, options)
         foreign = not inside and _INSTALLED in path.parts  # somebody looks into a library
         included = options.enable and not foreign and not _excluded(settings, path, root)
+        included = included and (settings.notebooks or path.suffix != NOTEBOOK)
         return Applied(root, options, settings, included)
+
+    def files_to_report(self) -> list[Path]:
+        """Find the files of the folders whose options ask for diagnostics of files that are not open.
+
+        Notebooks are left out: how an editor calls the cells of one that it has not opened is not known.
+        """
+        found: dict[Path, None] = {}
+        for root, options in list(self._options.items()):
+            if not (options.workspace_diagnostics and options.enable):
+                continue
+            with contextlib.suppress(RlintError):  # reported when a file is opened
+                named = options.configuration_file(root)
+                resolver = SettingsResolver(root, config=named, overrides=[options.layer(root)])
+                found.update(dict.fromkeys(discover([str(root)], resolver).files))
+        return [path for path in found if path.suffix != NOTEBOOK]
+
+    @property
+    def reports_workspace(self) -> bool:
+        """Whether the options of any folder ask for diagnostics of files that are not open."""
+        return any(options.workspace_diagnostics for options in (self._default, *self._options.values()))
 
     def _settings(self, root: Path, folder: Path, options: EditorSettings) -> Settings:
         named = options.configuration_file(root)

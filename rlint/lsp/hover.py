@@ -4,60 +4,85 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from rlint.lsp.diagnostics import range_of
+from rlint.lsp.diagnostics import place_of
 from rlint.lsp.pages import about, page
 from rlint.registry.catalogue import RuleEntry, catalogue
 from rlint.suppression.comments import read_layout
 from rlint.suppression.directives import Directive, DirectiveItem, read_directives
+from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rlint.findings import Finding
-    from rlint.lsp.documents import OpenDocument
+    from rlint.lsp.documents import Checked, OpenDocument
 
 _WORD = re.compile(r"[^\s,]+")
 _MOST_LISTED = 30
 
 
+@dataclass(frozen=True, slots=True)
+class Hovered:
+    """Where the pointer rests: a place in a text document, which may be a cell of `document`."""
+
+    document: Checked
+    part: OpenDocument
+    place: types.Position
+
+
 def hover(
-    document: OpenDocument, findings: Sequence[Finding], place: types.Position, *, markdown: bool
+    at: Hovered, findings: Sequence[Finding], link: Callable[[str], str | None], *, markdown: bool
 ) -> types.Hover | None:
-    """The findings at a place, each with its rule's page; or the page of the rule that a comment names."""
+    """Return the findings at a place with their rules' pages, or the page of the rule that a comment names.
+    `link` gives the URL of a rule's page.
+    """
     entries = {entry.code: entry for entry in catalogue()}
-    here = [finding for finding in findings if _contains(range_of(document, finding), place)]
+    places = [(finding, place_of(at.document, finding)) for finding in findings]
+    here = [
+        (finding, place.range)
+        for finding, place in places
+        if place is not None and place.part is at.part and _contains(place.range, at.place)
+    ]
     pages: list[str] = []
     shown: types.Range | None = None
+
+    def linked(code: str) -> str:
+        return page(entries[code], link(code) if markdown else None)
+
     if here:
-        shown = min((range_of(document, finding) for finding in here), key=_size)
-        pages = [about(finding) for finding in here]
-        pages += [page(entries[code]) for code in dict.fromkeys(f.code for f in here) if code in entries]
-    elif (named := _named(document, place)) is not None:
+        shown = min((where for _, where in here), key=_size)
+        pages = [about(finding) for finding, _ in here]
+        pages += [linked(code) for code in dict.fromkeys(f.code for f, _ in here) if code in entries]
+    elif (named := _named(at)) is not None:
         item, shown = named
         meant = [entry for entry in entries.values() if item.means(entry.code, entry.name)]
-        pages = [page(meant[0])] if len(meant) == 1 else [_listed(item.text, meant)]
+        pages = [linked(meant[0].code)] if len(meant) == 1 else [_listed(item.text, meant)]
     if not pages:
         return None
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
     return types.Hover(types.MarkupContent(kind, "\n---\n\n".join(pages)), shown)
 
 
-def _named(document: OpenDocument, place: types.Position) -> tuple[DirectiveItem, types.Range] | None:
-    """The code or name under the pointer, in a comment that asks to hide findings."""
-    text = document.source
+def _named(at: Hovered) -> tuple[DirectiveItem, types.Range] | None:
+    """Return the code or name under the pointer, in a comment that asks to hide findings."""
+    text = at.document.source
     if "noqa" not in text.lower() and "rlint" not in text.lower():
         return None
     layout = read_layout(text)
-    offset = document.text.offset(place) - int(document.begins_with_mark)
-    for directive in read_directives(layout).requests if layout else ():
+    offset = at.document.offset(at.part, at.place)
+    if offset is None or layout is None:
+        return None
+    positions = Positions(text)
+    for directive in read_directives(layout).requests:
         for item, start, end in _items(directive, text):
             if start <= offset <= end:
-                mark = int(document.begins_with_mark)
-                return item, document.text.range(start + mark, end + mark)
+                where = at.document.place(positions.position(start), positions.position(end))
+                return (item, where.range) if where is not None else None
     return None
 
 

@@ -12,6 +12,8 @@ from pygls.lsp.server import LanguageServer
 from rlint import __version__
 from rlint.lsp import documents_of_editor, explaining, lifecycle, questions
 from rlint.lsp.editor_session import EditorSession
+from rlint.lsp.notebooks import notebooks_of_editor
+from rlint.lsp.notebooks.notebooks_of_editor import SYNC
 from rlint.lsp.preferences import Preferences
 from rlint.lsp.protocol import Protocol
 from rlint.lsp.publisher import Publisher
@@ -21,7 +23,7 @@ class Server(LanguageServer):
     """A language server for one editor."""
 
     def __init__(self) -> None:
-        super().__init__("rlint", __version__, protocol_cls=Protocol)
+        super().__init__("rlint", __version__, protocol_cls=Protocol, notebook_document_sync=SYNC)
         self._told: set[str] = set()
         self.session = EditorSession(self.tell)
         self.publisher = Publisher(self, self.session)
@@ -29,7 +31,7 @@ class Server(LanguageServer):
         self.watches = False
         """Does the editor tell of files that change on disk?"""
         self.was_shut_down = False
-        for features in (documents_of_editor, questions, explaining, lifecycle):
+        for features in (documents_of_editor, notebooks_of_editor, questions, explaining, lifecycle):
             features.register(self)
 
     def tell(self, message: str) -> None:

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from rlint.config.options import FILE_NAMES
 from rlint.lsp.editor_settings import SECTION
-from rlint.lsp.questions import answer_diagnostics
+from rlint.lsp.pulling import Pulling
 
 if TYPE_CHECKING:
     from rlint.lsp.language_server import Server
@@ -27,20 +27,20 @@ _PROGRAMS = types.FileOperationRegistrationOptions(
 def register(server: Server) -> None:
     """Let the server understand these messages."""
     session, publisher, preferences = server.session, server.publisher, server.preferences
+    pulling = Pulling(server)
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        text = params.capabilities.text_document
-        if text is not None and text.diagnostic is not None:
-            answer_diagnostics(server)
         publisher.begin(params.capabilities)
         preferences.begin(params.initialization_options)
+        pulling.begin(params.capabilities)
 
     @server.feature(types.INITIALIZED)
     async def initialized(_: types.InitializedParams) -> None:
         await preferences.ask()
         publisher.settle()
         await _register_at_client(server)
+        await pulling.register()
 
     @server.feature(types.SHUTDOWN)
     def shutdown(_: None) -> None:
@@ -80,6 +80,7 @@ def register(server: Server) -> None:
             server.forget_told()
         if settings:
             await preferences.ask()
+            await pulling.register()
         if files:
             session.forget_plans()
         session.forget_results()
@@ -92,7 +93,7 @@ async def _register_at_client(server: Server) -> None:
     wanted = []
     watched = workspace.did_change_watched_files if workspace else None
     if watched and watched.dynamic_registration:
-        names = ["**/*.py", *(f"**/{name}" for name in FILE_NAMES)]
+        names = ["**/*.py", "**/*.ipynb", *(f"**/{name}" for name in FILE_NAMES)]
         watchers = [types.FileSystemWatcher(name) for name in names]
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         wanted.append(types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))

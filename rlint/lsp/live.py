@@ -85,6 +85,18 @@ class Live:
         """Forget a text that is no longer checked."""
         self._plans.pop(path, None)
 
+    def state_of(self, path: Path, texts: Mapping[Path, str], stamps: dict[Path, object]) -> object:
+        """Return what the findings in a file follow from, to be compared; None where that is not known.
+        `stamps` holds what was seen of files already, so that each is looked at once.
+        """
+        planned = self._plans.get(path)
+        if planned is None:
+            return None
+        for each in planned.stamps:
+            if each not in stamps:
+                stamps[each] = texts.get(each) or stamp_of(each)
+        return self._generation, tuple((each, stamps[each]) for each in planned.stamps)
+
     def knows(self, path: Path, other: Path) -> bool:
         """Do the findings in the text at `path` hang on what stands in another file?"""
         planned = self._plans.get(path)

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=256)
-def page(entry: RuleEntry) -> str:
-    """A rule's page as Markdown."""
+def page(entry: RuleEntry, link: str | None = None) -> str:
+    """Return a rule's page as Markdown; `link` is where it can be read by itself."""
     text = entry.page
     if entry.plugin is not None:
         text = f"{text.rstrip()}\n\n(A rule of the plugin {entry.origin}.)\n"
     text = measured_page.with_evidence(text, entry)
-    return f"# {entry.name} ({entry.code})\n\n{text.rstrip()}\n"
+    opened = f"[Open the page of {entry.code}]({link})\n\n" if link else ""
+    return f"# {entry.name} ({entry.code})\n\n{opened}{text.rstrip()}\n"
 
 
 def about(finding: Finding) -> str:

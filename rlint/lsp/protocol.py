@@ -10,7 +10,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 
 class Protocol(LanguageServerProtocol):
-    """Leaves the texts to `rlint.lsp.documents`: pygls takes form feeds and other characters for line ends,
+    """Leaves texts and notebooks to `rlint.lsp`: pygls takes form feeds and other characters for line ends,
     which neither the protocol nor Python does, and would apply changes on the wrong line.
     """
 
@@ -34,3 +34,24 @@ class Protocol(LanguageServerProtocol):
     ) -> Generator[Any, Any, None]:
         """A document is closed."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def lsp_notebook_document__did_open(
+        self, params: types.DidOpenNotebookDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """A notebook is open."""
+        yield self.fm.features[types.NOTEBOOK_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(
+        self, params: types.DidChangeNotebookDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Cells were edited, added, moved or deleted."""
+        yield self.fm.features[types.NOTEBOOK_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def lsp_notebook_document__did_close(
+        self, params: types.DidCloseNotebookDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """A notebook is closed."""
+        yield self.fm.features[types.NOTEBOOK_DOCUMENT_DID_CLOSE], (params,), None

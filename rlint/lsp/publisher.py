@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from rlint.findings import Problem
 from rlint.lsp.diagnostics import Wording, moved
-from rlint.lsp.documents import OpenDocument
+from rlint.lsp.documents import Checked, OpenDocument
 from rlint.lsp.editor_session import EditorSession
 from rlint.lsp.live import LiveCheck
+from rlint.lsp.rule_links import RuleLinks
 from rlint.lsp.text import DocumentText
 
 _SOON = 0.05
@@ -37,13 +39,31 @@ class Publisher:
         self._shown: dict[str, tuple[DocumentText, list[types.Diagnostic]]] = {}
         self._reported: dict[str, tuple[str, list[types.Diagnostic]]] = {}
         self._number = 0
-        self._saved: dict[str, OpenDocument] = {}
+        self._saved: dict[str, Checked] = {}
+        self._links = RuleLinks(session.later)
+        self.changed = asyncio.Event()
+        """Set whenever diagnostics of files that are not open may have changed."""
 
     def begin(self, capabilities: types.ClientCapabilities) -> None:
         """Learn what the client can show, and whether it asks for diagnostics."""
         self._wording = Wording(capabilities)
         text = capabilities.text_document
         self._pulled = text is not None and text.diagnostic is not None
+
+    @property
+    def is_pulled(self) -> bool:
+        """Whether the client asks for diagnostics: then none are sent to it."""
+        return self._pulled
+
+    async def ready(self) -> None:
+        """Wait until the settings are known."""
+        await self._ready.wait()
+
+    def links_of(self, document: Checked) -> Callable[[str], str | None]:
+        """Return what gives the URL of a rule's page, by the settings that apply to a document."""
+        applied = self._session.applied(document)
+        base, kind = applied.settings.rule_url, applied.options.rule_pages
+        return lambda code: self._links.url(code, base, kind)
 
     def settle(self) -> None:
         """The settings are known: from now on diagnostics may be sent."""
@@ -62,7 +82,7 @@ class Publisher:
 
     # -- pushed --------------------------------------------------------------------------------
 
-    def schedule(self, document: OpenDocument, delay: float) -> None:
+    def schedule(self, document: Checked, delay: float) -> None:
         """Send the diagnostics of a document after some seconds, unless it is scheduled anew before."""
         if self._pulled:
             return
@@ -75,29 +95,38 @@ class Publisher:
         """Look at all documents again."""
         if self._pulled:
             self._ask_to_ask()
+        self.changed.set()
         for document in self._session.documents:
             self.schedule(document, _SOON)
 
-    def saved(self, document: OpenDocument) -> None:
+    def saved(self, document: Checked) -> None:
         """A document was opened or saved: look at it at once."""
         self._saved[unquote(document.uri)] = document
+        self.changed.set()
         self.schedule(document, 0)
 
-    def typed(self, document: OpenDocument) -> None:
+    def typed(self, document: Checked) -> None:
         """A document was changed: look at it after a pause in typing, unless only saving counts."""
         options = self._session.applied(document).options
         if options.run == "onType":
             self.schedule(document, options.debounce / 1000)
 
-    def clear(self, document: OpenDocument) -> None:
-        """A document was closed: it has no diagnostics any more."""
+    def clear(self, document: Checked) -> None:
+        """Forget a document that was closed: it has no diagnostics any more."""
         key = unquote(document.uri)
         self._cancel(key)
+        self._saved.pop(key, None)
+        self.changed.set()
+        for part in document.parts:
+            self.clear_part(part)
+
+    def clear_part(self, part: OpenDocument) -> None:
+        """Forget a text document that was closed, or the cell of a notebook that was deleted."""
+        key = unquote(part.uri)
         self._shown.pop(key, None)
         self._reported.pop(key, None)
-        self._saved.pop(key, None)
         if not self._pulled:
-            self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, []))
+            self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(part.uri, []))
 
     async def _push(self, uri: str) -> None:
         await self._ready.wait()
@@ -107,12 +136,15 @@ class Publisher:
         found = await self._session.checked(document)
         if found is None or not self._session.is_current(document):
             return  # a newer version is on its way
-        params = types.PublishDiagnosticsParams(uri, self._diagnostics(document, found), document.version)
-        self._server.text_document_publish_diagnostics(params)
+        for part, diagnostics in self._diagnostics(document, found):
+            params = types.PublishDiagnosticsParams(part.uri, diagnostics, part.version)
+            self._server.text_document_publish_diagnostics(params)
         self._spread(document, found)
 
-    def _spread(self, document: OpenDocument, found: LiveCheck) -> None:
-        """What was typed in one document may mean something to others."""
+    def _spread(self, document: Checked, found: LiveCheck) -> None:
+        """Look again at other documents if what was typed in this one may mean something to them."""
+        if found.tells_more:
+            self.changed.set()
         others = self._session.depending_on(document) if found.tells_more else []
         if others:
             self._session.forget_results()
@@ -131,27 +163,37 @@ class Publisher:
     async def report(self, uri: str, previous: str | None) -> types.DocumentDiagnosticReport:
         """The diagnostics that a client asks for, of the newest version; or that `previous` still holds."""
         await self._ready.wait()
-        while (document := self._session.documents.get(uri)) is not None:
+        while (opened := self._session.documents.find(uri)) is not None:
+            document, part = opened
             if self._waits_for_save(document):
-                return types.RelatedFullDocumentDiagnosticReport(self._moved(document))
+                return types.RelatedFullDocumentDiagnosticReport(self._moved(part))
             found = await self._session.checked(document)
             if found is not None and self._session.is_current(document):
-                return self._report_of(document, found, previous)
+                return self._report_of(document, part, found, previous)
         return types.RelatedFullDocumentDiagnosticReport(items=[])
 
     def _report_of(
-        self, document: OpenDocument, found: LiveCheck, previous: str | None
+        self, document: Checked, asked: OpenDocument, found: LiveCheck, previous: str | None
     ) -> types.DocumentDiagnosticReport:
-        key = unquote(document.uri)
-        diagnostics = self._diagnostics(document, found)
-        known = self._reported.get(key)
-        if known is None or known[1] != diagnostics:
-            self._number += 1
-            known = self._reported[key] = (str(self._number), diagnostics)
+        others = False
+        for part, diagnostics in self._diagnostics(document, found):
+            key = unquote(part.uri)
+            known = self._reported.get(key)
+            if known is None or known[1] != diagnostics:
+                others = others or (known is not None and part is not asked)
+                self._reported[key] = (self.new_result_id(), diagnostics)
+        if others:  # what is typed in one cell may mean something to others, which were asked for before
+            self._ask_to_ask()
         self._spread(document, found)
-        if previous == known[0]:
-            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=previous)
-        return types.RelatedFullDocumentDiagnosticReport(items=diagnostics, result_id=known[0])
+        number, diagnostics = self._reported[unquote(asked.uri)]
+        if previous == number:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=number)
+        return types.RelatedFullDocumentDiagnosticReport(items=diagnostics, result_id=number)
+
+    def new_result_id(self) -> str:
+        """Return the name of a report that no other has."""
+        self._number += 1
+        return str(self._number)
 
     def _ask_to_ask(self) -> None:
         workspace = self._server.client_capabilities.workspace
@@ -164,25 +206,43 @@ class Publisher:
 
     # -- diagnostics ---------------------------------------------------------------------------
 
-    def _diagnostics(self, document: OpenDocument, found: LiveCheck) -> list[types.Diagnostic]:
-        key = unquote(document.uri)
-        if found.parsed:
-            diagnostics = [
-                self._wording.finding(document, finding, found.chains.get(finding.chain, ()))
-                for finding in found.findings
-            ]
-            self._shown[key] = (document.text, diagnostics)
-            return diagnostics
-        diagnostics = self._moved(document)  # somebody is typing
-        if self._session.applied(document).options.syntax_errors:
-            diagnostics += [self._wording.problem(document, problem) for problem in found.problems]
-        return diagnostics
+    def _diagnostics(
+        self, document: Checked, found: LiveCheck
+    ) -> Sequence[tuple[OpenDocument, list[types.Diagnostic]]]:
+        """Return the diagnostics of each of a document's parts."""
+        by_part = self.diagnostics_of(document, found)
+        problems: dict[int, list[Problem]] = {}
+        for problem in found.problems if not found.parsed or document.notebook is not None else ():
+            problems.setdefault(problem.cell.index - 1 if problem.cell else 0, []).append(problem)
+        shows_problems = self._session.applied(document).options.syntax_errors
+        for number, (part, diagnostics) in enumerate(by_part):
+            if number in problems:  # somebody is typing
+                diagnostics.extend(self._moved(part))
+                if shows_problems:
+                    diagnostics.extend(self._wording.problem(part, each) for each in problems[number])
+            else:
+                self._shown[unquote(part.uri)] = (part.text, list(diagnostics))
+        return by_part
 
-    def _moved(self, document: OpenDocument) -> list[types.Diagnostic]:
-        """What was shown before, as far as it stands where nothing has changed since."""
-        text, shown = self._shown.get(unquote(document.uri), (document.text, []))
-        return moved(shown, text, document.text)
+    def diagnostics_of(
+        self, document: Checked, found: LiveCheck
+    ) -> list[tuple[OpenDocument, list[types.Diagnostic]]]:
+        """Return the diagnostics of what was found, by the parts of the document."""
+        link = self.links_of(document)
+        by_part: dict[str, tuple[OpenDocument, list[types.Diagnostic]]]
+        by_part = {part.uri: (part, []) for part in document.parts}
+        for finding in found.findings:
+            page = link(finding.code) if self._wording.links else None
+            made = self._wording.finding(document, finding, found.chains.get(finding.chain, ()), page)
+            if made is not None:
+                by_part[made[0].uri][1].append(made[1])
+        return list(by_part.values())
 
-    def _waits_for_save(self, document: OpenDocument) -> bool:
+    def _moved(self, part: OpenDocument) -> list[types.Diagnostic]:
+        """Return what was shown before, as far as it stands where nothing has changed since."""
+        text, shown = self._shown.get(unquote(part.uri), (part.text, []))
+        return moved(shown, text, part.text)
+
+    def _waits_for_save(self, document: Checked) -> bool:
         options = self._session.applied(document).options
         return options.run == "onSave" and self._saved.get(unquote(document.uri)) is not document

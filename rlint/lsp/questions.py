@@ -1,4 +1,4 @@
-"""What an editor asks: diagnostics, actions, and what to show where the pointer rests."""
+"""What an editor asks: actions, and what to show where the pointer rests."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from lsprotocol import types
 
 from rlint.findings import Applicability
 from rlint.lsp import actions, explaining
-from rlint.lsp.hover import hover
+from rlint.lsp.hover import Hovered, hover
 from rlint.lsp.text_edits import differences, workspace_edit
 
 if TYPE_CHECKING:
-    from rlint.lsp.documents import OpenDocument
+    from rlint.lsp.documents import Checked
     from rlint.lsp.language_server import Server
 
 
 def register(server: Server) -> None:
-    """Let the server understand these questions, but for diagnostics: see `answer_diagnostics`."""
+    """Let the server understand these questions."""
     session = server.session
     options = types.CodeActionOptions(
         code_action_kinds=[*actions.KINDS, explaining.KIND], resolve_provider=True
@@ -25,27 +25,32 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | None:
-        document = session.documents.get(params.text_document.uri)
-        found = await session.checked(document, newest=False) if document else None
-        if document is None or found is None or not found.parsed:
+        opened = session.documents.find(params.text_document.uri)
+        if opened is None:
             return None
+        document, part = opened
+        found = await session.checked(document, newest=False)
+        if found is None or not found.parsed:
+            return None
+        paths = found.paths
 
-        def other(name: str) -> OpenDocument | None:
-            path = found.paths.get(name)
-            return session.documents.at(path, document.text.encoding) if path is not None else None
+        def other(name: str) -> Checked | None:
+            path = paths.get(name)
+            return session.documents.at(path, part.text.encoding) if path is not None else None
 
         asked = actions.RequestedActions(
-            document, params.range, params.context, server.client_capabilities, other
+            document, part, params.range, params.context, server.client_capabilities, other
         )
         here = actions.found_here(asked, found.findings)
         offered = actions.quick_fixes(asked, await session.permitted(document, found, here))
         unsafe = session.applied(document).settings.unsafe_fixes
         own = [each.fix for each in found.findings if each.fix and not each.fix.needs_permission]
         fixable = [fix.safety is Applicability.SAFE or unsafe for fix in own]
-        if asked.wants(actions.FIX_ALL) and any(fixable):
+        kind = actions.kind_of_fix_all(asked)
+        if kind is not None and any(fixable):
             edit = None if asked.resolves else await _fix_all(document)
             if asked.resolves or edit:
-                offered.append(actions.fix_all(asked, edit, unsafe=unsafe))
+                offered.append(actions.fix_all(asked, kind, edit, unsafe=unsafe))
         explain = explaining.action(asked)
         return [*offered, explain] if explain is not None else offered
 
@@ -53,11 +58,11 @@ def register(server: Server) -> None:
     async def resolve(action: types.CodeAction) -> types.CodeAction:
         data = action.data if isinstance(action.data, dict) else {}
         document = session.documents.get(str(data.get("uri", "")))
-        if document is not None and action.kind == actions.FIX_ALL:
+        if document is not None and action.kind in (actions.FIX_ALL, actions.FIX_NOTEBOOK):
             action.edit = await _fix_all(document)
         return action
 
-    async def _fix_all(document: OpenDocument) -> types.WorkspaceEdit | None:
+    async def _fix_all(document: Checked) -> types.WorkspaceEdit | None:
         after = await session.fixed(document)
         if after is None or not session.is_current(document):
             return None
@@ -65,22 +70,12 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def show(params: types.HoverParams) -> types.Hover | None:
-        document = session.documents.get(params.text_document.uri)
-        found = await session.checked(document, newest=False) if document else None
-        if document is None or found is None:
+        opened = session.documents.find(params.text_document.uri)
+        found = await session.checked(opened[0], newest=False) if opened else None
+        if opened is None or found is None:
             return None
+        at = Hovered(*opened, params.position)
         text = server.client_capabilities.text_document
         formats = (text.hover.content_format if text and text.hover else None) or [types.MarkupKind.Markdown]
         markdown = types.MarkupKind.Markdown in formats
-        return hover(document, found.findings, params.position, markdown=markdown)
-
-
-def answer_diagnostics(server: Server) -> None:
-    """Let the server understand questions for diagnostics: for clients that ask. To others they are sent."""
-    options = types.DiagnosticOptions(
-        inter_file_dependencies=True, workspace_diagnostics=False, identifier="rlint"
-    )
-
-    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
-    async def diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-        return await server.publisher.report(params.text_document.uri, params.previous_result_id)
+        return hover(at, found.findings, server.publisher.links_of(at.document), markdown=markdown)

@@ -8,18 +8,8 @@ from itertools import accumulate
 from lsprotocol import types
 
 from rlint.findings import Edit
-from rlint.lsp.documents import OpenDocument
+from rlint.lsp.documents import Checked
 from rlint.source.line_diff import changes
-
-
-def text_edits(document: OpenDocument, edits: Iterable[Edit]) -> list[types.TextEdit]:
-    """The edits of a fix, in the order in which insertions at one place must stand."""
-    shift = int(document.begins_with_mark)
-    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    return [
-        types.TextEdit(document.text.range(edit.start + shift, edit.end + shift), edit.text)
-        for edit in ordered
-    ]
 
 
 def differences(before: str, after: str) -> list[Edit]:
@@ -49,10 +39,10 @@ def difference(before: str, after: str) -> Edit:
 
 
 def workspace_edit(
-    edits: Sequence[tuple[OpenDocument, Iterable[Edit]]], capabilities: types.ClientCapabilities
+    edits: Sequence[tuple[Checked, Iterable[Edit]]], capabilities: types.ClientCapabilities
 ) -> types.WorkspaceEdit:
-    """An edit of documents; where the client can tell, of the versions at hand and no others."""
-    made = [(document, text_edits(document, own)) for document, own in edits]
+    """Return an edit of documents; where the client can tell, of the versions at hand and no others."""
+    made = [each for document, own in edits for each in document.text_edits(own)]
     workspace = capabilities.workspace.workspace_edit if capabilities.workspace else None
     if workspace is None or not workspace.document_changes:
         return types.WorkspaceEdit(changes={document.uri: own for document, own in made})

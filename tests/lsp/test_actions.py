@@ -88,6 +88,9 @@ def test_all_safe_fixes_at_once(tmp_path: Path) -> None:
                 [action] = await opened.actions("agent.py", EVERYWHERE, only)
                 assert (action.kind, action.edit) == ("source.fixAll.rlint", None)
             assert await opened.actions("agent.py", EVERYWHERE, ["source.organizeImports"]) == []
+            for only in (None, [], [""], ["quickfix"]):  # the light bulb, and the menu of quick fixes
+                offered = await opened.actions("agent.py", EVERYWHERE, only)
+                assert {action.kind for action in offered} == {"quickfix"}
             after = applied(both, (await opened.resolve(action)).edit)
             opened.type("agent.py", after)
             left = await opened.diagnostics("agent.py")

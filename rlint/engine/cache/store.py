@@ -170,9 +170,10 @@ def _leads_away(*folders: Path) -> bool:
 @functools.cache
 def own_key() -> bytes | None:
     """The user's key, made where there is none; None where it can neither be read nor made."""
-    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
+    folder = own_folder()
+    if folder is None:
+        return None
     try:
-        folder = (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "rlint"
         path = folder / "key"
         for _ in range(2):
             key = read_regular(path)
@@ -180,9 +181,18 @@ def own_key() -> bytes | None:
                 return key
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write_once(path, os.urandom(_KEY_BYTES), damaged=key is not None)
-    except (OSError, RuntimeError):  # no home
+    except OSError:
         return None
     return None
+
+
+def own_folder() -> Path | None:
+    """Return the folder for what rlint keeps for the user, which may not be there; None without a home."""
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
+    try:
+        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "rlint"
+    except RuntimeError:
+        return None
 
 
 def _write_once(path: Path, key: bytes, *, damaged: bool) -> None:
