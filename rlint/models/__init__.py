@@ -45,6 +45,7 @@ __all__ = [
     "having",
     "is_cheap",
     "is_cheap_method",
+    "is_library",
     "method_fact",
     "method_on_unknown",
     "methods_of",
@@ -86,6 +87,14 @@ MUTATING_KEYWORDS = frozenset({"inplace", "out", "overwrite_a", "overwrite_b", "
 
 RELOCATING_METHODS = having(Trait.RELOCATES, TypeTag.TENSOR)
 """Methods of tensors whose result may lie elsewhere than the tensor."""
+
+
+_LIBRARIES = frozenset(name.partition(".")[0] for name in _CALLABLES)
+
+
+def is_library(module: str) -> bool:
+    """Whether a module is one of a library that is known here: `torch.nn`, `time`."""
+    return module.partition(".")[0] in _LIBRARIES
 
 
 @lru_cache(maxsize=16384)

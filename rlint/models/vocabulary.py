@@ -36,6 +36,9 @@ HANDS_OUT = frozenset(words("get get_nowait recv recv_bytes recv_pyobj sample sa
 LAYERS_WITH_WEIGHTS = tuple(words("Linear Conv LSTM GRU RNN Embedding Attention Transformer"))
 """Parts of names of layers that learn, those of projects, too: `NoisyLinear`, `CrossAttention`."""
 
+SHORT_NAMES = {"gym": "gymnasium", "np": "numpy", "nn": "torch.nn", "F": "torch.nn.functional"}
+"""What programs call modules of libraries that they import: `np.zeros(8)` below `from utils import *`."""
+
 IMITATED = frozenset(words("builtins copy json math numpy queue random re string time torch"))
 """Libraries whose name another one may take that does not do the same: `import jax.numpy as np`."""
 

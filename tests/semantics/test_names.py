@@ -7,6 +7,8 @@ import ast
 import pytest
 
 from project_builder import build, expression, model_of
+from rlint.findings import Heat
+from rlint.models.value_type import TypeTag
 
 
 @pytest.mark.parametrize(
@@ -136,3 +138,50 @@ def test_a_package_that_is_imported_with_its_parts_is_spelled_by_its_name() -> N
     """`import torch` and `import torch.utils.data` bind the same name to the same package."""
     model = model_of("import torch\nimport torch.utils.data\nprint(torch)\n")
     assert model.names.spelled("torch.as_tensor", expression(model, "torch", last=True)) == "torch.as_tensor"
+
+
+HANDED_ON = {
+    "tools.py": "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\n",
+    "more.py": "x = 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    "imports",
+    ["from tools import *\n", "from tools import *\nfrom more import *\n"],
+    ids=["one", "several"],
+)
+def test_libraries_come_through_the_star_import_of_a_module_of_the_program(imports: str) -> None:
+    """A script that imports everything of its helpers uses the libraries that these import."""
+    used = "a = torch.zeros(3)\nb = np.ones(3)\nc = nn.Linear(2, 2)\nd = math.sqrt(2)\n"
+    model = build({**HANDED_ON, "train.py": imports + used})["train.py"]
+    called = [model.names.qualified(call.func) for call in model.syntax.of_type(ast.Call)]
+    assert called == ["torch.zeros", "numpy.ones", "torch.nn.Linear", "math.sqrt"]
+
+
+def test_a_library_that_is_starred_hands_on_no_other() -> None:
+    """`from torch import *` says nothing of what `np` is."""
+    model = model_of("from torch import *\na = np.ones(3)\n")
+    assert model.names.qualified(expression(model, "np.ones")) == "torch.np.ones"
+
+
+def test_the_function_of_one_of_several_starred_modules_is_found() -> None:
+    """What is unknown in the file itself is looked for in all modules that are starred there."""
+    files = {"nets.py": "def make():\n    return [1]\n", "more.py": "x = 1\n"}
+    model = build({**files, "train.py": "from more import *\nfrom nets import *\na = make()\n"})["train.py"]
+    assert model.types.type_of(expression(model, "make()")).tag is TypeTag.LIST
+
+
+def test_a_condition_chooses_the_module_that_a_name_is_imported_from() -> None:
+    """All functions that may be meant are reached, and not the first alone."""
+    files = {
+        "a.py": "def train():\n    pass\n",
+        "b.py": "def train():\n    pass\n",
+        "main.py": "if flag:\n    from a import train\nelse:\n    from b import train\n"
+        "while True:\n    loss.backward()\n    optimizer.step()\n    train()\n",
+    }
+    models = build(files)
+    for name in ("a.py", "b.py"):
+        model = models[name]
+        (function,) = model.syntax.of_type(ast.FunctionDef)
+        assert model.frequency.heat_of(function.body[0]).level is not Heat.COLD

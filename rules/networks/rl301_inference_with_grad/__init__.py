@@ -79,7 +79,10 @@ from rlint.rule import (
     Rule,
     SemanticModel,
     SinkKind,
+    Trait,
+    TypeTag,
     descendants,
+    models,
     weight_sync,
 )
 from rlint.rules.networks._shared.no_grad import (
@@ -102,6 +105,8 @@ MANY = frozenset(
     rollouts rollout inputs transitions segments""".split()
 )
 SINGLE = frozenset({"last", "final", "next", "bootstrap"})
+CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
+KEEPS = models.having(Trait.KEEPS_VALUES, TypeTag.TENSOR, TypeTag.NDARRAY)
 LEAVES = {
     SinkKind.NUMBER: "only numbers leave it",
     SinkKind.CONVERTED: "only numbers leave it",
@@ -218,8 +223,19 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     if model.frequency.heat_of(call).level is Heat.HOT:
         return True
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    words = {word for argument in given for word in weight_sync.words_of(argument, model)}
+    sources = [source for argument in given for source in _converted(argument, model)]
+    words = {word for source in sources for word in weight_sync.words_of(source, model)}
     return bool(words & MANY) and not words & SINGLE
+
+
+def _converted(argument: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
+    """What an argument is, and what is converted to it: `states` of `torch.Tensor(states).to(device)`."""
+    yield argument
+    match argument:
+        case ast.Call(func=func, args=[data, *_]) if model.names.qualified(func) in CONVERTS:
+            yield from _converted(data, model)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in KEEPS:
+            yield from _converted(owner, model)
 
 
 def build_fix(
