@@ -7,7 +7,6 @@ import ast
 import pytest
 
 from project_builder import build, expression, model_of
-from rlint.findings import Heat
 from rlint.models.value_type import TypeTag
 
 
@@ -170,18 +169,3 @@ def test_the_function_of_one_of_several_starred_modules_is_found() -> None:
     files = {"nets.py": "def make():\n    return [1]\n", "more.py": "x = 1\n"}
     model = build({**files, "train.py": "from more import *\nfrom nets import *\na = make()\n"})["train.py"]
     assert model.types.type_of(expression(model, "make()")).tag is TypeTag.LIST
-
-
-def test_a_condition_chooses_the_module_that_a_name_is_imported_from() -> None:
-    """All functions that may be meant are reached, and not the first alone."""
-    files = {
-        "a.py": "def train():\n    pass\n",
-        "b.py": "def train():\n    pass\n",
-        "main.py": "if flag:\n    from a import train\nelse:\n    from b import train\n"
-        "while True:\n    loss.backward()\n    optimizer.step()\n    train()\n",
-    }
-    models = build(files)
-    for name in ("a.py", "b.py"):
-        model = models[name]
-        (function,) = model.syntax.of_type(ast.FunctionDef)
-        assert model.frequency.heat_of(function.body[0]).level is not Heat.COLD

@@ -8,7 +8,7 @@ import functools
 
 from rlint import models
 from rlint.models import vocabulary
-from rlint.models.value_type import Type, either
+from rlint.models.value_type import Type
 from rlint.semantics.effects.monkeypatching import names_set_by_text, replaced_paths
 from rlint.semantics.imports.star_names import StarNames
 from rlint.syntax.queries import is_staticmethod
@@ -211,7 +211,7 @@ class QualifiedNames:
         if imports:
             others = [binding for binding in bindings if binding.kind is not BindingKind.IMPORT]
             if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):
-                return self._chosen(imports) or imports[0].target
+                return imports[0].target
             return None
         if len(bindings) != 1:
             return None
@@ -225,16 +225,6 @@ class QualifiedNames:
         ):
             return self._resolve(binding.value, depth - 1)
         return None
-
-    def _chosen(self, imports: list[Binding]) -> str:
-        """The path that stands for what a condition chooses among the modules of a program: `if
-        args.recurrent: from recurrent import Policy`, else from another; "" where nothing is chosen so.
-        """
-        targets = list(dict.fromkeys(binding.target for binding in imports))
-        if len(targets) == 1 or any(map(models.is_library, targets)):
-            return ""
-        parents = [self.syntax.parents.get(binding.statement) for binding in imports]
-        return either(*targets) if all(isinstance(parent, ast.If) for parent in parents) else ""
 
 
 def _behind(root: ast.expr, expression: ast.expr) -> str:

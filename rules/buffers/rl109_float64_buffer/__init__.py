@@ -6,7 +6,8 @@ default or by name, that is filled row by row, and whose rows become float32 ten
 `torch.FloatTensor(self.states[indices])`, `torch.from_numpy(self.states[indices]).float()`,
 `torch.as_tensor(self.states[indices], dtype=torch.float32)`. The same of the entries of a dict
 (`self.buffers = {"states": np.empty((size, width))}`), also where their rows are handed out by key and become
-tensors elsewhere in the program.
+tensors elsewhere in the program; of the arrays in a list; and of what a method returns rows of, for others to
+make tensors of them.
 
 ## Why is it slow
 numpy allocates float64 unless it is told otherwise, torch computes in float32. Each number takes twice the
@@ -55,8 +56,8 @@ The fix asks for `np.float32`. It is unsafe: numbers are rounded when they are s
 read, which is the same only as long as nobody computes with what is stored. A count beyond sixteen million
 would stand still, and whoever saved the buffer finds another type in the file.
 
-Left alone are arrays that are counted up, that are read as whole numbers too, or in ways that nobody
-sees, small arrays, and those whose comment says that float64 is meant.
+Left alone are arrays that are counted up, that are read as whole numbers too, or in ways that are not
+understood (saving them aside), small arrays, and those whose comment says that float64 is meant.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.zeros.html
@@ -69,13 +70,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, numbers
-from rlint.rules.buffers.rl109_float64_buffer.entries import entries
-from rlint.rules.buffers.rl109_float64_buffer.read_as import (
-    is_counted_up,
-    is_float32,
-    is_row_written,
-    read_as,
-)
+from rlint.rules.buffers.rl109_float64_buffer.entries import Entry, entries, judged, listed
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
 """What allocates, and where the data type stands among its arguments."""
@@ -91,11 +86,15 @@ class Float64Buffer(Rule):
     seeds = ("S4.mem",)
     claims = ("mem",)
     heat = Heat.COLD
-    visits = (ast.Assign, ast.AnnAssign)
+    visits = (ast.Assign, ast.AnnAssign, ast.Expr)
     triggers = ("zeros(", "empty(", "ones(", "full(")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         match node:
+            case ast.Expr() | ast.Assign(value=ast.ListComp()):
+                if (held := listed(node, model)) is not None:
+                    yield from self._entry(node, held, model)
+                return
             case (
                 ast.Assign(targets=[target], value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as held)
                 | ast.AnnAssign(target=target, value=ast.Dict() | ast.Call(func=ast.Name(id="dict")) as held)
@@ -109,18 +108,11 @@ class Float64Buffer(Rule):
                 pass
             case _:
                 return
-        if not is_doubles(call, model):
+        if not is_doubles(call, model) or is_small(call, model):
             return
-        if is_small(call, model) or is_meant(node, model) or not is_storage(target, model):
-            return
-        shown = model.source.text(target)
-        yield self.finding(
-            model,
-            call,
-            f"`{shown}` holds float64, and its rows are read as float32: twice the memory",
-            fix=build_fix(call, model),
-            advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
-        )
+        surely = is_storage(target, call, model)
+        if surely is not None:
+            yield from self._entry(node, Entry(model.source.text(target), call, surely), model)
 
     def _entries(
         self,
@@ -129,22 +121,23 @@ class Float64Buffer(Rule):
         held: ast.Dict | ast.Call,
         model: SemanticModel,
     ) -> Iterator[Finding]:
-        if is_meant(node, model):
-            return
         for entry in entries(target, held, model):
-            if not is_doubles(entry.call, model) or is_small(entry.call, model):
-                continue
-            if not entry.surely and not model.program.mentions(*SINGLE):
-                continue
-            read = "rows are read as float32" if entry.surely else "rows are read elsewhere"
-            yield self.finding(
-                model,
-                entry.call,
-                f"`{entry.shown}` holds float64, and its {read}: twice the memory",
-                fix=build_fix(entry.call, model),
-                advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
-                assumes=None if entry.surely else "its rows become float32 tensors",
-            )
+            yield from self._entry(node, entry, model)
+
+    def _entry(self, node: ast.stmt, entry: Entry, model: SemanticModel) -> Iterator[Finding]:
+        if is_meant(node, model) or not is_doubles(entry.call, model) or is_small(entry.call, model):
+            return
+        if not entry.surely and not model.program.mentions(*SINGLE):
+            return
+        read = "rows are read as float32" if entry.surely else "rows are read elsewhere"
+        yield self.finding(
+            model,
+            entry.call,
+            f"`{entry.shown}` holds float64, and its {read}: twice the memory",
+            fix=build_fix(entry.call, model),
+            advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
+            assumes=None if entry.surely else "its rows become float32 tensors",
+        )
 
 
 def is_doubles(call: ast.Call, model: SemanticModel) -> bool:
@@ -170,23 +163,41 @@ def is_meant(statement: ast.AST, model: SemanticModel) -> bool:
     return any(word in comment for comment in comments for word in MEANT)
 
 
-def is_storage(target: ast.Attribute | ast.Name, model: SemanticModel) -> bool:
-    """Is what is assigned written row by row, and read as float32 and in no other way that is seen?"""
-    uses: list[ast.expr] = []
+def is_storage(target: ast.Attribute | ast.Name, call: ast.Call, model: SemanticModel) -> bool | None:
+    """Whether all reads of what is assigned are seen to be of float32; None where it is not written row by
+    row, or not read so.
+    """
+    uses: list[ast.Attribute | ast.Name] = []
     if isinstance(target, ast.Attribute):
-        uses.extend(model.names.attribute_uses(target.attr))
+        uses.extend(own_uses(target, model))
     else:
         scope = model.names.scope(target).lookup(target.id)
         if scope is None or not scope.is_function or model.names.is_captured(target.id, scope):
-            return False
+            return None
         uses.extend(model.names.uses(target.id, scope))
-    if any(is_counted_up(use, model) for use in uses):
-        return False
-    others = [use for use in uses if isinstance(use.ctx, ast.Store) and use is not target]  # type: ignore[attr-defined]
+    others = [use for use in uses if isinstance(use.ctx, ast.Store) and use is not target]
     if any(not is_like(use, model) for use in others):
-        return False
-    read = [dtype for use in uses if (dtype := read_as(use, model)) is not None]
-    return any(is_row_written(use, model) for use in uses) and bool(read) and all(map(is_float32, read))
+        return None
+    name = target.attr if isinstance(target, ast.Attribute) else target.id
+    surely: bool | None = judged(uses, call, name, model)
+    return surely
+
+
+def own_uses(target: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]:
+    """The uses of an attribute that may be that of the same object: not those of `self` in a class that has
+    nothing to do with the class around the target.
+    """
+    uses = model.names.attribute_uses(target.attr)
+    here = model.class_of(target)
+    if here is None or not model.names.is_self(target.value):
+        return uses
+    return [
+        use
+        for use in uses
+        if not model.names.is_self(use.value)
+        or (there := model.class_of(use)) is here
+        or (there is not None and (there.bases or here.bases))
+    ]
 
 
 def is_like(use: ast.expr, model: SemanticModel) -> bool:

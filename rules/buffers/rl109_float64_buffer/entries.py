@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from rlint.rule import SemanticModel, frozen, regex
 from rlint.rules.buffers.rl109_float64_buffer.read_as import (
+    HANDED_OUT,
     is_counted_up,
     is_float32,
     is_row_written,
@@ -40,12 +42,46 @@ def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) 
         if not any(is_row_written(part, model) for part in parts):
             continue
         read = [dtype for part in parts if (dtype := read_as(part, model)) is not None]
-        if not read or any(dtype and not is_float32(dtype) for dtype in read):
+        if not read or any(dtype not in ("", HANDED_OUT) and not is_float32(dtype) for dtype in read):
             continue
         surely = all(map(is_float32, read))
-        if surely or not (_NUMBERED.fullmatch(key.lower()) or _is_narrow(call)):
+        if surely or not (is_numbered(key) or is_narrow(call)):
             found.append(Entry(f"{model.source.text(target)}[{key!r}]", call, surely))
     return found
+
+
+def listed(node: ast.stmt, model: SemanticModel) -> Entry | None:
+    """Return the storage that is an item of a list like the others: `self.rows.append(np.zeros((size, n)))`,
+    `self.rows = [np.zeros((size, n)) for n in widths]`.
+    """
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="append"), args=[made])):
+            pass
+        case ast.Assign(targets=[held], value=ast.ListComp(elt=made)):
+            pass
+        case _:
+            return None
+    if not isinstance(held, ast.Attribute) or not isinstance(made, ast.Call):
+        return None
+    parents = [model.parent(use) for use in model.names.attribute_uses(held.attr)]
+    parts = [parent for parent in parents if isinstance(parent, ast.Subscript)]
+    how = judged(parts, made, held.attr, model)
+    return Entry(f"{model.source.text(held)}[…]", made, how) if how is not None else None
+
+
+def judged(parts: Sequence[ast.expr], made: ast.Call, name: str, model: SemanticModel) -> bool | None:
+    """Whether all reads of a storage are seen to be of float32; None where it is no storage of rows, or one
+    that is not likely read so.
+    """
+    if any(is_counted_up(part, model) for part in parts):
+        return None
+    read = [dtype for part in parts if (dtype := read_as(part, model)) is not None]
+    if not read or not any(is_row_written(part, model) for part in parts):
+        return None
+    if all(map(is_float32, read)):
+        return True
+    likely = all(dtype == HANDED_OUT or is_float32(dtype) for dtype in read)
+    return False if likely and not is_numbered(name) and not is_narrow(made) else None
 
 
 def _pairs(value: ast.Dict | ast.Call) -> list[tuple[str, ast.Call]]:
@@ -71,7 +107,12 @@ def _parts(use: ast.Attribute, key: str, model: SemanticModel) -> list[ast.expr]
     return []
 
 
-def _is_narrow(call: ast.Call) -> bool:
+def is_numbered(name: str) -> bool:
+    """Whether a storage is likely read as whole numbers, by its name."""
+    return _NUMBERED.fullmatch(name.lower()) is not None
+
+
+def is_narrow(call: ast.Call) -> bool:
     """True for one number per step, which takes little beside observations: `(size, 1)`."""
     match call.args[:1]:
         case [ast.Tuple(elts=elts) | ast.List(elts=elts)] if elts:

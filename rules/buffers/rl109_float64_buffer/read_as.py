@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import FUNCTIONS, SemanticModel, Trait, descendants, element_types, legacy_tensors, models
+from rlint.rule import (
+    FUNCTIONS,
+    EffectKind,
+    SemanticModel,
+    Trait,
+    descendants,
+    element_types,
+    legacy_tensors,
+    models,
+)
 
 _TYPED = models.having(Trait.FROM_DATA, "torch", "numpy")
 _KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor"})
 _MEASURES = models.FORM_ATTRIBUTES
 _WANTED = ("float32", element_types.DEFAULT)
+_SAVES = models.doing(EffectKind.FILE_IO, "numpy", "torch", "pickle")
+HANDED_OUT = "returned"
+"""What `read_as` says of rows that a function returns as they are."""
 
 
 def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
@@ -29,19 +41,57 @@ def is_counted_up(use: ast.expr, model: SemanticModel) -> bool:
 
 
 def read_as(use: ast.expr, model: SemanticModel) -> str | None:
-    """The data type that the storage, or rows of it, get as soon as they are read; "" where they are read and
-    nobody knows as what; None where they are not read.
+    """The data type that the storage, or rows of it, get as soon as they are read; `HANDED_OUT` where rows
+    are returned; "" where they are read otherwise; None where they are not read, or only saved.
     """
-    if not isinstance(getattr(use, "ctx", None), ast.Load):
+    if not isinstance(getattr(use, "ctx", None), ast.Load) or _is_saved(use, model):
         return None
     match model.parent(use):
         case ast.Subscript(value=owner, ctx=context) as part if owner is use:
-            return (_becomes(part, model) or "") if isinstance(context, ast.Load) else None
+            if not isinstance(context, ast.Load) or _is_saved(part, model):
+                return None
+            return _becomes(part, model) or (HANDED_OUT if _is_handed_out(part, model) else "")
         case ast.Attribute(attr=attribute) if attribute in _MEASURES:
             return None
         case ast.Call(func=func) if model.names.qualified(func) == "builtins.len":
             return None
     return _becomes(use, model) or ""
+
+
+def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
+    """Is a value an argument of what writes it to a file?"""
+    call = model.parent(value)
+    if isinstance(call, ast.keyword):
+        call = model.parent(call)
+    return isinstance(call, ast.Call) and model.names.qualified(call.func) in _SAVES
+
+
+def _is_handed_out(rows: ast.expr, model: SemanticModel) -> bool:
+    """Does a function return rows, at once or from the variable or list that they are put in?"""
+    match model.parent(rows):
+        case ast.Return():
+            return True
+        case ast.Tuple() as parts if isinstance(model.parent(parts), ast.Return):
+            return True
+        case (
+            ast.Assign(targets=[ast.Name(id=name)])
+            | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"))
+        ):
+            scope = model.names.scope(rows).lookup(name)
+            if scope is None or not scope.is_function:
+                return False
+            reads = [read for read in model.names.reads(name, scope) if not _is_appended_to(read, model)]
+            return bool(reads) and all(
+                isinstance(parent := model.parent(read), ast.Return)
+                or (isinstance(parent, ast.Tuple) and isinstance(model.parent(parent), ast.Return))
+                for read in reads
+            )
+    return False
+
+
+def _is_appended_to(read: ast.Name, model: SemanticModel) -> bool:
+    parent = model.parent(read)
+    return isinstance(parent, ast.Attribute) and parent.attr == "append"
 
 
 def _becomes(value: ast.expr, model: SemanticModel, *, followed: bool = False) -> str:
