@@ -166,7 +166,7 @@ TEMPLATES: list[_Template] = [
     (lambda edit, node: f"{edit.parenthesized(node)} ** 2", parsed("_ ** 2")),
     (lambda edit, node: f"not {edit.parenthesized(node)}", parsed("not _")),
     (lambda edit, node: f"{edit.parenthesized(node)} if c else d", parsed("_ if c else d")),
-    (lambda edit, node: f"g[{edit.code(node)}, 0]", parsed("g[_, 0]")),
+    (lambda edit, node: f"g[{edit.as_argument(node)}, 0]", parsed("g[_, 0]")),
 ]
 
 

@@ -17,9 +17,10 @@ class DeferredEdit(Edit):
     `write` gives the edits that it consists of; it raises `CannotWriteError` where there are none.
     `code` is the new code that goes into it, for who has to know its names before. `about` is the span of
     what is changed, where that is less than `start:end`: two statements on one line are not the same.
+    `deletes` says that whole statements go.
     """
 
-    __slots__ = ("_about", "_write", "_written", "code")
+    __slots__ = ("_about", "_write", "_written", "code", "deletes")
 
     def __init__(
         self,
@@ -30,10 +31,12 @@ class DeferredEdit(Edit):
         *,
         shared: bool = False,
         about: tuple[int, int] | None = None,
+        deletes: bool = False,
     ) -> None:
         self.start, self.end, self.shared = start, end, shared  # type: ignore[misc]
         self.owns = ()  # type: ignore[misc]
         self.code = code
+        self.deletes = deletes
         self._about = about or (start, end)
         self._write = write
         self._written: tuple[Edit, ...] | None = None
@@ -63,7 +66,15 @@ class DeferredEdit(Edit):
 
     def as_shared(self) -> DeferredEdit:
         """Return the same edit as one that several fixes may need."""
-        return DeferredEdit(self.start, self.end, self.code, self.written, shared=True, about=self._about)
+        return DeferredEdit(
+            self.start,
+            self.end,
+            self.code,
+            self.written,
+            shared=True,
+            about=self._about,
+            deletes=self.deletes,
+        )
 
 
 class WrittenEdit(Edit):

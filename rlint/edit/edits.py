@@ -206,7 +206,7 @@ class Edits:
 
             return deleted(gone, self.source)
 
-        return DeferredEdit(*self._lines_of(*mates), "", without)
+        return DeferredEdit(*self._lines_of(*mates), "", without, deletes=True)
 
     def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
         """How many of the blank lines from `behind` on are too many without the lines from `first` to there?

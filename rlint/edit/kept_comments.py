@@ -44,6 +44,11 @@ def lost_comments(pieces: Sequence[Piece], text: str) -> Counter[str]:
     return before - after
 
 
+def has_comment_of_its_line(lines: str) -> bool:
+    """Whether a comment may stand in some lines that means nothing on others."""
+    return _OF_ITS_LINE.search(lines) is not None
+
+
 def comments_above(lost: Counter[str], edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Edit] | None:
     """Return insertions that put comments, which some edits would drop, above the statements that they stand
     in; None where such a statement goes, or a comment has no meaning there.

@@ -60,6 +60,22 @@ def misread_name(pieces: Sequence[Piece], syntax: SyntaxIndex) -> str | None:
             each.syntax.release()
 
 
+def may_be_misread(code: str, place: int, lines: str, syntax: SyntaxIndex) -> bool:
+    """Whether a name of new code, that is not in some lines around its place already, may mean something else
+    there: one of the module, or a builtin, that is bound again in between.
+    """
+    names = set(_WORD.findall(code)).difference(_WORD.findall(lines))
+    node = syntax.expression_before(place)
+    here = syntax.scope(node) if node is not None else None
+    for name in names:
+        found = here.lookup(name) if here is not None else None
+        if found is not None and name in _BUILTINS:
+            return True
+        if found is not None and found.parent is not None and name in found.module.bindings:
+            return True
+    return False
+
+
 def _misread(changed: Sequence[_Changed], pieces: Sequence[Piece], syntax: SyntaxIndex) -> str | None:
     imported, bound = dict[str, Scope](), dict[str, Scope]()
     for each in changed:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rlint.edit.changed_statements import pieces
 from rlint.edit.deferred_edit import CannotWriteError, WrittenEdit, is_deferred, written
+from rlint.edit.foreseen import may_be_refused
 from rlint.edit.kept_comments import comments_above, lost_comments
 from rlint.edit.new_names import misread_name
 from rlint.edit.token_borders import separated
@@ -35,7 +36,7 @@ def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool 
         if fix is None or not fix.edits:
             found.append(finding)
             continue
-        if not with_edits and is_deferred(fix.edits):
+        if not with_edits and is_deferred(fix.edits) and not may_be_refused(fix.edits, model.syntax):
             found.append(replace(finding, fix=replace(fix, edits=())))
             continue
         if fix.edits not in known:

@@ -158,7 +158,7 @@ def carries_metrics(call: ast.Call, queue: ast.expr, model: SemanticModel) -> bo
 
 def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix | None:
     """Put without waiting, and count what there is no room for."""
-    text = f"{model.edit.code(queue)}.put_nowait({model.edit.code(call.args[0])})"
+    text = f"{model.edit.code(queue)}.put_nowait({model.edit.as_argument(call.args[0])})"
     if not model.edit.is_relocatable(call.args[0]) or not model.edit.is_relocatable(queue):
         return None
     reason = f"what is put while `{model.source.text(queue)}` is full is dropped at once, not waited for"

@@ -54,9 +54,7 @@ def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
             args=[first, item],
         ):
             if not node.keywords and is_zero(first):
-                is_tuple = isinstance(item, ast.Tuple)
-                written = model.edit.parenthesized(item) if is_tuple else model.edit.code(item)
-                edit = model.edit.replace_method(node, f".appendleft({written})")
+                edit = model.edit.replace_method(node, f".appendleft({model.edit.as_argument(item)})")
                 return QueueFront(node, held, "insert(0, …)", edit)
         case ast.Delete(targets=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=first)]):
             if is_zero(first):

@@ -1,0 +1,47 @@
+"""Whether an edit that LibCST has yet to write may turn out impossible, told without LibCST."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from rlint.edit.deferred_edit import DeferredEdit
+from rlint.edit.kept_comments import has_comment_of_its_line
+from rlint.edit.new_names import may_be_misread
+from rlint.findings import Edit
+from rlint.regex import regex
+from rlint.syntax.syntax_index import SyntaxIndex
+
+_HARD_TO_MOVE = regex(r"\"\"\"|'''|\\[\r\n]|\f")
+"""Code whose lines mean something else at another indentation, or that LibCST may write in another way."""
+
+
+def may_be_refused(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
+    """Whether only LibCST can say if a fix stands: its code is hard to move, a comment may have to go that
+    cannot stand above, its edits may be in each other's way, or its names may mean something else. All else
+    that a fix is held to is sure of what LibCST writes.
+    """
+    if syntax.marimo_cells:
+        return True
+    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    if any(first.end > second.start for first, second in pairwise(ordered)):
+        return True
+    for edit in edits:
+        lines = _lines(edit, syntax)
+        new = edit.code if isinstance(edit, DeferredEdit) else edit.text
+        if _HARD_TO_MOVE.search(lines) or _HARD_TO_MOVE.search(new):
+            return True
+        is_gone = isinstance(edit, DeferredEdit) and edit.deletes
+        if (
+            has_comment_of_its_line(lines)
+            or (is_gone and "#" in lines)
+            or may_be_misread(new, edit.start, lines, syntax)
+        ):
+            return True
+    return False
+
+
+def _lines(edit: Edit, syntax: SyntaxIndex) -> str:
+    positions = syntax.positions
+    first, last = positions.position(edit.start).line, positions.position(edit.end).line
+    return syntax.text[positions.line_start(first) : positions.line_end(last)]
