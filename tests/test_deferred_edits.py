@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import layouts
 from fixture_folders import FIXTURES
 
 _RUN = """\
 import sys
+from collections import Counter
 from rlint.__main__ import main
 try:
     main(sys.argv[1:])
@@ -61,3 +65,41 @@ def test_edits_are_kept_from_one_run_to_the_next(tmp_path: Path) -> None:
     assert shown[0] == shown[3]
     assert shown[1] == shown[2]
     assert "non_blocking=True" in str(shown[1]) or "device=device" in str(shown[1])
+
+
+SHARED_LINES = """\
+import torch
+
+
+def collect(env, policy: torch.nn.Module, device: torch.device):
+    for step in range(1000):
+        batch = torch.zeros(4); batch = batch.to(device)  # why
+        batch = torch.zeros(  # one
+            4).to(device)  # two
+        env.step(policy(batch)); env.render()
+"""
+
+
+def test_all_formats_mark_the_same_as_fixable(tmp_path: Path) -> None:
+    """Also in layouts in which some fixes are refused once LibCST has written them."""
+    given = [(path, text) for path, text in layouts.programs(FIXTURES) if path.endswith("before.py")][::5]
+    programs = [SHARED_LINES]
+    for _, text in given:
+        programs += [variant.text for variant in layouts.variants(text, list(layouts.LAYOUTS), 1)]
+    for number, text in enumerate(programs):
+        (tmp_path / f"program_{number}.py").write_text(text)
+    options = ["--no-cache", "--unsafe-fixes", "--output-format"]
+    concise, _ = uses_libcst(tmp_path, *options, "concise", ".")
+    printed, _ = uses_libcst(tmp_path, *options, "json", ".")
+    marks = re.compile(r"(?m)^(.+?:\d+:\d+): (RL\d+) \[\*\]")
+    marked = Counter((match[1], match[2]) for match in marks.finditer(concise))
+    fixed = Counter(
+        (
+            f"{Path(each['filename']).name}:{each['location']['row']}:{each['location']['column']}",
+            each["code"],
+        )
+        for each in json.loads(printed)
+        if each["fix"]
+    )
+    assert marked.total() > 100
+    assert marked == fixed
