@@ -236,7 +236,9 @@ def _lends_tensors(model: SemanticModel) -> bool:
 
 
 def _holds_lent_tensors(_: ast.Module, model: SemanticModel) -> bool:
-    for call in model.syntax.written.calls_of((*_KEEPS_TENSORS, "Parameter")):
+    for call in model.syntax.written.calls_of(
+        (*_KEEPS_TENSORS, "Parameter", "Buffer", "ParameterList", "ParameterDict")
+    ):
         given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in _GIVEN)]
         if not all(_is_made_for_it(argument, model) for argument in given):
             return True
@@ -244,6 +246,15 @@ def _holds_lent_tensors(_: ast.Module, model: SemanticModel) -> bool:
 
 
 def _is_made_for_it(tensor: ast.expr, model: SemanticModel) -> bool:
+    match tensor:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+            return all(_is_made_for_it(part, model) for part in parts)
+        case ast.ListComp(elt=part) | ast.GeneratorExp(elt=part) | ast.DictComp(value=part):
+            return _is_made_for_it(part, model)
+        case ast.Call(func=func) if (model.names.qualified(func) or "").rpartition(".")[2] == "Parameter":
+            return True  # which is looked at itself
+        case ast.Constant(value=None):
+            return False  # what comes there later is not known
     if isinstance(tensor, ast.Name):
         bindings = model.dataflow.definitions(tensor)
         if len(bindings) != 1 or bindings[0].value is None or bindings[0].path:
