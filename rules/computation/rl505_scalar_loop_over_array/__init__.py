@@ -95,7 +95,7 @@ class ScalarLoopOverArray(Rule):
     heat = Heat.HOT
     visits = (ast.Call, ast.For)
     callees = last_names(*_ARRAYS_OF, *_SUMS)
-    triggers = ("for ",)
+    triggers = ("for",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop that whole arrays would do without."""
