@@ -98,7 +98,7 @@ class PythonSumTree(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call, ast.For, ast.While)
-    triggers = ("for ", "while ")
+    triggers = ("for", "while")
 
     def concerns(self, model: SemanticModel) -> bool:
         """Only where something walks down such a tree."""
