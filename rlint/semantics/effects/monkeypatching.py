@@ -119,6 +119,12 @@ def _is_own_namespace(value: ast.expr) -> bool:
     match value:
         case ast.Call(func=ast.Name(id="globals" | "locals" | "vars"), args=[]):
             return True
+        case ast.Call(func=ast.Name(id="vars"), args=[module]):
+            return _is_own_module(module)
+        case ast.Attribute(value=owner, attr="__dict__") if _is_own_module(owner):
+            return True
+        case ast.Attribute(attr="__globals__"):
+            return True
     return False
 
 

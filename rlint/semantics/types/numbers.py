@@ -84,7 +84,10 @@ def _named(name: ast.Name, model: SemanticModel, depth: int) -> Number | None:
     if binding.kind is not BindingKind.ASSIGN:
         return None
     value = element_at(binding.value, binding.path)
-    return number_of(value, model, depth - 1) if value is not None else None
+    found = number_of(value, model, depth - 1) if value is not None else None
+    if found is not None and model.analysis.names.is_set_by_text(name):
+        return Number(found.value, fixed=False)
+    return found
 
 
 def _largest(items: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Number | None:
