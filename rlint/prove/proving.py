@@ -398,7 +398,7 @@ class _Proving:
             elif message.kind == "failed":
                 outcome.reasons[message.data] = None
 
-        texts = {BEFORE: {"": "import torch\n"}, AFTER: {}}
+        texts = {BEFORE: self._plan.before, AFTER: {}}
         start = self._servers.start_for(Subject("", "", (), "", texts), "cpu")
         limits = process.ProcessLimits(_SILENCE, self._options.memory)
         try:

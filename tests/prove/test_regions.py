@@ -114,8 +114,7 @@ def test_generators_are_refused_with_the_reason() -> None:
 
 def test_hooks_leave_a_program_what_it_is() -> None:
     """Loops, exceptions and results are those of the program; hooks see each call."""
-    text = b"def f(n):\n    for i in range(n):\n        if i == 2:\n            break\n    return i\n"
-    text += b"result = f(5)\n"
+    text = b"def f(n):\n    for i in range(n):\n        if i == 2: break\n    return i\nresult = f(5)\n"
     seen: list[object] = []
 
     class Hook:

@@ -68,8 +68,16 @@ class RecordingProcess:
         self.pid = os.getpid()
         self.started, self.spent, self.busy = _clock(), 0.0, False
         self.lock = threading.Lock()
+        self._flushed = 0.0
         for one in self.recorders.values():
             one.after_fork()
+        util: Any = sys.modules.get("multiprocessing.util")
+        if util is not None:  # such a child ends without the functions of `atexit`
+            util.register_after_fork(self, RecordingProcess._flush_at_end)
+
+    def _flush_at_end(self) -> None:
+        util: Any = sys.modules["multiprocessing.util"]
+        util.Finalize(None, self.flush, kwargs={"now": True}, exitpriority=100)
 
     def affordable(self) -> bool:
         """Whether another record is within the budget of time and of memory."""
@@ -182,7 +190,7 @@ class Recorder:
         call.seconds = seconds
         if call.record is None:
             stack.pop()
-            if not self.calls & 63:
+            if self.calls < _FIRST or not self.calls & 63:
                 self._session.flush()
             return False
         return True

@@ -131,7 +131,8 @@ def summary(proof: Proof) -> str:
     ]
     counts = f": {', '.join(words)}" if words else ""
     told = f"{len(reached)} reached by the run, {len(proven)} of these with a verdict{counts}"
-    return f"{len(proof.fixes)} fixes, {told}"
+    fixes = "1 fix" if len(proof.fixes) == 1 else f"{len(proof.fixes)} fixes"
+    return f"{fixes}, {told}"
 
 
 def recording(proof: Proof) -> str:
