@@ -57,6 +57,17 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     return _status(found)
 
 
+def show(path: Path, options: dict[str, Any]) -> int:
+    """Show a proof that was made before; return its exit status."""
+    from rlint.cli.proven import read_proof
+
+    found, own = read_proof(path)
+    if not own and not options["quiet"]:
+        click.echo(f"warning: {path} was not made by you on this machine", err=True)
+    _report(found, options)
+    return _status(found)
+
+
 def _status(found: Proof) -> int:
     from rlint.prove.proof import DIFFERENT, PROVEN
 

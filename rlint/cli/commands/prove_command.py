@@ -49,7 +49,8 @@ _PROFILE = "Compare what was measured with what this profile of a run makes expe
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @configuration
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
+@click.option("--show", type=_FILE, metavar="FILE", help="Run nothing; show what this proof says.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 def command(program: tuple[str, ...], **options: Any) -> None:
     """Record calls of your run, replay them before and after each fix: the same results? faster? by how much?
 
@@ -59,9 +60,11 @@ def command(program: tuple[str, ...], **options: Any) -> None:
     Exits with 0 if every fix that could be replayed keeps what the run computes, 1 if one does not, 2 if
     nothing could be proven.
     """
-    from rlint.cli.prove_run import run
+    from rlint.cli.prove_run import run, show
 
-    words = program[1:] if program[0] == "--" else program
+    if options["show"] is not None:
+        click.get_current_context().exit(show(options["show"], options))
+    words = program[1:] if program[:1] == ("--",) else program
     if not words:
         raise click.UsageError("there is no command to run: `rlint prove -- python train.py`")
     click.get_current_context().exit(run(words, options))
