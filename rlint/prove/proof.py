@@ -14,8 +14,10 @@ from typing import Any
 from rlint.errors import RlintError
 from rlint.evidence.results import Ratio, Verdict
 from rlint.run_data import FixId
+from rlint.source.files import read_regular
 
 VERSION = 1
+_MOST_BYTES = 50_000_000
 NOT_REACHED, NOT_RECORDED, NO_FIX = "not reached", "not recorded", "no fix"
 FASTER, NO_CHANGE, SLOWER, DIFFERENT = (
     Verdict.FASTER.value,
@@ -138,10 +140,11 @@ def write(proof: Proof, path: Path, key: bytes | None) -> None:
 
 def read(path: Path, key: bytes | None) -> tuple[Proof, bool]:
     """Read a proof, and say whether it was made by this user on this machine. Raises RlintError."""
+    data = read_regular(path, _MOST_BYTES)
+    if data is None:
+        raise RlintError(f"{path}: cannot read the proof: there is no such file, or it is no proof of rlint")
     try:
-        held = json.loads(path.read_bytes())
-    except OSError as error:
-        raise RlintError(f"{path}: cannot read the proof: {error.strerror or error}") from error
+        held = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise RlintError(f"{path} is no proof of rlint: {error}") from error
     try:

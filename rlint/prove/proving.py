@@ -116,7 +116,8 @@ def _roots(plan: ProofPlan) -> tuple[str, ...]:
     """The folders whose modules are the program's own."""
     folders = {str(Path(path).parent) for path in plan.before}
     folders.add(os.getcwd())
-    return tuple(sorted(os.path.realpath(one).rstrip(os.sep) + os.sep for one in folders))
+    spelled = {*folders, *map(os.path.realpath, folders)}  # files may be named through links
+    return tuple(sorted(one.rstrip(os.sep) + os.sep for one in spelled))
 
 
 def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
