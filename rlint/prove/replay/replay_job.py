@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import statistics
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,9 @@ from rlint.prove.replay.records import CallRecord, read
 from rlint.prove.replay.region_code import RegionCode
 
 _LEAST_LIMIT, _MUCH_LONGER = 20.0, 30
+_LEAST_RECORDS, _PATIENCE = 2, 15.0
+"""Records that are compared in any case, and seconds after which no further ones are."""
+_ROUNDS_IN_BUDGET = 0.5
 _MOST_WEIGHED, _LONG = 2, 0.5
 """Records whose memory is observed, and seconds of a call beyond which it is not."""
 _VALUES = frozenset({"value", "type", "dtype", "shape", "length", "attribute"})
@@ -146,12 +150,19 @@ class _Replay:
         self._passed_over = self._import_differences()
         gc.freeze()
         good: list[int] = []
+        begun = time.perf_counter()
         for number in range(len(self._records)):
+            if number >= _LEAST_RECORDS and time.perf_counter() - begun > _PATIENCE:
+                self._found.notes[f"only {number} of {len(self._records)} recorded calls were compared"] = (
+                    None
+                )
+                break
             self._send(Message("progress", self._job.path, (number, len(self._records))))
             if self._compare(number) and not self._records[number].header["raised"]:
                 good.append(number)
         if good and not self._found.differences:
-            for number in good[: 2 if took < 1 else 1]:
+            quick = took < 1 and time.perf_counter() - begun < _PATIENCE
+            for number in good[: 2 if quick else 1]:
                 self._sequence(number)
         gc.unfreeze()
         self._found.good = tuple(good)
@@ -284,6 +295,9 @@ class _Replay:
     # --- time ---
 
     def _time(self, good: Sequence[int]) -> list[Round]:
+        long = statistics.fmean(self._records[number].seconds for number in good)
+        most = max(1, int(_ROUNDS_IN_BUDGET * self._job.budget / max(long, 1e-6)))
+        good = good[:: -(-len(good) // most)]
         arms = {}
         for name in (BEFORE, CONTROL, AFTER):
             arm, workload = self._arm(BEFORE if name == CONTROL else name)
