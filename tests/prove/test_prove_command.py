@@ -176,12 +176,13 @@ def test_what_is_no_proof_is_an_error(tmp_path: Path, text: str, said: str) -> N
         ("x = 1\n", ("train.py",), "no finding has a fix"),
         (PROGRAM, ("train.py", "many"), "exit status 1"),
         (PROGRAM, ("-c", "pass"), "Not reached by this run"),
+        (PROGRAM, ("-c", "open('train.py', 'a').write('#')"), "changed while it was proven"),
     ],
 )
 def test_bad_input_is_a_clear_sentence(
     tmp_path: Path, program: str, words: tuple[str, ...], said: str
 ) -> None:
-    """Nothing to prove, a command that fails, and one that runs something else."""
+    """Nothing to prove, a command that fails, that runs something else, that changes the code."""
     (tmp_path / "train.py").write_text(program)
     done = prove(tmp_path, sys.executable, *words)
     assert (done.returncode, said in done.stdout + done.stderr) == (2, True), done.stderr

@@ -126,7 +126,12 @@ def _take_over_script(files: _Files, config: dict[str, Any]) -> None:
     if place is None or not files.wants(words[place]):
         return
     main = config["main_program"]
-    os.execv(sys.executable, [sys.executable, *words[1:place], main, *words[place:]])  # noqa: S606
+    command = [sys.executable, *words[1:place], main, *words[place:]]
+    if os.name == "nt":  # where a process cannot become another program
+        import subprocess
+
+        sys.exit(subprocess.call(command))  # noqa: S603 - the same program, with hooks in it
+    os.execv(sys.executable, command)  # noqa: S606
 
 
 def _script_place(words: Sequence[str]) -> int | None:
