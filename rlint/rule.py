@@ -57,6 +57,7 @@ from rlint.semantics.types.numbers import Number
 from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
     arguments_by_name,
+    axes_of,
     element_at,
     has_key,
     is_classmethod,
@@ -135,6 +136,7 @@ __all__ = [
     "algebra",
     "arguments_by_name",
     "array_growth",
+    "axes_of",
     "batches",
     "children",
     "containers",

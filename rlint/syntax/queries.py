@@ -101,6 +101,11 @@ def has_key(index: ast.expr) -> bool:
     return any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
 
 
+def axes_of(index: ast.expr) -> list[ast.expr]:
+    """Return the parts of an index, one for each axis: `i` and `j` of `x[i, j]`."""
+    return index.elts if isinstance(index, ast.Tuple) else [index]
+
+
 def root_of(expression: ast.expr) -> ast.expr:
     """Return `agent` for `agent.net.weight`; the expression itself where it is no attribute."""
     while isinstance(expression, ast.Attribute):

@@ -9,6 +9,7 @@ from rlint import models
 from rlint.models.value_type import UNKNOWN, Type, TypeTag, deferred
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.types.dtypes import library_dtype, tensor_class_dtype
+from rlint.syntax.queries import axes_of
 from rlint.syntax.walk import children
 
 
@@ -123,7 +124,7 @@ def _generic(qualified: str | None, argument: ast.expr, names: QualifiedNames) -
     if tag is None or tag is TypeTag.UNKNOWN:
         return UNKNOWN if qualified is None or tag is not None else _named(qualified)
     arguments = [
-        part for part in _listed(argument) if not (isinstance(part, ast.Constant) and part.value is Ellipsis)
+        part for part in axes_of(argument) if not (isinstance(part, ast.Constant) and part.value is Ellipsis)
     ]
     if tag is TypeTag.DICT:
         arguments = arguments[1:]
@@ -131,12 +132,8 @@ def _generic(qualified: str | None, argument: ast.expr, names: QualifiedNames) -
     item = types[0] if types else UNKNOWN
     for kind in types[1:]:
         item = item.joined(kind)
-    parts = tuple(types) if tag is TypeTag.TUPLE and len(types) == len(_listed(argument)) else ()
+    parts = tuple(types) if tag is TypeTag.TUPLE and len(types) == len(axes_of(argument)) else ()
     return Type(tag, item=item or None, parts=parts)
-
-
-def _listed(argument: ast.expr) -> list[ast.expr]:
-    return argument.elts if isinstance(argument, ast.Tuple) else [argument]
 
 
 def _alternatives(*parts: ast.expr) -> list[ast.expr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rule import SemanticModel, Trait, TypeTag, descendants, frozen, models
+from rlint.rule import SemanticModel, Trait, TypeTag, axes_of, descendants, frozen, models
 
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
@@ -90,9 +90,9 @@ def _windows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             pass
         case _:
             return None
-    if not any(isinstance(part, ast.Name) and part.id == counter for part in _axes(place)):
+    if not any(isinstance(part, ast.Name) and part.id == counter for part in axes_of(place)):
         return None
-    slices = [part for part in _axes(window) if isinstance(part, ast.Slice) and part.lower and part.upper]
+    slices = [part for part in axes_of(window) if isinstance(part, ast.Slice) and part.lower and part.upper]
     if len(slices) != 1 or not _is_fixed_window(slices[0], counter) or not _is_array(held, model):
         return None
     text = model.source.text(held)
@@ -158,7 +158,7 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     rows = any(
         isinstance(node, ast.Subscript)
         and _is_array(node.value, model)
-        and any(isinstance(part, ast.Name) and part.id == item for part in _axes(node.slice))
+        and any(isinstance(part, ast.Name) and part.id == item for part in axes_of(node.slice))
         for statement in loop.body
         for node in descendants(statement)
     )
@@ -284,10 +284,6 @@ def _made_into(kept: ast.Name, model: SemanticModel) -> str | None:
             if name in _ARRAYS_OF or name in _JOINS:
                 return name
     return None
-
-
-def _axes(index: ast.expr) -> list[ast.expr]:
-    return index.elts if isinstance(index, ast.Tuple) else [index]
 
 
 def _is_array(held: ast.expr, model: SemanticModel) -> bool:

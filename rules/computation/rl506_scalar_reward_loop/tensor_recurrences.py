@@ -5,7 +5,18 @@ from __future__ import annotations
 import ast
 import re
 
-from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, UseKind, descendants, frozen, models, regex
+from rlint.rule import (
+    BindingKind,
+    SemanticModel,
+    Trait,
+    TypeTag,
+    UseKind,
+    axes_of,
+    descendants,
+    frozen,
+    models,
+    regex,
+)
 
 _DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
 _FEWEST_TENSORS = 2
@@ -169,14 +180,10 @@ def _reads_neighbour(target: ast.Subscript, value: ast.AST) -> bool:
         for node in descendants(value)
         if isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Load)
-        and any(isinstance(part, ast.BinOp) for part in _axes(node.slice))
+        and any(isinstance(part, ast.BinOp) for part in axes_of(node.slice))
     ]
     held = ast.dump(target.value) if neighbours else ""
     return any(ast.dump(node.value) == held for node in neighbours)
-
-
-def _axes(index: ast.expr) -> list[ast.expr]:
-    return index.elts if isinstance(index, ast.Tuple) else [index]
 
 
 def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
