@@ -12,7 +12,7 @@ from lsprotocol import types
 from rlint.evidence import recorded
 from rlint.evidence.impact import Saving, impact_of, saving_of
 from rlint.findings import Confidence, Finding, Heat, Position, Problem, Related
-from rlint.lsp.documents import Checked, OpenDocument, Place
+from rlint.lsp.documents import Checked, DocumentPlace, OpenDocument
 from rlint.lsp.text import DocumentText
 from rlint.registry import catalogue
 from rlint.registry.engine_rules import UNUSED_SUPPRESSION
@@ -100,7 +100,7 @@ def _saving_of_rule(code: str) -> Saving | None:
     return saving_of(recorded.of(entry)) if entry is not None and entry.fixtures is not None else None
 
 
-def place_of(document: Checked, finding: Finding) -> Place | None:
+def place_of(document: Checked, finding: Finding) -> DocumentPlace | None:
     """Return where a finding stands in the document it was found in."""
     return document.place(finding.start, finding.end)
 

@@ -39,7 +39,7 @@ def path_of(uri: str) -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DocumentPlace:
     """A range of a text document: of a file, or of the cell of a notebook."""
 
     part: OpenDocument
@@ -80,10 +80,10 @@ class Checked(Protocol):
     def part(self, uri: str) -> OpenDocument | None:
         """Return the text document with this URI."""
 
-    def place(self, start: Position, end: Position) -> Place | None:
+    def place(self, start: Position, end: Position) -> DocumentPlace | None:
         """Return where a span of `source` stands in the editor."""
 
-    def line_place(self, line: int) -> Place | None:
+    def line_place(self, line: int) -> DocumentPlace | None:
         """Return the code of a line of `source`, counted from 1, without the space around it."""
 
     def line_of(self, part: OpenDocument, line: int) -> int | None:
@@ -142,17 +142,17 @@ class OpenDocument:
         """Return itself, if it has this URI."""
         return self if unquote(uri) == unquote(self.uri) else None
 
-    def place(self, start: Position, end: Position) -> Place:
+    def place(self, start: Position, end: Position) -> DocumentPlace:
         """Return where a span of the program stands in the editor."""
         start, end = (
             replace(each, column=each.column + 1) if self.begins_with_mark and each.line == 1 else each
             for each in (start, end)
         )
-        return Place(self, types.Range(self.text.place_of(start), self.text.place_of(end)))
+        return DocumentPlace(self, types.Range(self.text.place_of(start), self.text.place_of(end)))
 
-    def line_place(self, line: int) -> Place:
+    def line_place(self, line: int) -> DocumentPlace:
         """Return the code of a line, counted from 1."""
-        return Place(self, self.text.line(line))
+        return DocumentPlace(self, self.text.line(line))
 
     def line_of(self, part: OpenDocument, line: int) -> int | None:
         """Return a line of the document, counted from 0, as one counted from 1."""

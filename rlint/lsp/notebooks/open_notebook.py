@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from lsprotocol import types
 
 from rlint.findings import Edit, Position
-from rlint.lsp.documents import OpenDocument, Place, path_of
+from rlint.lsp.documents import DocumentPlace, OpenDocument, path_of
 from rlint.notebook.masks import TornError
 from rlint.notebook.notebook import Notebook
 from rlint.notebook.view import CellView, cell_at
@@ -93,22 +93,22 @@ class OpenNotebook:
     def _views(self) -> list[CellView]:
         return self.notebook.views(self.source)
 
-    def place(self, start: Position, end: Position) -> Place | None:
+    def place(self, start: Position, end: Position) -> DocumentPlace | None:
         """Return where a span of the text stands: in the cell that it begins in."""
         view = cell_at(start.line, self._views)
         if view is None:
             return None
         part, before = self.cells[view.index - 1].document, view.first_line - 1
         places = [part.text.place_of(Position(each.line - before, each.column)) for each in (start, end)]
-        return Place(part, types.Range(*places))
+        return DocumentPlace(part, types.Range(*places))
 
-    def line_place(self, line: int) -> Place | None:
+    def line_place(self, line: int) -> DocumentPlace | None:
         """Return the code of a line of the text, counted from 1."""
         view = cell_at(line, self._views)
         if view is None or line < view.first_line:
             return None
         part = self.cells[view.index - 1].document
-        return Place(part, part.text.line(line - view.first_line + 1))
+        return DocumentPlace(part, part.text.line(line - view.first_line + 1))
 
     def line_of(self, part: OpenDocument, line: int) -> int | None:
         """Return the line of the text, counted from 1, in which a line of a cell stands, counted from 0."""

@@ -104,7 +104,7 @@ from rlint.rules.transfers.rl202_host_round_trip.read_together import (
 )
 
 LONGEST_SHOWN = 40
-NUMBERS = frozenset({"item", "float", "int", "bool", "if", "slice"})
+NUMBERS = frozenset({"item", "float", "int", "bool"}) | {"if", "slice"}
 """Reads of tensors that hold a single number."""
 
 
