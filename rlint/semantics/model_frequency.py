@@ -157,7 +157,9 @@ class FrequencyQueries:
 
     def is_evaluation(self, node: ast.AST) -> bool:
         """Is a node part of a function that by its name evaluates or shows what was learned, and that
-        takes no gradient step? False outside of functions.
+        takes no gradient step? False outside of functions. It is no part of heat: most of what is slow in a
+        training is as slow in its evaluations, which run as many steps. A rule whose cost does not matter
+        there (a pause to watch by, a number that is shown) asks.
         """
         summary = self._symbols.function_at(node)
         return summary is not None and evaluates(summary.name) and not self._heat.learns(summary)
