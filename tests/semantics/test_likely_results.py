@@ -48,7 +48,14 @@ def test_an_environment_shows_arrays_and_numbers(source: str, tag: TypeTag) -> N
 
 @pytest.mark.parametrize(
     "use",
-    ["table[following]", "table[following, 0]", "following['image']", "following.items()", "len(following)"],
+    [
+        "table[following]",
+        "table[following, 0]",
+        "following['image']",
+        "following.items()",
+        "len(following)",
+        "deepcopy(following)",
+    ],
 )
 def test_what_is_used_as_no_array_is_none(use: str) -> None:
     """A state that indexes a table is a number, and what is asked for a key a dictionary."""

@@ -129,6 +129,8 @@ class EnvironmentResults:
                 return name in _HELD_BY_KEY
             case ast.Call(func=ast.Name(id="isinstance" | "len" | "hash")):
                 return True
+            case ast.Call(func=copies) if last_name(copies) == "deepcopy":
+                return True  # who copies it deeply expects more than an array
             case ast.Dict(keys=keys):
                 return any(key is use for key in keys)
         return False
