@@ -36,7 +36,7 @@ ROWS: tuple[tuple[str, str, str, bool, tuple[str, ...], str, str], ...] = (
     ("RL209", "index-by-list", "transfers/rl209_index_by_list/__init__.py", False, ("time", "sync:cuda"), "safe, unsafe", "gains"),
     ("RL210", "item-per-element", "transfers/rl210_item_per_element/__init__.py", False, ("time", "sync:cuda"), "safe, unsafe", "gains"),
     ("RL211", "widen-before-transfer", "transfers/rl211_widen_before_transfer/__init__.py", False, ("time:cuda",), "safe, unsafe", "not measured"),
-    ("RL212", "repeated-mask-index", "transfers/rl212_repeated_mask_index/__init__.py", False, ("time", "sync:cuda"), "unsafe", "no gain"),
+    ("RL212", "repeated-mask-index", "transfers/rl212_repeated_mask_index/__init__.py", False, ("time:cuda", "sync:cuda"), "unsafe", "not measured"),
     ("RL301", "inference-with-grad", "networks/rl301_inference_with_grad/__init__.py", False, ("time", "mem"), "safe, unsafe", "gains"),
     ("RL302", "missing-eval-mode", "networks/rl302_missing_eval_mode.py", False, ("time",), "unsafe", "gains"),
     ("RL303", "hard-target-copy", "networks/rl303_hard_target_copy/__init__.py", False, ("time", "alloc"), "unsafe", "gains"),
