@@ -90,11 +90,13 @@ class RepeatedMaskIndex(Rule):
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the uses of a mask that is assigned to a variable."""
         match node:
-            case ast.Assign(targets=[ast.Name() as mask], value=value) if is_mask(value, model):
-                pass
+            case ast.Assign(targets=[ast.Name() as mask], value=value):
+                uses = uses_of_mask(mask, value, model)
             case _:
                 return
-        uses = on_one_path(uses_of_mask(mask, value, model), node, model)
+        if sum(use.times for use in uses) < _FEWEST or not is_mask(value, model):
+            return
+        uses = on_one_path(uses, node, model)
         count = sum(use.times for use in uses)
         if count < _FEWEST:
             return
