@@ -45,7 +45,8 @@ _FIRST = "<script>window.failures = []; onerror = (message) => { failures.push(S
 
 
 def look(pages: Sequence[tuple[str, int]], script: str, folder: Path, *, dark: bool = False) -> list[Any]:
-    """Return what the JavaScript expression `script` gives in each page, which is so many pixels wide.
+    """Return what the JavaScript expression `script`, or its promise, gives in each page, which is so many
+    pixels wide.
 
     Each page is shown in a frame of its own, for windows have a least width, and without its policy, which
     lets no script run. Errors of scripts fail the test. Skips the test where there is no browser for it.
@@ -80,9 +81,9 @@ def _frame(page: str, width: int, number: int, script: str) -> str:
     text, policies = _POLICY.subn("", page)
     assert policies == 1, "the page has no policy"
     last = (
-        "<script>addEventListener('load', () => {"
+        "<script>addEventListener('load', async () => {"
         f"const pre = parent.document.createElement('pre'); pre.id = 'seen-{number}';"
-        f"let value; try {{ value = {script} }} catch (error) {{ failures.push(String(error)) }}"
+        f"let value; try {{ value = await {script} }} catch (error) {{ failures.push(String(error)) }}"
         "pre.textContent = JSON.stringify({failures, value}); parent.document.body.append(pre) })</script>"
     )
     text = text.replace("<head>", f"<head>{_FIRST}").replace("</body>", f"{last}</body>")
