@@ -1,6 +1,6 @@
 "use strict";
 // Try the packaged extension in a real VS Code in a browser, and keep screenshots of what it shows:
-// a squiggle, a hover, a quick fix, the page of a rule, and a notebook.
+// a squiggle, a hover, a quick fix, the page of a rule, a notebook, and the problems of a file that is not open.
 //
 //     CODE_SERVER=…/code-server/out/node/entry.js RLINT=…/bin/rlint node test/browser.js [FOLDER]
 //
@@ -54,7 +54,9 @@ function cell(kind, source) {
 function project(folder) {
   fs.mkdirSync(folder, { recursive: true });
   fs.writeFileSync(path.join(folder, "rlint.toml"), 'select = ["RL101"]\n');
-  fs.writeFileSync(path.join(folder, "train.py"), `import numpy as np\n\n\n${GROW}`);
+  for (const name of ["train.py", "closed.py"]) {
+    fs.writeFileSync(path.join(folder, name), `import numpy as np\n\n\n${GROW}`);
+  }
   const notebook = {
     cells: [
       cell("markdown", "# Collect"),
@@ -72,6 +74,7 @@ function settings(folder, rlint) {
   fs.mkdirSync(path.join(folder, "User"), { recursive: true });
   const values = {
     "rlint.path": [rlint],
+    "rlint.workspaceDiagnostics": true,
     "security.workspace.trust.enabled": false,
     "workbench.startupEditor": "none",
     "workbench.welcomePage.walkthroughs.openOnInstall": false,
@@ -167,6 +170,11 @@ async function tryEverything(page, shoot) {
   await page.locator(".notebook-editor .view-line", { hasText: "rewards_parts" }).first().waitFor();
   await inCell.waitFor({ state: "detached" });
   await shoot("notebook-fixed");
+
+  // -- a file that is not open is listed among the problems
+  await page.keyboard.press("Control+Shift+M");
+  await page.locator(".markers-panel .monaco-list-row", { hasText: "closed.py" }).first().waitFor();
+  await shoot("problems");
 
   // -- the server is started again
   await run(page, "rlint: Restart server");
