@@ -599,7 +599,14 @@ _LEARNING: Table = table(
         "torch.utils.data", PURE, TypeTag.DATASET, "ChainDataset ConcatDataset Dataset IterableDataset Subset"
     ),
     makers("torch.utils.data", PURE, TypeTag.DATASET, "TensorDataset"),
-    makers("torch.utils.data", PURE, TypeTag.INSTANCE, "BatchSampler DistributedSampler RandomSampler"),
+    makers("torch.utils.data", PURE, TypeTag.INSTANCE, "DistributedSampler RandomSampler"),
+    makers(
+        "torch.utils.data",
+        PURE,
+        TypeTag.INSTANCE,
+        "BatchSampler",
+        item=Type(TypeTag.LIST, item=Type(TypeTag.INT)),
+    ),
     makers(
         "torch.utils.data",
         PURE,

@@ -423,6 +423,8 @@ class TypeInference(CallInference, LiteralInference):
         kind = self.type_of(iterable)
         if self.project is not None and self._is_called_loader(iterable, kind):
             return along(batches.BATCH_ON_HOST, path)
+        if kind.tag is TypeTag.INSTANCE and kind.item is not None:
+            return along(kind.item, path)  # a sampler's lists
         if kind.tag in (TypeTag.INSTANCE, TypeTag.DATASET, TypeTag.REPLAY_BUFFER) and kind.of:
             iterator = f"{kind.of}().__iter__()"
             kind = self.found_at(iterator) or deferred(iterator)

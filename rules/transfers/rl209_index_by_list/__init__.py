@@ -102,7 +102,8 @@ class IndexByList(Rule):
             return
         places = tensors_indexed_by(binding, model)
         again = len(places) > 1
-        lasts = bool(set(model.frequency.loops(node)) - set(model.frequency.loops(binding.statement)))
+        made_in = {*model.frequency.loops(binding.statement), binding.statement}
+        lasts = bool(set(model.frequency.loops(node)) - made_in)
         if places[:1] == [node] and (again or lasts):
             name = binding.name
             often = f"in each of {len(places)} places" if again else "in each pass"
@@ -111,6 +112,7 @@ class IndexByList(Rule):
                 node,
                 f"The list `{name}` is made a tensor, number by number, {often} where it is an index",
                 advice=f"Make a tensor of it once: `{name} = torch.tensor({name}, device=...)`",
+                related=[(place, "is indexed by it, too") for place in places[1:]],
             )
 
 

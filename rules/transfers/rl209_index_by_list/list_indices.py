@@ -115,12 +115,18 @@ def slice_text(counter: ast.Call, model: SemanticModel) -> str | None:
 
 
 def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
-    """The assignment that made the list of numbers which a name stands for."""
+    """The assignment that made the list of numbers which a name stands for, or the loop that takes one list
+    after the other.
+    """
     if not isinstance(index, ast.Name):
         return None
     made = model.dataflow.definitions(index)
-    if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path:
+    if len(made) != 1 or made[0].kind not in (BindingKind.ASSIGN, BindingKind.FOR) or made[0].path:
         return None
+    if made[0].kind is BindingKind.FOR:
+        kind = model.types.type_of(index)
+        numbers = kind.item is not None and kind.item.tag is TypeTag.INT
+        return made[0] if kind.tag is TypeTag.LIST and numbers else None
     kind = model.types.type_of(index)
     return made[0] if kind.tag is TypeTag.LIST and not is_literal(made[0].value) else None
 
