@@ -20,7 +20,7 @@ _SUPPORT = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, *_DEFINITIONS
 
 
 @dataclass(frozen=True)
-class Place:
+class BlockPlace:
     """Statements `start:stop` of a block in one text; `steps` lead from the file to the block's statement."""
 
     steps: tuple[BlockStep, ...]
@@ -33,8 +33,8 @@ class Place:
 class Level:
     """Changed statements of one block, in both texts."""
 
-    before: Place
-    after: Place
+    before: BlockPlace
+    after: BlockPlace
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,9 @@ def _of_block(
         first, last = hunks[0], hunks[-1]
         hunks = [(first[0], last[1], first[2], last[3])]
     for start, stop, other_start, other_stop in hunks:
-        here = Level(Place(steps, block, start, stop), Place(other_steps, block, other_start, other_stop))
+        here = Level(
+            BlockPlace(steps, block, start, stop), BlockPlace(other_steps, block, other_start, other_stop)
+        )
         pairs = _paired(ours[start:stop], theirs[other_start:other_stop])
         inner = [
             (i, j, name)
@@ -92,7 +94,9 @@ def _of_block(
         ):
             for i, j, name in inner:
                 at, other = start + i, other_start + j
-                one = Level(Place(steps, block, at, at + 1), Place(other_steps, block, other, other + 1))
+                one = Level(
+                    BlockPlace(steps, block, at, at + 1), BlockPlace(other_steps, block, other, other + 1)
+                )
                 yield from _of_block(
                     ours[at],
                     theirs[other],
@@ -124,7 +128,8 @@ def _redecorated(
         return
     if _dumped(before.decorator_list) != _dumped(after.decorator_list):
         places = [
-            Place(one, "body", 0, len(node.body)) for one, node in ((steps, before), (other_steps, after))
+            BlockPlace(one, "body", 0, len(node.body))
+            for one, node in ((steps, before), (other_steps, after))
         ]
         yield ChangedCode((*levels, Level(*places)), whole=True)
 

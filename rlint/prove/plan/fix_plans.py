@@ -11,7 +11,7 @@ from typing import Any
 
 from rlint.engine.api import Fixer
 from rlint.findings import Finding
-from rlint.prove.plan.changed_code import Place, changes
+from rlint.prove.plan.changed_code import BlockPlace, changes
 from rlint.prove.plan.regions import Region, candidates
 from rlint.run_data import Changed, FixId, FixReport
 from rlint.source.files import NOTEBOOK
@@ -155,7 +155,7 @@ class RegionNumbers:
     """Numbers of regions: statements that several fixes are proven by are recorded once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, Place], int] = {}
+        self._known: dict[tuple[str, BlockPlace], int] = {}
         self._names: dict[int, set[str]] = {}
         self._live: dict[int, set[str]] = {}
         self._better: dict[int, set[int] | None] = {}

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rlint.prove.plan.changed_code import FUNCTIONS, ChangedCode, Level, Place, node_at
+from rlint.prove.plan.changed_code import FUNCTIONS, BlockPlace, ChangedCode, Level, node_at
 from rlint.prove.plan.liveness import BlockStep, live_after, loads, stores
 
 _MOST_FOLLOWING = 12
@@ -17,8 +17,8 @@ _MOST_FOLLOWING = 12
 class Region:
     """Statements to record and replay, in the text before and after a fix."""
 
-    before: Place
-    after: Place
+    before: BlockPlace
+    after: BlockPlace
     scope: tuple[BlockStep, ...]
     """Leads to the function that they stand in; empty in code of the module."""
     whole: bool
@@ -69,7 +69,7 @@ def _whole(level: Level, before: ast.Module, after: ast.Module) -> Region | None
     if any(start >= stop for start, stop in zip(starts, stops, strict=True)):
         return None
     places = [
-        Place(where, "body", start, stop)
+        BlockPlace(where, "body", start, stop)
         for where, start, stop in zip((steps, other), starts, stops, strict=True)
     ]
     return _region(places, steps, before, after, whole=True, closed=True)
@@ -129,8 +129,8 @@ def _grown(level: Level, before: ast.Module, after: ast.Module) -> Region | None
             stop, other_stop, closed = end, other_stop + end - stop, True
             break
     places = [
-        Place(level.before.steps, level.before.block, first, stop),
-        Place(level.after.steps, level.after.block, other_first, other_stop),
+        BlockPlace(level.before.steps, level.before.block, first, stop),
+        BlockPlace(level.after.steps, level.after.block, other_first, other_stop),
     ]
     return _region(places, scope, before, after, whole=False, closed=closed)
 
@@ -140,7 +140,7 @@ def _read_by_functions(tree: ast.Module) -> frozenset[str]:
 
 
 def _region(
-    places: Sequence[Place],
+    places: Sequence[BlockPlace],
     scope: tuple[BlockStep, ...],
     before: ast.Module,
     after: ast.Module,
@@ -174,7 +174,7 @@ def _region(
     )
 
 
-def statements(tree: ast.Module, place: Place) -> list[ast.stmt]:
+def statements(tree: ast.Module, place: BlockPlace) -> list[ast.stmt]:
     """Return the statements of a place."""
     found: list[ast.stmt] = getattr(node_at(tree, place.steps), place.block)[place.start : place.stop]
     return found

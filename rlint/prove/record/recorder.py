@@ -36,6 +36,8 @@ _FLUSH = 0.5
 _MOST_STAND_INS = 6
 _OUTCOME_LIMIT = 16 * 2**20
 _DEEPEST = 20
+_LEAST_RECORDS = 2
+_TOO_COSTLY = "recording more would have slowed the run down too much"
 _clock = time.perf_counter
 
 
@@ -79,10 +81,13 @@ class RecordingProcess:
         util: Any = sys.modules["multiprocessing.util"]
         util.Finalize(None, self.flush, kwargs={"now": True}, exitpriority=100)
 
-    def affordable(self) -> bool:
-        """Whether another record is within the budget of time and of memory."""
+    def affordable(self, records: int) -> bool:
+        """Whether another record is within the budget of time and of memory; the first ones of a region may
+        take more, so that one that is costly to record does not keep all others from it.
+        """
         elapsed = _clock() - self.started
-        return self.spent < _LEAST_BUDGET + _SHARE * elapsed and self.written < self.keep
+        budget = (_LEAST_BUDGET + _SHARE * elapsed) * (2 if records < _LEAST_RECORDS else 1)
+        return self.spent < budget and self.written < self.keep
 
     def flush(self, *, now: bool = False) -> None:
         """Write what was counted, so that a process that is killed has told it."""
@@ -117,6 +122,8 @@ class Recorder:
         self.records = 0
         self.failures: dict[str, int] = {}
         self.failed = 0
+        self.unaffordable = 0
+        """Calls that were not recorded because recording had taken too much of the run."""
         self._random = random.Random(region["id"])  # noqa: S311 - the program's own streams stay as they are
         self._next = 1
         self._stacks: dict[int, list[_Call]] = {}
@@ -135,7 +142,7 @@ class Recorder:
             "seconds": self.seconds,
             "longest": self.longest,
             "records": self.records,
-            "failures": self.failures,
+            "failures": self.failures or ({_TOO_COSTLY: self.unaffordable} if self.unaffordable else {}),
             "running": max((_clock() - call.started for call in running), default=0.0),
         }
 
@@ -217,7 +224,10 @@ class Recorder:
     # --- which calls ---
 
     def _wanted(self) -> bool:
-        if self.failed >= _MOST_FAILURES or self._session.busy or not self._session.affordable():
+        if self.failed >= _MOST_FAILURES or self._session.busy:
+            return False
+        if not self._session.affordable(self.records):
+            self.unaffordable += 1
             return False
         others = self._session.recorders
         return not any(
