@@ -352,11 +352,14 @@ class _Proving:
             if replayed is None:
                 continue
             outcome.reasons |= dict.fromkeys(replayed.left_out)
-            if replayed.cases:
+            if not replayed.cases:
+                continue
+            if not replayed.differences or outcome.replayed is None:
                 outcome.use, outcome.counts, outcome.replayed = use, counts, replayed
-                if not replayed.differences or use.region.closed:
-                    outcome.reasons.clear()
-                    return outcome
+            if not replayed.differences or use.region.whole:
+                break
+        if outcome.replayed is not None:
+            outcome.reasons.clear()
         return outcome
 
     def _replayed(

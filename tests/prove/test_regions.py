@@ -63,6 +63,16 @@ def test_code_of_a_script_is_replayed_until_nothing_reads_what_the_fix_leaves() 
     assert (first.before.start, first.before.stop, first.closed, first.live) == (0, 2, True, ("action",))
 
 
+def test_values_that_differ_may_be_used_alike() -> None:
+    """A distribution over values without a gradient is another one; the action that is drawn is the same."""
+    program = "def f():\n  for i in n:\n    p = net(i)\n    m = D(p)\n    a = m.draw()\n    g(a)\n"
+    found = [one for one in regions(program, "net(i)", "net(i + 0)") if not one.whole]
+    assert [(one.before.stop, one.live, one.further) for one in found[:2]] == [
+        (2, ("m",), False),
+        (3, ("a",), True),
+    ]
+
+
 def test_what_only_supports_a_change_is_no_change() -> None:
     """An import or a constant that a fix adds is loaded, not replayed."""
     found = regions(METHODS, "class Agent:", "import copy\n\nclass Agent:")

@@ -16,7 +16,7 @@ from rlint.prove.plan.regions import Region, candidates
 from rlint.run_data import Changed, FixId, FixReport
 from rlint.source.files import NOTEBOOK
 
-_MOST_CANDIDATES = 4
+_MOST_CANDIDATES = 5
 _MOST_TRIED = 6
 
 
@@ -169,7 +169,7 @@ class RegionNumbers:
             self._regions.setdefault(number, (path, region))
             self._names.setdefault(number, set()).update(region.names)
             self._live.setdefault(number, set()).update(region.live)
-            better = {use.number for use in uses}
+            better = set() if region.further else {use.number for use in uses if not use.region.further}
             known = self._better.get(number, better)
             self._better[number] = better & known if known is not None else set()
             uses.append(RegionUse(number, region))

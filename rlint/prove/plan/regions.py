@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,8 @@ class Region:
     where: str
     """For a person: `Agent.act`."""
     lines: tuple[int, int] = (0, 0)
+    further: bool = False
+    """It takes in what uses the values that the fix leaves: for where these differ and their use does not."""
     refusal: str = ""
     """Why they cannot be replayed."""
 
@@ -47,9 +50,10 @@ def candidates(change: ChangedCode, before: ast.Module, after: ast.Module) -> li
         if one is not None and all(each.before != one.before for each in functions):
             functions.insert(0, one)
     for level in reversed(change.levels):
-        found = _grown(level, before, after)
-        if found is not None and all(each.before != found.before for each in (*functions, *parts)):
-            parts.append(found)
+        for further in (False, True):
+            found = _grown(level, before, after, further=further)
+            if found is not None and all(each.before != found.before for each in (*functions, *parts)):
+                parts.append(found)
     if change.whole:
         return functions
     closed = [one for one in parts if one.closed]
@@ -97,7 +101,7 @@ def _function_around(tree: ast.Module, steps: Sequence[BlockStep]) -> tuple[Bloc
     return None
 
 
-def _grown(level: Level, before: ast.Module, after: ast.Module) -> Region | None:
+def _grown(level: Level, before: ast.Module, after: ast.Module, *, further: bool) -> Region | None:
     """The changed statements of a block, with those that follow until nothing reads what they may have left
     otherwise.
     """
@@ -128,11 +132,28 @@ def _grown(level: Level, before: ast.Module, after: ast.Module) -> Region | None
         if not read & changed:
             stop, other_stop, closed = end, other_stop + end - stop, True
             break
+    if further:
+        if (
+            not closed
+            or stop >= len(block)
+            or not loads([block[stop]]) & _derived(block[first:stop], changed)
+        ):
+            return None
+        stop, other_stop = stop + 1, other_stop + 1
     places = [
         BlockPlace(level.before.steps, level.before.block, first, stop),
         BlockPlace(level.after.steps, level.after.block, other_first, other_stop),
     ]
-    return _region(places, scope, before, after, whole=False, closed=closed)
+    found = _region(places, scope, before, after, whole=False, closed=closed)
+    return dataclasses.replace(found, further=further)
+
+
+def _derived(block: Sequence[ast.stmt], changed: frozenset[str]) -> frozenset[str]:
+    """Names whose values come of changed ones."""
+    for statement in block:
+        if loads([statement]) & changed:
+            changed |= stores([statement])
+    return changed
 
 
 def _read_by_functions(tree: ast.Module) -> frozenset[str]:
@@ -170,7 +191,7 @@ def _region(
         tuple(sorted(live)),
         ".".join(_names(before, place.steps)) or "the module",
         (ours[0].lineno, ours[-1].end_lineno or ours[-1].lineno) if ours else (0, 0),
-        _refusal([*ours, *theirs]),
+        refusal=_refusal([*ours, *theirs]),
     )
 
 

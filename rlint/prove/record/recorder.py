@@ -30,8 +30,9 @@ MAGIC = b"rlint record 1\n"
 _FIRST, _RESERVOIR = 3, 5
 """Calls that are recorded at the beginning, and further ones that are spread over the run."""
 _MOST_FAILURES = 3
-_LEAST_BUDGET, _SHARE = 1.0, 0.12
-"""Seconds that recording may take in any case, and the part of the run that it may take beyond."""
+_LEAST_BUDGET, _SHARE, _MORE = 1.5, 0.12, 1.5
+"""Seconds that recording may take in any case, the part of the run that it may take besides, and by which
+factor more for the first records of a region."""
 _FLUSH = 0.5
 _MOST_STAND_INS = 6
 _OUTCOME_LIMIT = 16 * 2**20
@@ -86,7 +87,7 @@ class RecordingProcess:
         take more, so that one that is costly to record does not keep all others from it.
         """
         elapsed = _clock() - self.started
-        budget = (_LEAST_BUDGET + _SHARE * elapsed) * (2 if records < _LEAST_RECORDS else 1)
+        budget = (_LEAST_BUDGET + _SHARE * elapsed) * (_MORE if records < _LEAST_RECORDS else 1)
         return self.spent < budget and self.written < self.keep
 
     def flush(self, *, now: bool = False) -> None:
