@@ -30,9 +30,9 @@ MAGIC = b"rlint record 1\n"
 _FIRST, _RESERVOIR = 3, 5
 """Calls that are recorded at the beginning, and further ones that are spread over the run."""
 _MOST_FAILURES = 3
-_LEAST_BUDGET, _SHARE, _MORE = 1.5, 0.12, 1.5
+_LEAST_BUDGET, _SHARE, _MORE, _LESS = 1.5, 0.12, 1.5, 0.6
 """Seconds that recording may take in any case, the part of the run that it may take besides, and by which
-factor more for the first records of a region."""
+factor more for the first records of a region, and less for later ones."""
 _FLUSH = 0.5
 _MOST_STAND_INS = 6
 _OUTCOME_LIMIT = 16 * 2**20
@@ -84,11 +84,11 @@ class RecordingProcess:
 
     def affordable(self, records: int) -> bool:
         """Whether another record is within the budget of time and of memory; the first ones of a region may
-        take more, so that one that is costly to record does not keep all others from it.
+        take more, and later ones less, so that one region does not keep others from being recorded.
         """
         elapsed = _clock() - self.started
-        budget = (_LEAST_BUDGET + _SHARE * elapsed) * (_MORE if records < _LEAST_RECORDS else 1)
-        return self.spent < budget and self.written < self.keep
+        factor = _MORE if records < _LEAST_RECORDS else 1.0 if records < _FIRST else _LESS
+        return self.spent < factor * (_LEAST_BUDGET + _SHARE * elapsed) and self.written < self.keep
 
     def flush(self, *, now: bool = False) -> None:
         """Write what was counted, so that a process that is killed has told it."""
