@@ -93,7 +93,7 @@ def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> Pro
     _complete(together, report.changed, before, numbers)
     single = []
     for number, (name, finding) in enumerate(zip(report.ids, report.applied, strict=True)):
-        tell(f"{number + 1} of {len(report.ids)} fixes")
+        tell(f"looking at fix {number + 1} of {len(report.ids)}")
         alone = fixer.fix(unsafe=True, allowed=frozenset({name}).__contains__)
         plan = FixPlan((name,), (finding,))
         if name not in alone.ids:
