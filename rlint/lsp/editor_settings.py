@@ -28,10 +28,15 @@ _KINDS: Mapping[str, tuple[type, str]] = {
     "debounce": (int, "a whole number of milliseconds"),
     "syntax-errors": (bool, "true or false"),
     "rule-pages": (str, '"html" or "markdown"'),
+    "explanations": (str, '"shown" or "returned"'),
     "workspace-diagnostics": (bool, "true or false"),
 }
 """Keys for the editor alone, and what they hold."""
-_CHOICES: Mapping[str, tuple[str, ...]] = {"run": ("onType", "onSave"), "rule-pages": ("html", "markdown")}
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "run": ("onType", "onSave"),
+    "rule-pages": ("html", "markdown"),
+    "explanations": ("shown", "returned"),
+}
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
 
 
@@ -47,6 +52,8 @@ class EditorSettings:
     syntax_errors: bool = True
     rule_pages: str = "html"
     """What the pages of rules are written as that no `rule-url` leads to."""
+    explanations: str = "shown"
+    """Whether the explanation of a line is shown as a message, or returned alone, for a client to show."""
     workspace_diagnostics: bool = False
     """Whether files that are not open are checked, too, for clients that ask for their diagnostics."""
 

@@ -31,7 +31,9 @@ def action(asked: RequestedActions) -> types.CodeAction | None:
 
 
 def register(server: Server) -> None:
-    """Let the server carry the command out: it shows the explanation, and returns it to the client."""
+    """Let the server carry the command out: it shows the explanation, unless the client does that itself, and
+    returns it.
+    """
     session = server.session
 
     @server.command(COMMAND)
@@ -42,6 +44,7 @@ def register(server: Server) -> None:
             server.window_show_message(types.ShowMessageParams(types.MessageType.Error, _MISTAKE))
             return None
         text = await session.explained(found[0], number)
-        if text is not None:
+        shows = session.applied(found[0]).options.explanations == "shown"
+        if text is not None and shows:
             server.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
         return text

@@ -50,6 +50,11 @@ def test_a_line_is_explained(tmp_path: Path) -> None:
             assert "agent.py:6" in text
             assert "RL205" in text
             assert await opened.told("agent.py:6") == text
+        async with editor(tmp_path, options={"explanations": "returned"}) as opened:
+            opened.open("agent.py", PROGRAM)
+            assert await executed(opened, opened.uri("agent.py"), 5) == text
+            await opened.diagnostics("agent.py")
+            assert not opened.client.messages
 
     run(scenario())
 

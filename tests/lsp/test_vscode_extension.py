@@ -25,9 +25,9 @@ def properties() -> dict[str, dict[str, object]]:
 def test_the_server_knows_all_settings(properties: dict[str, dict[str, object]]) -> None:
     """It reads them without a complaint, and their defaults change nothing that a configuration file says."""
     passed = {name: each["default"] for name, each in properties.items() if name not in STARTING}
-    found, mistakes = read_options({"rulePages": "markdown"}, passed)
+    found, mistakes = read_options({"rulePages": "markdown", "explanations": "returned"}, passed)
     assert mistakes == []
-    assert found == EditorSettings(syntax_errors=False, rule_pages="markdown")
+    assert found == EditorSettings(syntax_errors=False, rule_pages="markdown", explanations="returned")
     assert option_layer(found.values, Path(), origin="editor").values == {}
 
 

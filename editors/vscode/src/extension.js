@@ -15,6 +15,21 @@ let output;
 let status;
 let starting = Promise.resolve();
 
+// What the server says of a line: read-only documents, of which VS Code does not ask whether to save them.
+const EXPLAINED = "rlint-explanation";
+const explanations = new Map();
+
+async function showExplanation(text) {
+  const line = text.split("\n", 1)[0].replace(/[^\w.:-]+/g, "_");
+  const uri = vscode.Uri.from({ scheme: EXPLAINED, path: `/${line}.txt` });
+  explanations.set(uri.path, text);
+  explained.fire(uri);
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+}
+
+const explained = new vscode.EventEmitter();
+
 /** The interpreter that the Python extension has selected, if it is installed. */
 async function selectedInterpreter(folder) {
   const extension = vscode.extensions.getExtension("ms-python.python");
@@ -90,9 +105,16 @@ async function start() {
       { scheme: "vscode-notebook-cell", language: "python" },
     ],
     outputChannel: output,
-    initializationOptions: { rulePages: "markdown" },
+    initializationOptions: { rulePages: "markdown", explanations: "returned" },
     diagnosticPullOptions: { onChange: true, onSave: true },
     middleware: {
+      executeCommand: async (command, args, next) => {
+        const result = await next(command, args);
+        if (command === "rlint.explain" && typeof result === "string") {
+          await showExplanation(result);
+        }
+        return result;
+      },
       workspace: {
         configuration: async (params, token, next) => {
           const values = await next(params, token);
@@ -154,6 +176,10 @@ async function activate(context) {
   context.subscriptions.push(
     output,
     status,
+    vscode.workspace.registerTextDocumentContentProvider(EXPLAINED, {
+      onDidChange: explained.event,
+      provideTextDocumentContent: (uri) => explanations.get(uri.path) ?? "",
+    }),
     vscode.commands.registerCommand("rlint.restart", restart),
     vscode.commands.registerCommand("rlint.showOutput", () => output.show()),
     vscode.commands.registerCommand("rlint.fixAll", () =>

@@ -151,6 +151,18 @@ async function tryEverything(page, shoot) {
   assert.match(offered, /rlint \(RL101\)/);
   assert.doesNotMatch(offered, /all findings with safe fixes/); // not in the light bulb
   await shoot("quick-fixes");
+  await page.keyboard.press("ArrowUp"); // from the first to the last
+  await page.keyboard.press("Enter");
+  await page.locator(".view-line", { hasText: "RL101" }).first().waitFor();
+  await shoot("explained");
+  await page.keyboard.press("Control+K");
+  await page.keyboard.press("Control+W"); // all editors
+  await page.locator(".tab").first().waitFor({ state: "detached" });
+  await open(page, "train.py");
+  await page.locator(".view-line", { hasText: "np.append" }).first().click();
+  await squiggle.waitFor({ state: "attached" });
+  await page.keyboard.press("Control+.");
+  await menu.waitFor();
   await page.keyboard.press("Enter"); // the first action is in focus: the preferred one
   await page.locator(".view-line", { hasText: "rewards_parts" }).first().waitFor();
   await squiggle.waitFor({ state: "detached" });
