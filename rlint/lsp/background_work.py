@@ -16,11 +16,12 @@ from rlint.config.settings import Settings
 from rlint.engine import cell_places
 from rlint.engine.api import MAX_PASSES
 from rlint.errors import RlintError
-from rlint.findings import Confidence, Finding, Problem
+from rlint.findings import Cell, Confidence, Finding, Problem
 from rlint.fixing import apply_fixes
 from rlint.fixing.cross_file import CrossFilePermits
 from rlint.lsp.live import Live, LiveCheck
 from rlint.notebook.notebook import Notebook
+from rlint.notebook.view import cell_at
 from rlint.registry import catalogue
 from rlint.run_data import FileResult, Target
 from rlint.semantics.imports.project_files import files_around
@@ -80,7 +81,14 @@ def explain(task: Task, line: int, settings: Settings) -> str:
     explainer = Explainer(target, hiding, texts={**task.texts, task.path: task.text})
     if explainer.problem is not None:
         return str(explainer.problem)
-    return line_text.render([explainer.explain(ExplainedLine(line))], color=False, every=False, width=None)
+    told = explainer.explain(ExplainedLine(line))
+    if task.notebook is not None:
+        view = cell_at(line, task.notebook.views(task.text))
+        if view is not None:
+            within = line - view.first_line + 1
+            cell = Cell(view.index, view.id, view.first_line - 1, task.notebook.file_line(view.index, within))
+            told = replace(told, line=within, cell=cell)
+    return line_text.render([told], color=False, every=False, width=None)
 
 
 def check(live: Live, task: Task) -> LiveCheck | None:

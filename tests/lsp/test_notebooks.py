@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from lsprotocol import types
 
 from editors import Capabilities, applied, codes, editor, run, with_notebooks
+from patience import PATIENCE
 
 SETUP = "import numpy as np\nimport torch"
 GROW = """\
@@ -52,6 +54,9 @@ def test_cells_have_their_own_diagnostics(tmp_path: Path) -> None:
             assert await opened.diagnostics(opened.cell_uri("train.ipynb", "title")) == []
             assert "# concat-grown-buffer" in (await opened.hover(grow, 5, found.range.start.character) or "")
             assert await opened.hover(setup, 0, 3) is None
+            command = types.ExecuteCommandParams("rlint.explain", [grow, 5])
+            told = await asyncio.wait_for(opened.client.workspace_execute_command_async(command), PATIENCE)
+            assert str(told).startswith("train.ipynb:cell 4:6")
 
             opened.type_in_cell("train.ipynb", "setup", "import numpy_like as np")
             while opened.published[grow][-1].diagnostics:

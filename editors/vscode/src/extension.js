@@ -20,7 +20,7 @@ const EXPLAINED = "rlint-explanation";
 const explanations = new Map();
 
 async function showExplanation(text) {
-  const line = text.split("\n", 1)[0].replace(/[^\w.:-]+/g, "_");
+  const line = text.split(/\s/, 1)[0].replace(/[^\w.:-]+/g, "_");
   const uri = vscode.Uri.from({ scheme: EXPLAINED, path: `/${line}.txt` });
   explanations.set(uri.path, text);
   explained.fire(uri);
