@@ -504,3 +504,46 @@ def test_a_function_imported_in_branches_is_each_of_them() -> None:
     )
     for name in ("ppo.py", "trpo.py"):
         assert models[name].frequency.heat_of(expression(models[name], "work(batch)")).level is Heat.HOT
+
+
+def test_a_chain_of_known_calls_explains_more_than_a_shorter_guess() -> None:
+    """What only the name of a variable tells is the reason where there is no other."""
+    memory = """
+        SIZE = 32
+
+        class ReplayMemory:
+            def sample(self):
+                return pick(self)
+    """
+    guess = """
+        from memory import SIZE
+
+        def other(memory, optimizer, loss):
+            for _ in range(10_000):
+                memory.sample()
+                loss.backward()
+                optimizer.step()
+    """
+    known = """
+        from memory import ReplayMemory
+
+        class Agent:
+            def __init__(self):
+                self.memory = ReplayMemory()
+
+            def learn(self, optimizer, loss):
+                self.memory.sample()
+                loss.backward()
+                optimizer.step()
+
+        def train(optimizer, loss):
+            agent = Agent()
+            for _ in range(10_000):
+                agent.learn(optimizer, loss)
+    """
+    files = {"memory.py": memory, "a.py": guess}
+    for further, last in (({}, "(guessed from memory.sample)"), ({"b.py": known}, "ReplayMemory.sample")):
+        model = build(files | further)["memory.py"]
+        heat = model.frequency.heat_of(expression(model, "pick(self)"))
+        assert heat.level is Heat.HOT
+        assert heat.chain[-1].endswith(last)

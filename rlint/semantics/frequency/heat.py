@@ -43,6 +43,7 @@ class HeatMap:
         self._loop_drivers: dict[str, tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]] = {}
         self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
         self._heat: dict[str, Frequency] = {}
+        self._guessed: deque[tuple[FunctionSummary, Frequency]] = deque()
         self._calls = ProgramCalls(graph, self._in_tests)
         self._callers: dict[str, list[IncomingCall]] = {}
         self._cadences = Cadences(self)
@@ -457,7 +458,9 @@ class HeatMap:
         return once - {Driver.ENVIRONMENT_STEP} if through_calls else once
 
     def _spread(self) -> None:
-        """From the loops through the calls; the shortest chain wins. Roles speak where no caller does."""
+        """From the loops through the calls; of the chains whose calls are known, and then of the others, the
+        shortest wins. Roles speak where no caller does.
+        """
         queue: deque[tuple[FunctionSummary, Frequency]] = deque()
         self._heat.update(self._declared.heats())
         for wanted in (Heat.HOT, Heat.WARM):
@@ -534,8 +537,8 @@ class HeatMap:
         self._drain(queue, Heat.WARM)
 
     def _drain(self, queue: deque[tuple[FunctionSummary, Frequency]], lowest: Heat) -> None:
-        while queue:
-            function, heat = queue.popleft()
+        while queue or self._guessed:
+            function, heat = (queue or self._guessed).popleft()
             known = self.of_function(function.path)
             if heat.level < lowest or heat.level <= known.level:
                 continue
@@ -549,7 +552,9 @@ class HeatMap:
                 queue.extend(self._targets(function, Heat.WARM))
 
     def _targets(self, function: FunctionSummary, wanted: Heat) -> list[tuple[FunctionSummary, Frequency]]:
-        """The functions that `function` calls at exactly the wanted heat, with the chain to them."""
+        """Return the functions that `function` calls at exactly the wanted heat, with the chain to them.
+        Those that only names tell are put aside in `_guessed`: what is known to be called explains more.
+        """
         found = []
         is_onlooker = function.module in self._onlookers
         for edge in self.graph.calls(function.path):
@@ -560,7 +565,7 @@ class HeatMap:
                 chain = (*heat.chain, edge.shown)
                 if len(chain) <= _CHAIN_LENGTH + 2:
                     link = Frequency(wanted, _shortened(chain), heat.tempo, heat.assumption)
-                    found.append((edge.target, link))
+                    (self._guessed if edge.guessed else found).append((edge.target, link))
         return found
 
     def _role(self, function: FunctionSummary) -> Frequency:
