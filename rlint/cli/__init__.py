@@ -33,6 +33,7 @@ COMMANDS = (
     "rules",
     "site",
     "config",
+    "init",
     "clean",
     "server",
     "completion",
