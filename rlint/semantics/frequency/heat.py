@@ -555,7 +555,7 @@ class HeatMap:
         """Return the functions that `function` calls at exactly the wanted heat, with the chain to them.
         Those that only names tell are put aside in `_guessed`: what is known to be called explains more.
         """
-        found = []
+        found: list[tuple[FunctionSummary, Frequency]] = []
         is_onlooker = function.module in self._onlookers
         for edge in self.graph.calls(function.path):
             if is_onlooker and edge.target.module != function.module:
@@ -565,7 +565,8 @@ class HeatMap:
                 chain = (*heat.chain, edge.shown)
                 if len(chain) <= _CHAIN_LENGTH + 2:
                     link = Frequency(wanted, _shortened(chain), heat.tempo, heat.assumption)
-                    (self._guessed if edge.guessed else found).append((edge.target, link))
+                    into = self._guessed if edge.guessed else found
+                    into.append((edge.target, link))
         return found
 
     def _role(self, function: FunctionSummary) -> Frequency:
