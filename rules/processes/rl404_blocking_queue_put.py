@@ -1,19 +1,18 @@
-"""Metrics that are put into a bounded queue by a call which waits for room.
+"""Metrics put into a bounded queue by a `put` that blocks when the queue is full.
 
 ## What it does
-Flags `put` with `block=True` or a `timeout`, or with neither, in an actor's or a learner's loop, where the
-queue is known to have a size, and where what it carries is logged and nothing else: the queue or what is
-put bears a name like `metrics`, `log` or `stats`, and nobody puts observations, actions, weights or tasks
-into it.
+Flags `put` with `block=True` or a `timeout`, or with neither, in the loop of an actor or learner, where the
+queue is known to be bounded and carries only metrics: the queue or the item is named like `metrics`, `log`
+or `stats`, and no code puts observations, actions, weights or tasks into it.
 
-How a queue is made is looked up by its name, through arguments and over the files of the program. A queue
-without `maxsize`, for which `put` never waits, and a queue whose making is not in sight, are left alone,
-unless `block=True` or a `timeout` says that its author expects it to be full.
+The construction of a queue is looked up by its name, through arguments and across the files of the program.
+A queue without `maxsize`, whose `put` never blocks, is not flagged, nor is a queue whose construction
+cannot be found, unless `block=True` or a `timeout` shows that its author expects it to be full.
 
 ## Why is it slow
-It costs nothing as long as there is room. When whoever writes the log falls behind, each step of training
-waits for it, up to the timeout: training runs as fast as its log is written. A metric that is lost is
-hardly ever missed, a step is.
+It costs nothing while the queue has room. When the consumer that writes the log falls behind, every
+training step blocks, up to the timeout: training runs only as fast as its log is written. A lost metric
+rarely matters, a delayed step does.
 
 ## Example
 ```python
@@ -45,13 +44,11 @@ def learn(agent, batches, metrics_queue: queue.Queue) -> None:
 ```
 
 ## Fix safety
-Unsafe: when the queue is full, what is put is dropped at once. Where a `timeout` ran out before,
-`queue.Full` was raised; now it is counted, in a variable that is there to be looked at. What is put last
-(the end of a run) may be dropped, too.
+Unsafe: when the queue is full, the item is dropped at once. Where `queue.Full` was raised after a
+`timeout`, dropped items are now counted in a variable. The last items of a run may be dropped, too.
 
-Inside a `try` that handles `queue.Full` already, `put_nowait` alone takes the place of `put`. There is no
-fix outside of loops, where the module `queue` is not imported and cannot be, and where a comment would be
-lost.
+Inside a `try` that already handles `queue.Full`, `put` is simply replaced by `put_nowait`. There is no fix
+outside of loops, where the module `queue` cannot be imported, or where a comment would be lost.
 
 ## References
 - https://docs.python.org/3/library/queue.html#queue.Queue.put_nowait
@@ -81,7 +78,7 @@ _FULL = frozenset({"queue.Full", "multiprocessing.queues.Full", "builtins.Except
 
 
 class BlockingQueuePut(Rule):
-    """Steps that wait for the log."""
+    """Training steps that block on the metrics queue."""
 
     code = "RL404"
     name = "blocking-queue-put"
@@ -114,9 +111,11 @@ class BlockingQueuePut(Rule):
         yield self.finding(
             model,
             node,
-            f"When `{model.source.text(queue)}` is full, this `put` waits, and training waits for the log",
+            f"When `{model.source.text(queue)}` is full, this `put` blocks training until the metrics are "
+            f"consumed",
             fix=dropping_fix(node, queue, model),
-            advice=f"Use `{model.source.text(queue)}.put_nowait(…)`, and count what `queue.Full` keeps out",
+            advice=f"Use `{model.source.text(queue)}.put_nowait(…)`, and count the items dropped on "
+            f"`queue.Full`",
         )
 
 
@@ -161,9 +160,9 @@ def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix |
     text = f"{model.edit.code(queue)}.put_nowait({model.edit.as_argument(call.args[0])})"
     if not model.edit.is_relocatable(call.args[0]) or not model.edit.is_relocatable(queue):
         return None
-    reason = f"what is put while `{model.source.text(queue)}` is full is dropped at once, not waited for"
+    reason = f"items put while `{model.source.text(queue)}` is full are dropped instead of blocking"
     if handles_full(call, model):
-        return Fix("Put without waiting", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)
+        return Fix("Put without blocking", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)
     statement = model.parent(call)
     around = [parent for parent in model.ancestors(call) if isinstance(parent, _LOOPS)]
     loops = [parent for parent in around if model.function(parent) is model.function(call)]
@@ -185,7 +184,7 @@ def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix |
     made = [edit for edit in edits if edit is not None]
     if len(made) != len(edits):
         return None
-    return Fix("Put without waiting, and count what is dropped", Applicability.UNSAFE, tuple(made), reason)
+    return Fix("Put without blocking, and count dropped items", Applicability.UNSAFE, tuple(made), reason)
 
 
 def handles_full(call: ast.Call, model: SemanticModel) -> bool:

@@ -1,21 +1,22 @@
-"""Several environments, stepped one after the other by a Python loop.
+"""Several environments, stepped one by one in a Python loop.
 
 ## What it does
-Flags loops and comprehensions that step one environment of several in each pass: `for env in envs:
+Flags loops and comprehensions that step one of several environments in each iteration: `for env in envs:
 env.step(...)`, `envs[i].step(actions[i])`, `[env.step(a) for env, a in zip(envs, actions)]`.
 
-Not flagged are the `step` of a class that stands for all of them (a vectorised environment, whose caller
-asks the policy once), environments that run one after the other to the end, a few that are written out, and
-what runs in one of several workers already: it is told its rank or number, or several processes start it.
+Not flagged are the `step` of a class that wraps all environments (a vectorised environment, whose caller
+runs the policy once), environments that each run to the end of an episode in turn, a few steps written out
+one by one, and code that already runs in one of several workers: it receives a rank or index, or several
+processes start it.
 
-The rule is opt-in: how much there is to gain hangs on what a step costs, and the change reaches from the
+The rule is opt-in: the gain depends on the cost of a step, and the change affects everything from the
 environments to the buffer.
 
 ## Why is it slow
-The step of a small environment takes less time than the network that chooses the action, and in such a loop
-the network mostly runs once for each environment. One forward pass for all observations is nearly all there
-is to gain. Processes help where a step takes much longer than handing its results over does, which is about
-a tenth of a millisecond; with cheap environments they make it slower.
+A step of a small environment takes less time than the policy's forward pass, and such a loop mostly runs
+the network once per environment. Nearly all of the gain comes from one batched forward pass for all
+observations. Processes help only where a step takes much longer than sending its results to another
+process, about a tenth of a millisecond; with cheap environments they make collection slower.
 
 ## Example
 ```python
@@ -53,9 +54,9 @@ def collect(envs: gym.vector.VectorEnv, policy: nn.Module, observations, steps: 
 ```
 
 ## Fix safety
-There is no fix. Environments have to be made together (`gymnasium.make_vec(id, num_envs=n)`), and reset
-themselves at the end of an episode, so that the code around the loop changes as well. Networks give the
-same up to rounding for all rows at once; sampled actions come in another order from the random stream.
+There is no fix. Vectorised environments (`gymnasium.make_vec(id, num_envs=n)`) reset themselves at the end
+of an episode, so the code around the loop changes as well. A batched forward pass equals single ones up to
+rounding; sampled actions are drawn in another order from the random stream.
 
 ## References
 - https://gymnasium.farama.org/api/vector/
@@ -70,8 +71,8 @@ from collections.abc import Iterator
 from rlint.rule import ClassSummary, Finding, Rule, SemanticModel, descendants, environments, regex
 
 ADVICE = (
-    "Batch the policy first: `gymnasium.make_vec(id, num_envs=n)` or a `SyncVectorEnv`, and one forward for "
-    "all observations; processes (`AsyncVectorEnv`) only where a step takes much longer than 0.1 ms"
+    "Batch the policy first: `gymnasium.make_vec(id, num_envs=n)` or a `SyncVectorEnv`, and run one forward "
+    "pass for all observations; processes (`AsyncVectorEnv`) only where a step takes much longer than 0.1 ms"
 )
 
 _NUMBERS = regex(r"(^|_)(rank|(worker|process|proc|actor)_?(id|idx|index|rank|num|number))$")
@@ -97,13 +98,11 @@ class SingleProcessCollection(Rule):
         if again_in_loop(node, model):
             return
         text = " ".join(model.source.text(held).split())
-        batched = (
-            "each with a forward of its own" if runs_policy(node, model) else "and each step is waited for"
-        )
+        batched = "with one forward pass each" if runs_policy(node, model) else "and waits for each step"
         yield self.finding(
             model,
             node,
-            f"One process steps the environments of `{text}` one after the other, {batched}",
+            f"One process steps the environments of `{text}` one by one, {batched}",
             advice=ADVICE,
         )
 

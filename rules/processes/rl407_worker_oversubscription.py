@@ -1,22 +1,21 @@
-"""Several processes that each train on the CPU, with a thread for every core in each of them.
+"""Several processes that train on the CPU, each with one torch thread per core.
 
 ## What it does
-Flags lines that start several processes (in a loop, with `mp.spawn`, with a pool, or one beside another)
-whose function takes gradient steps or runs convolutions on the CPU, in a program that never says how many
-threads torch may use.
+Flags lines that start several processes (in a loop, with `mp.spawn`, with a pool, or with consecutive
+`Process` calls) whose function takes gradient steps or runs convolutions on the CPU, in a program that
+never limits the number of torch threads.
 
-Followed are targets of `Process`, `run` methods of classes that derive from it, and functions handed to
-pools, over all files of the project. A program that mentions `set_num_threads`, `OMP_NUM_THREADS` or the
-like anywhere is left alone, and so are workers whose files ask for a CUDA device or are told their device,
-workers that only step environments, and those that only run a few linear layers for one observation: these
-never use a second thread.
+Targets of `Process`, `run` methods of its subclasses and functions passed to pools are followed across all
+files of the project. Not flagged are programs that mention `set_num_threads`, `OMP_NUM_THREADS` or the like
+anywhere, workers whose files use a CUDA device or that receive a device, workers that only step
+environments, and workers that only run a few linear layers for one observation, which never use a second
+thread.
 
 ## Why is it slow
-In each process torch starts as many threads as there are cores. Four workers on eight cores are 32
-threads; at the end of each small operation all threads of a process wait for the slowest, which is waiting
-for a core. They wait by spinning, and so take the cores from those that have work to do. The smaller the
-operations, the worse: training a small network in several processes can take many times as long as with
-one thread each.
+Each process starts as many torch threads as there are cores. Four workers on eight cores are 32 threads; at
+the end of each small operation, all threads of a process wait for the slowest, which is waiting for a core.
+They spin while they wait, which takes cores from threads that have work. The smaller the operations, the
+worse: training a small network in several processes can take many times as long as with one thread each.
 
 ## Example
 ```python
@@ -67,10 +66,9 @@ def sweep(net: nn.Module, optimizer: torch.optim.Optimizer, states: torch.Tensor
 ```
 
 ## Fix safety
-There is no fix: how the cores are best shared out depends on how many workers there are and on what else
-runs. With another number of threads sums are added in another order, so that results differ in their last
-digits. A shell script that exports `OMP_NUM_THREADS`, and `torchrun`, which does so for several processes,
-are not seen.
+There is no fix: the best number of threads depends on the number of workers and on what else runs. With
+another number of threads, sums are added in another order, so results differ in the last digits.
+`OMP_NUM_THREADS` set by a shell script or by `torchrun` is not visible to rlint.
 
 ## References
 - https://pytorch.org/docs/stable/notes/multiprocessing.html#avoid-cpu-oversubscription
@@ -109,13 +107,14 @@ class WorkerOversubscription(Rule):
         ):
             return
         name = busy[0].target.shown
-        others = "each of the processes" if busy[0].many else "this process, like the one beside it,"
+        others = "each of the processes" if busy[0].many else "this process, like the others started here,"
         yield self.finding(
             model,
             node,
-            f"`{name}` computes with torch in {others} with a thread for every core, "
-            "so that they take the cores from one another",
-            advice=f"Begin `{name}` with `torch.set_num_threads(1)`, or with its share of the cores",
+            f"`{name}` computes with torch in {others} with one thread per core, so that the processes "
+            f"compete for the cores",
+            advice=f"Call `torch.set_num_threads(1)`, or with the worker's share of the cores, at the start "
+            f"of `{name}`",
         )
 
 

@@ -1,17 +1,17 @@
-"""A loop that looks again and again whether something is ready, instead of waiting for it.
+"""A loop that polls for an event, a result or data instead of blocking until it is there.
 
 ## What it does
-Flags loops, and branches of loops, that do nothing but look whether an event is set, a worker has ended,
-a queue holds an item or data have come, with a `sleep` of less than a tenth of a second between two looks,
-or with no pause at all.
+Flags loops, and branches of loops, that only check whether an event is set, a worker has ended, a queue
+holds an item or data have arrived, and sleep for less than a tenth of a second between two checks, or not
+at all.
 
 ## Why is it slow
-Each look wakes the processor up for nothing; without a pause it takes a whole core, and under the
-interpreter's lock it takes it from the very threads it waits for. Yet with a pause, what has come is noticed
-late. `Event.wait`, `Thread.join` and `Queue.get` sleep in the operating system until the moment comes.
+Every check wakes the process up for nothing. Without a pause it occupies a whole core, and the GIL is taken
+from the threads that the loop waits for. With a pause, the loop reacts late. `Event.wait`, `Thread.join`
+and `Queue.get` block in the operating system and return as soon as the condition holds.
 
-What waits for items that come faster than it used to look gains nothing: a poll takes several at a time,
-while `Queue.get` wakes up for each.
+A loop whose items arrive faster than it polled gains nothing: a poll takes several items at once, while
+`Queue.get` wakes up for each.
 
 ## Example
 ```python
@@ -36,22 +36,22 @@ def wait_for_weights(ready: threading.Event) -> None:
 
 ## Fix safety
 Safe where a loop does nothing but poll one event, thread, process, pool result or future whose type is
-known: the wait takes the place of the pause, and the loop looks at the same thing as before. It ends at once
-when the moment comes; its time limit is there because a wait without one does not hear Ctrl-C on Windows.
-Safe, too, where `get()` on a known queue directly follows a loop that polls `empty()`: the poll goes, and
-`get()` waits.
+known: the wait replaces the pause, and the loop checks the same condition as before. The wait returns as
+soon as the condition holds; it has a timeout because a wait without one cannot be interrupted by Ctrl-C on
+Windows. Also safe where `get()` on a known queue directly follows a loop that polls `empty()`: the polling
+loop is removed, and `get()` blocks.
 
-Unsafe where the type is a guess, where the loop looks at something else as well (which is then seen a little
-later), where an event or queue is shared with processes that this file kills (a process that dies while it
-waits can leave the lock inside taken), and wherever polling goes on: data and flags are polled with a pause
-that grows to a hundredth of a second and begins anew when there is work. It trades latency for processor
-time; an event or a condition variable that the other side sets has neither cost.
+Unsafe where the type is a guess, where the loop also checks something else (which is then noticed slightly
+later), where an event or queue is shared with processes that this file kills (a process killed during a
+wait can leave the internal lock held), and wherever the loop keeps polling: data and flags are polled with
+a pause that grows to a hundredth of a second and is reset when there is work. This trades latency for
+processor time; an event or a condition variable set by the other side costs neither.
 
-No fix where the loop counts its passes, where the length of the pause is an argument, and where a comment
-would be lost.
+There is no fix where the loop counts its iterations, where the length of the pause is an argument, or where
+a comment would be lost.
 
-Not flagged are pauses of a tenth of a second and more, those that grow already, those that keep a pace (a
-frame's time, a rate limit, a retry), and waits for what lies outside: servers, devices, windows.
+Not flagged are pauses of a tenth of a second or more, pauses that already grow, pauses that set a rate (a
+frame time, a rate limit, a retry), and waits for external systems: servers, devices, windows.
 
 ## References
 - https://docs.python.org/3/library/threading.html#event-objects
@@ -77,26 +77,29 @@ from rlint.rules.processes.rl401_busy_wait_sleep.waits import waits_in
 
 _HARDLY_A_PAUSE = 0.001
 _INSTEAD = {
-    PollKind.EVENT: "`{0}.wait()` sleeps until the event is set, and returns at once when it is",
-    PollKind.WORKER: "`{0}.join()` sleeps until the worker has ended",
-    PollKind.RESULT: "`{0}.wait()` sleeps until the result is there",
-    PollKind.FUTURE: "`{0}.result()` or `concurrent.futures.wait` sleeps until the future is done",
-    PollKind.PROGRAM: "`{0}.wait()` sleeps until the program has ended",
-    PollKind.MESSAGE: "`{0}.recv()` sleeps until a message comes, `{0}.poll(timeout)` for some time",
-    PollKind.EMPTY: "`{0}.get()` sleeps until there is an item; give it a `timeout` where the loop must look "
-    "at something else, too",
-    PollKind.FULL: "`{0}.put()` sleeps until there is room; give it a `timeout` where the loop must look at "
-    "something else, too",
+    PollKind.EVENT: "`{0}.wait()` blocks until the event is set",
+    PollKind.WORKER: "`{0}.join()` blocks until the worker has ended",
+    PollKind.RESULT: "`{0}.wait()` blocks until the result is ready",
+    PollKind.FUTURE: "`{0}.result()` or `concurrent.futures.wait` blocks until the future is done",
+    PollKind.PROGRAM: "`{0}.wait()` blocks until the subprocess has ended",
+    PollKind.MESSAGE: "`{0}.recv()` blocks until a message arrives, `{0}.poll(timeout)` at most for the "
+    "timeout",
+    PollKind.EMPTY: "`{0}.get()` blocks until there is an item; pass a `timeout` if the loop must also "
+    "check something else",
+    PollKind.FULL: "`{0}.put()` blocks until there is room; pass a `timeout` if the loop must also check "
+    "something else",
 }
 _EACH = {
-    "is_alive": "`join()` each of `{0}`: it takes as long as the slowest, and sleeps until then",
-    "is_set": "`wait()` for each of `{0}`: it takes as long as the last, and sleeps until then",
-    "done": "`concurrent.futures.wait({0})` sleeps until all are done",
-    "is_completed": "`wait()` for each of `{0}`: it takes as long as the slowest, and sleeps until then",
+    "is_alive": "Call `join()` on each of `{0}`: it blocks until the slowest has ended",
+    "is_set": "Call `wait()` on each of `{0}`: it blocks until the last is done",
+    "done": "`concurrent.futures.wait({0})` blocks until all are done",
+    "is_completed": "Call `wait()` on each of `{0}`: it blocks until the slowest has ended",
 }
 _AWAITED = {
-    PollKind.EVENT: "`await {0}.wait()` on an `asyncio.Event` lets the other coroutines run until it is set",
-    PollKind.WORKER: "`await asyncio.to_thread({0}.join)` lets the other coroutines run until it has ended",
+    PollKind.EVENT: "`await {0}.wait()` on an `asyncio.Event` lets other coroutines run until the event is "
+    "set",
+    PollKind.WORKER: "`await asyncio.to_thread({0}.join)` lets other coroutines run until the worker has "
+    "ended",
     PollKind.FUTURE: "`await {0}` (a future of a pool: `asyncio.wrap_future({0})`) resumes when it is done",
     PollKind.EMPTY: "`await {0}.get()` on an `asyncio.Queue` resumes when there is an item",
     PollKind.FULL: "`await {0}.put()` on an `asyncio.Queue` resumes when there is room",
@@ -130,13 +133,13 @@ def message(wait: Wait, model: SemanticModel) -> str:
     """What the loop polls, how often, and what that costs."""
     what = f"`{polled(wait.polls[0], model)}`"
     if wait.spins:
-        return f"{what} is polled without a pause, which burns a core for as long as it takes"
+        return f"{what} is polled without a pause, which occupies a whole core during the wait"
     if not wait.pauses[0].seconds:
-        return f"{what} is polled with `sleep(0)`, which burns a core for as long as it takes"
+        return f"{what} is polled with `sleep(0)`, which occupies a whole core during the wait"
     seconds = f"{wait.pauses[0].seconds:.9f}".rstrip("0") + " s"
     if wait.pauses[0].seconds < _HARDLY_A_PAUSE:
-        return f"{what} is polled every {seconds}, which keeps a core busy for as long as it takes"
-    cost = f"each look wakes the processor, and news is seen up to {seconds} late"
+        return f"{what} is polled every {seconds}, which keeps a core busy during the wait"
+    cost = f"each check wakes the process, and a change is noticed up to {seconds} late"
     return f"{what} is polled every {seconds}: {cost}"
 
 

@@ -14,7 +14,7 @@ LONGEST = 0.01
 """The longest pause of a back-off: beyond it nothing is saved, but the latency still grows."""
 
 _FIRST = "0.0001"
-_LATER = f"news may be seen up to {LONGEST:g} s late"
+_LATER = f"a change may be noticed up to {LONGEST:g} s late"
 
 
 def backoff_fix(wait: Wait, model: SemanticModel) -> Fix | None:
@@ -45,7 +45,7 @@ def _growing(wait: Wait, pause: Pause, name: str, model: SemanticModel) -> Fix |
     edits.append(model.edit.insert_after(pause.statement, _grow(name)))
     if wait.guard is not None:
         edits.append(_reset(wait, pause, f"{name} = {first}", model))
-    fix: Fix | None = fix_of("Let the pause grow while there is nothing to do", edits, [_LATER])
+    fix: Fix | None = fix_of("Back off: let the pause grow while there is nothing to do", edits, [_LATER])
     return fix
 
 
@@ -64,7 +64,7 @@ def _pausing(wait: Wait, name: str, model: SemanticModel) -> Fix | None:
         sleep, edits = "time.sleep", [imported[1]]
     edits.append(model.edit.insert_before(wait.loop, f"{name} = {_FIRST}"))
     edits.append(model.edit.replace_statement(body[0], f"{sleep}({name})", _grow(name)))
-    fix: Fix | None = fix_of("Sleep between two looks", edits, [_LATER])
+    fix: Fix | None = fix_of("Sleep between two checks", edits, [_LATER])
     return fix
 
 

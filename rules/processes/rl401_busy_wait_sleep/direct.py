@@ -17,7 +17,7 @@ _GUESSED = {
     PollKind.EVENT: "an event",
     PollKind.WORKER: "a thread or process",
 }  # by the names of their methods
-_LATER = "what else the loop looks at is seen up to 0.1 s late"
+_LATER = "other conditions of the loop may be noticed up to 0.1 s late"
 
 
 def direct_fix(wait: Wait, model: SemanticModel) -> Fix | None:
@@ -31,7 +31,7 @@ def direct_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     replaced = _replaced(wait)
     if instead is None or replaced is None:
         return None
-    title = f"Wait for `{shown(poll.subject, model)}` itself"
+    title = f"Block on `{shown(poll.subject, model)}` instead of polling"
     fix: Fix | None = fix_of(title, [model.edit.replace(replaced, instead)], list(_doubts(wait, poll, model)))
     return fix
 
@@ -81,7 +81,7 @@ def _waiting(wait: Wait, poll: Poll, model: SemanticModel) -> str | None:
 
 def _doubts(wait: Wait, poll: Poll, model: SemanticModel) -> Iterator[str]:
     if poll.kind.tag is TypeTag.UNKNOWN:
-        yield f"`{shown(poll.subject, model)}` has to be {_GUESSED[poll.sort]}"
+        yield f"`{shown(poll.subject, model)}` must be {_GUESSED[poll.sort]}"
     if not wait.exact:
         yield _LATER
     if poll.sort in _WAITS:

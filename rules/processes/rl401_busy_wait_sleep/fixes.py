@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from rlint.rule import Applicability, Edit, Fix, SemanticModel, Type, TypeTag
 
-_KILLED = "a process that is killed while it waits can leave the lock inside taken for good"
-_SIGNALLED = "an event that a signal handler sets may find its own thread holding the lock inside"
+_KILLED = "a process that is killed during the wait may leave the internal lock held forever"
+_SIGNALLED = "a signal handler that sets the event may deadlock on the lock that its own thread holds in "
+"`wait`"
 _ENDINGS = frozenset({"terminate", "kill"})
 
 
@@ -32,7 +33,8 @@ def overridden(subject: ast.expr, methods: tuple[str, ...], model: SemanticModel
     """Find what must hold where classes of the project override methods that a fix calls."""
     if model.types.may_override(subject, *methods):
         names = " and ".join(f"`{name}`" for name in methods)
-        yield f"{names} of `{shown(subject, model)}` must be the library's own, which classes here override"
+        yield f"{names} of `{shown(subject, model)}` must be the library's methods, but classes in this "
+        "project override them"
 
 
 def _kills(model: SemanticModel) -> bool:

@@ -12,7 +12,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 _EMPTY = frozenset({"queue.Empty", "multiprocessing.queues.Empty", "_queue.Empty"})
 _NO_TIMEOUT = frozenset({"multiprocessing.SimpleQueue"})
 _ONE_CONSUMER = "if another consumer takes the item first, `get()` waits for the next one"
-_READ_EARLY = "what is put is read before the wait, not after it"
+_READ_EARLY = "the value that is put is read before the wait, not after it"
 
 
 def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
@@ -46,7 +46,7 @@ def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
         edits += changed[0]
         reasons += changed[1]
         if poll.kind.tag is TypeTag.UNKNOWN:
-            reasons.append(f"`{shown(poll.subject, model)}` has to be a queue")
+            reasons.append(f"`{shown(poll.subject, model)}` must be a queue")
         if poll.sort is PollKind.EMPTY:
             reasons += hazards(poll.kind, model)
     names = ("get", "empty") if poll.sort is PollKind.EMPTY else ("put", "full")
@@ -136,7 +136,7 @@ def timeout_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     if kind.tag not in (TypeTag.QUEUE, TypeTag.UNKNOWN) or kind.of in _NO_TIMEOUT:
         return None
     alone = _endless(wait) and wait.loop.body[0] is trying
-    reasons = [] if kind.tag is TypeTag.QUEUE else [f"`{shown(queue, model)}` has to be a queue"]
+    reasons = [] if kind.tag is TypeTag.QUEUE else [f"`{shown(queue, model)}` must be a queue"]
     reasons += [] if alone else ["what else the loop looks at is seen up to 0.1 s late"]
     reasons += hazards(kind, model)
     reasons += overridden(queue, ("get", "get_nowait"), model)

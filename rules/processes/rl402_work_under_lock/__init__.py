@@ -1,25 +1,22 @@
-"""Work that takes long done while a lock is held, so that everybody else waits for it.
+"""Slow work done while a lock is held, which blocks every other thread that needs the lock.
 
 ## What it does
-Flags a batch that is sampled, arrays that are joined or copied, a network that is run, gradients that are
-computed, and waiting for a file, the network or a `sleep`, between taking a lock and freeing it: `with
-lock:`, `with value.get_lock():`, and `acquire()` up to `release()`, in code that threads or processes run,
-or that a training loop runs.
+Flags sampling a batch, concatenating or copying arrays, running a network, computing gradients, and waiting
+for a file, the network or a `sleep` while a lock is held: in `with lock:`, in `with value.get_lock():`, and
+between `acquire()` and `release()`, in code that threads, processes or a training loop run.
 
-Except for sampling, only work that touches nothing which the lock guards is flagged. What a lock guards is
-what its sections write, anywhere in the class or file. A model under a `model_lock` and a file that is
-written under the lock made for it are left alone, and so are `add` and counters: there the guarded thing
-is what is worked on.
+Except for sampling, only work that does not touch the guarded data is flagged. A lock guards the data that
+its sections write, anywhere in the class or file. Not flagged are a model used under a `model_lock`, a file
+written under its own lock, `add` and counters: there the work is on the guarded data itself.
 
-The rule is opt-in, since moving the work out of the section is no gain by itself. An actor adds more rows
-where the learner samples outside of the lock, but between threads of one interpreter the learner then
-samples fewer, and between two processes with cores of their own nothing was gained at all. It is worth it
-where several threads wait for the same lock, and where the work inside waits for something else than the
-processor.
+The rule is opt-in, since moving the work out of the section does not always help. An actor adds more rows
+when the learner samples outside the lock, but between threads of one interpreter the learner then samples
+fewer, and between two processes with their own cores nothing was gained. It pays where several threads
+contend for the lock, and where the work blocks on I/O rather than on the processor.
 
 ## Why is it slow
-One holder works, all others wait, however many there are. With a lock around a request of a tenth of a
-second, eight workers make ten requests a second, as one worker would.
+The lock serialises the work. With a lock around a request that takes a tenth of a second, eight workers
+make ten requests a second, as one worker would.
 
 ## Example
 ```python
@@ -84,9 +81,9 @@ class Rollouts:
 ```
 
 ## Fix safety
-There is no fix. What others may do between two shorter sections was impossible before: rows that a learner
-gathers without the lock can be torn, half old and half new, and a value that was checked in the first
-section may not hold any more in the second.
+There is no fix. Splitting a section in two allows other threads to run in between: rows that a learner
+gathers without the lock can be half old and half new, and a value checked in the first section may no
+longer hold in the second.
 
 ## References
 - https://docs.python.org/3/library/threading.html#lock-objects
@@ -102,14 +99,13 @@ from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
 from rlint.rules.processes.rl402_work_under_lock.locked_work import WorkKind, work_under
 
 _ADVICE = {
-    WorkKind.SAMPLE: "Take only what has to be consistent under the lock (the size, the indices), "
-    "and gather the "
-    "batch after it, if rows that are being written can be told apart",
-    WorkKind.COPY: "Take references under the lock, and join or copy them after it",
-    WorkKind.FORWARD: "Prepare the input under the lock, and run the network after it",
-    WorkKind.LEARN: "Compute the gradients before the lock is taken, and hold it for the step alone",
+    WorkKind.SAMPLE: "Read only what must be consistent under the lock (the size, the indices), and gather "
+    "the batch after releasing it, if half-written rows can be detected",
+    WorkKind.COPY: "Take references under the lock, and concatenate or copy them after releasing it",
+    WorkKind.FORWARD: "Prepare the input under the lock, and run the network after releasing it",
+    WorkKind.LEARN: "Compute the gradients before taking the lock, and hold it only for `optimizer.step()`",
     WorkKind.WAIT: (
-        "Take what is needed under the lock, wait after it, and store the result under the lock again"
+        "Copy the inputs under the lock, wait after releasing it, and take it again to store the result"
     ),
 }
 
@@ -148,7 +144,8 @@ class WorkUnderLock(Rule):
                 yield self.finding(
                     model,
                     found.call,
-                    f"`{call}` {found.sort.value} while `{lock}` is held: all who need the lock wait for it",
+                    f"`{call}` {found.sort.value} while holding `{lock}`, which blocks every thread or "
+                    f"process that needs the lock",
                     advice=_ADVICE[found.sort],
                 )
             return

@@ -42,11 +42,11 @@ _LEARNS = frozenset({"backward"})
 class WorkKind(enum.Enum):
     """What is done under the lock."""
 
-    SAMPLE = "draws a whole batch"
+    SAMPLE = "samples a whole batch"
     COPY = "copies arrays"
     FORWARD = "runs a network"
     LEARN = "computes gradients"
-    WAIT = "waits for something outside"
+    WAIT = "waits for I/O or a timer"
 
 
 @frozen

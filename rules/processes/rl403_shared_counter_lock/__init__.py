@@ -1,24 +1,22 @@
-"""Two locks taken for one update of shared counters, or one for counters that never change together.
+"""Two locks taken for one update of shared counters, or one lock for unrelated counters.
 
 ## What it does
 Flags two locks that are taken one after the other, or one inside the other, for a single update of shared
-values, and a lock whose sections each count something of their own: one counts steps, another one
-episodes, and none touches both. Only sections that do nothing but read and write counters are looked at,
-in programs that start threads or processes, or whose lock is one between processes.
+values, and a lock that guards unrelated counters: one section counts steps, another counts episodes, and
+none touches both. Only sections that just read and write counters are examined, in programs that start
+threads or processes, or whose lock is a `multiprocessing` lock.
 
-One lock for values that must change together, like the index and the size of a ring, is right, and is left
-alone.
+One lock for values that must change together, such as the index and the size of a ring buffer, is correct
+and not flagged.
 
-The rule is opt-in, since there is little to gain: taking a lock that is free costs well under a
-microsecond, and in most programs that is a small part of a step. It pays where many workers count in each
-step.
+The rule is opt-in, since the gain is small: taking an uncontended lock costs well under a microsecond, a
+small part of a step in most programs. It pays where many workers count in every step.
 
 ## Why is it slow
-Each lock between processes is a system object that is taken and freed; `v.value` of a
-`multiprocessing.Value` takes its own one more time for each read and each write. Two locks cost twice as
-much, and yet do not make the update one: between them others see the new index with the old size. And
-where one lock serves counters that have nothing to do with one another, those who count the one wait for
-those who count the other.
+A lock between processes is a kernel object that must be acquired and released, and each read or write of
+`v.value` of a `multiprocessing.Value` acquires the value's own lock once more. Two locks cost twice as much
+and still do not make the update atomic: other processes can see the new index with the old size. Where one
+lock serves unrelated counters, updates of one block updates of the other.
 
 ## Example
 ```python
@@ -56,8 +54,8 @@ class Ring:
 ```
 
 ## Fix safety
-There is no fix: all code that uses the values has to change with it, in all files, and what is one update,
-and what are two, only its author knows.
+There is no fix: all code that uses the values has to change, in all files, and only its author knows which
+values must change together.
 
 ## References
 - https://docs.python.org/3/library/multiprocessing.html#multiprocessing.Value
@@ -77,7 +75,8 @@ from rlint.rules.processes.rl403_shared_counter_lock.counters import (
 )
 
 _TOGETHER = (
-    "Guard both with one lock, and make the values with `lock=False`, so that they take none of their own"
+    "Guard both values with one lock, and create them with `lock=False`, so that they have no locks of "
+    "their own"
 )
 
 
@@ -103,14 +102,12 @@ class SharedCounterLock(Rule):
         after, inside = next_section(section, model), inner_section(section, model)
         if after is not None:
             message = (
-                f"`{first}` and `{model.source.text(after.lock)}` are taken one after the "
-                "other for one update"
+                f"`{first}` and `{model.source.text(after.lock)}` are acquired in turn for a single update"
             )
             yield self.finding(model, after.lock, message, advice=_TOGETHER)
         elif inside is not None:
             message = (
-                f"`{model.source.text(inside.lock)}` is taken for an update for which "
-                f"`{first}` is held already"
+                f"`{model.source.text(inside.lock)}` is acquired for an update that already holds `{first}`"
             )
             yield self.finding(model, inside.lock, message, advice=_TOGETHER)
         other = one_of_several(section, model)
@@ -119,6 +116,8 @@ class SharedCounterLock(Rule):
             yield self.finding(
                 model,
                 section.lock,
-                f"`{first}` guards `{counter}` here and {others} elsewhere, which never change together",
-                advice=f"Give `{counter}` a lock of its own, as each `multiprocessing.Value` has one",
+                f"`{first}` guards `{counter}` here and {others} elsewhere, though they never change "
+                f"together",
+                advice=f"Use a separate lock for `{counter}`: each `multiprocessing.Value` has one "
+                f"(`get_lock()`)",
             )

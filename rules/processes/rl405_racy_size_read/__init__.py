@@ -2,20 +2,21 @@
 
 ## What it does
 Flags updates of a `multiprocessing.Value` that take more than one step without its lock: `v.value += 1`,
-`v.value = (v.value + 1) % n`, `old = v.value` with `v.value = old + 1` behind it, and `if v.value < x:`
-with an assignment to it. Flagged are those that several threads or processes run, as far as their start
-can be followed over the files of the project, and those whose value is written under a lock elsewhere in
-the file. Flagged, too, are functions that read two values without a lock where the code that writes both
-of them takes one.
+`v.value = (v.value + 1) % n`, `old = v.value` followed by `v.value = old + 1`, and `if v.value < x:` with
+an assignment to it. An update is flagged if several threads or processes run it, as far as their start can
+be followed across the files of the project, or if the value is written under a lock elsewhere in the file.
+Also flagged are functions that read two values without a lock where the code that writes both of them takes
+one.
 
-One read of `v.value` by itself is never flagged: it takes the value's lock already. Nor are updates that
-only one process makes, values of which each worker has its own, updates in a constructor, and helpers that
-are only ever called under a lock.
+A single read of `v.value` is never flagged, since it takes the value's lock. Not flagged either are updates
+made by a single process, values private to each worker, updates in a constructor, and helpers that are only
+called under a lock.
 
 ## Why is it slow
-It is not slow, it is wrong. `v.value` takes the lock, gives the number and frees the lock; the assignment
-takes it anew. What another process adds between the two is lost: counters of steps fall behind, two actors
-write to the same row of a ring, and schedules that follow the counter run late. It shows under load only.
+It is not slow, it is a race condition. `v.value` acquires the lock, reads the number and releases the lock;
+the assignment acquires it again. Updates by another process in between are lost: step counters fall behind,
+two actors write to the same row of a ring buffer, and schedules that follow the counter run late. The error
+shows only under load.
 
 ## Example
 ```python
@@ -52,11 +53,11 @@ def main() -> None:
 ```
 
 ## Fix safety
-Unsafe: the update waits for the lock, which other code may hold for long, or take in another order
-together with a second lock. The fix is offered for values with the lock that `Value` makes by itself,
-which the same process may take twice. There is advice alone for `RawValue`, for `lock=False`, for a lock
-of the program's own, for values of a manager, where other code guards the value by another lock, and where
-the read and the write lie further apart.
+Unsafe: the update blocks on the lock, which other code may hold for long, or acquire in another order
+together with a second lock. The fix is offered for values with the default lock of `Value`, which is
+re-entrant. There is only advice for `RawValue`, for `lock=False`, for a lock passed by the program, for
+values of a manager, where other code guards the value by another lock, and where the read and the write lie
+further apart.
 
 ## References
 - https://docs.python.org/3/library/multiprocessing.html#multiprocessing.Value
@@ -113,11 +114,12 @@ class RacySizeRead(Rule):
             lock = model.source.text(guards[0].lock)
         elif not has_own_lock(model.threads.channel_makers(update.shared)):
             lock = ""
-        held = f"inside `with {lock}:`" if lock else "while a lock is held that all writers take"
+        held = f"inside `with {lock}:`" if lock else "while holding a lock that all writers take"
         yield self.finding(
             model,
             node,
-            f"`{name}.value` is read and then written without a lock: what others write in between is lost",
+            f"`{name}.value` is read and then written without a lock: writes by other processes in between "
+            f"are lost",
             fix=locked_fix(update, model) if lock.endswith(".get_lock()") else None,
             advice=f"Do both {held}",
         )
@@ -146,7 +148,7 @@ class RacySizeRead(Rule):
             yield self.finding(
                 model,
                 node,
-                f"{pair} are read one after the other, without the lock under which both are written",
+                f"{pair} are read separately, without the lock under which both are written",
                 advice=f"Read both inside `with {model.source.text(section.lock)}:`",
             )
             return
@@ -189,7 +191,7 @@ def locked_fix(update: Update, model: SemanticModel) -> Fix | None:
     if edit is None:
         return None
     reason = (
-        f"the update waits for the lock of `{model.source.text(update.shared)}`, which other "
-        "code may hold for long"
+        f"the update blocks on the lock of `{model.source.text(update.shared)}`, which other code may hold "
+        f"for long"
     )
-    return Fix("Update it while its lock is held", Applicability.UNSAFE, (edit,), reason)
+    return Fix("Hold the lock during the update", Applicability.UNSAFE, (edit,), reason)

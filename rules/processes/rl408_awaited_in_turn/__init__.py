@@ -1,18 +1,17 @@
-"""Workers that are asked and awaited one after the other.
+"""Tasks that are submitted and awaited one at a time, so that workers run in turn.
 
 ## What it does
-Flags a `for` loop or comprehension that starts work elsewhere and waits for its result in the same pass,
-though the next pass does not need it: `ray.get(worker.step.remote(action))`, `pool.submit(f, x).result()`,
-`pool.apply_async(f, (x,)).get()`, `pool.apply(f, (x,))`, `connection.send(...)` followed by
-`connection.recv()`, `process.start()` followed by `process.join()`.
+Flags a `for` loop or comprehension that submits work to another process and waits for its result in the
+same iteration, though the next iteration does not need it: `ray.get(worker.step.remote(action))`,
+`pool.submit(f, x).result()`, `pool.apply_async(f, (x,)).get()`, `pool.apply(f, (x,))`,
+`connection.send(...)` followed by `connection.recv()`, `process.start()` followed by `process.join()`.
 
-Not flagged are loops that ask one and the same worker, loops in which what is sent depends on what an earlier
-pass received, loops that end early, and code that runs once.
+Not flagged are loops that always use the same worker, loops in which a message depends on an earlier
+iteration's result, loops that end early, and code that runs once.
 
 ## Why is it slow
-Only one worker is busy at any time, and all others wait for their turn: the loop takes the sum of all times,
-and each round trip comes on top. If all work is started first and awaited afterwards, it takes as long as the
-slowest.
+Only one worker is busy at any time: the loop takes the sum of all times, plus one round trip each. If all
+tasks are submitted first and awaited afterwards, the loop takes as long as the slowest task.
 
 ## Example
 ```python
@@ -44,9 +43,9 @@ class Agents:
 ```
 
 ## Fix safety
-Always unsafe: the workers then run at the same time, in any order, and one that fails no longer keeps the
-others from being started. They must not share what they change, and their results are all held at once. There
-is advice alone where the wait is no item of a list comprehension.
+Always unsafe: the workers then run at the same time, in any order, and a failure no longer prevents the
+others from being started. They must not modify shared state, and all results are in memory at once. There
+is only advice where the wait is not the element of a list comprehension.
 
 ## References
 - https://docs.ray.io/en/latest/ray-core/patterns/ray-get-loop.html
@@ -100,7 +99,8 @@ class AwaitedInTurn(Rule):
         yield self.finding(
             model,
             node,
-            f"`{shortened(waited)}` waits for one worker before the next is asked, so that they work in turn",
+            f"`{shortened(waited)}` waits for one worker before the next task is submitted, so that the "
+            f"workers run in turn",
             fix=build_fix(node, start, loops[0], model),
             advice=start.advice,
             related=related,
@@ -127,5 +127,7 @@ def build_fix(wait: ast.Call, start: Start, loop: AnyLoop, model: SemanticModel)
             text = f"{model.source.text(wait.func)}({text})"
         case _:
             return None
-    reason = "the workers run at the same time, and must not share what they change"
-    return Fix("Start all before waiting", Applicability.UNSAFE, (model.edit.replace(loop, text),), reason)
+    reason = "the workers run at the same time and must not modify shared state"
+    return Fix(
+        "Submit all tasks before waiting", Applicability.UNSAFE, (model.edit.replace(loop, text),), reason
+    )

@@ -8,7 +8,7 @@ from rlint.rule import AnyLoop, SemanticModel, TypeTag, frozen, is_in, same_code
 
 _FUTURES = {"submit": "result", "apply_async": "get"}
 _BY_PIPE = "Send to all first, and receive from all in a second loop"
-_BY_PROCESS = "Start all first, and join them in a second loop"
+_BY_PROCESS = "Start all of them first, and call `join()` on them in a second loop"
 
 
 @frozen
@@ -56,7 +56,7 @@ def made_in(waited: ast.expr, loop: AnyLoop, model: SemanticModel) -> ast.Call |
 
 def by_ray(made: ast.Call, *, apart: bool) -> Start | None:
     """`worker.step.remote(action)`, `function.remote(item)`."""
-    advice = "Collect the references of all calls in a list, and call `ray.get` once with it"
+    advice = "Collect the object references of all calls in a list, and pass it to `ray.get` once"
     match made.func:
         case ast.Attribute(value=ast.Attribute(value=worker), attr="remote"):
             return Start(made, worker, advice, apart)
@@ -72,7 +72,8 @@ def by_pool(made: ast.Call, name: str, model: SemanticModel, *, apart: bool) -> 
             known = model.types.type_of(pool).tag
             if known not in (TypeTag.POOL, TypeTag.UNKNOWN):
                 return None
-            advice = f"Start all in a list, and call `{name}()` of each afterwards, or use `map`"
+            advice = f"Submit all tasks first, keep them in a list, and call `{name}()` on each afterwards, "
+            "or use `map`"
             return Start(made, None, advice, apart)
     return None
 
