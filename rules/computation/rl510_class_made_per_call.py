@@ -1,17 +1,17 @@
-"""A named tuple or data class whose class is made anew each time that a function runs.
+"""A named tuple or dataclass that is defined again on every call of a function.
 
 ## What it does
 Flags `namedtuple`, `NamedTuple` and `make_dataclass`, classes that derive from `NamedTuple` and those
-decorated by `dataclass`, in functions that run in each step, each update or each sample.
+decorated by `dataclass`, in functions that run per step, per update or per sample.
 
 Not flagged are plain classes, which take some microseconds, classes that read variables of the function
-around them, those that the function returns, keeps or passes on, those in functions that remember their
+around them, those that the function returns, stores or passes on, those in functions that cache their
 results (`functools.cache`), and code that runs once.
 
 ## Why is it slow
-To make such a class, Python writes the source of its methods and compiles it. That takes longer than many a
-step of an environment. The classes are different ones each time, so that their objects are never of the same
-type.
+To define such a class, Python generates the source of its methods and compiles it, which can take longer
+than a step of an environment. Each call creates a different class, so objects of two calls never have the
+same type.
 
 ## Example
 ```python
@@ -44,8 +44,8 @@ class Replay:
 ```
 
 ## Fix safety
-There is no fix: objects that are compared, pickled or tested by `isinstance` see the difference between one
-class and many. Where the fields depend on arguments, keep the classes in a dict or a cached function.
+There is no fix: objects that are compared, pickled or tested by `isinstance` depend on which class they
+belong to. Where the fields depend on arguments, keep the classes in a dict or a cached function.
 
 ## References
 - https://docs.python.org/3/library/collections.html#collections.namedtuple
@@ -102,8 +102,8 @@ class ClassMadePerCall(Rule):
         yield self.finding(
             model,
             node,
-            f"`{function.name}` makes {what} anew on each call",
-            advice=f"Make `{called}` once, at the top of the module, or keep it by what it is made of",
+            f"`{function.name}` defines {what} again on every call",
+            advice=f"Define `{called}` once at module level, or cache it by its fields",
         )
 
 

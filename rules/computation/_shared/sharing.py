@@ -116,17 +116,17 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
     reasons = [_doubt(doubt, model) for doubt in repetition.doubts[:1]]
     first = nodes[0]
     if _is_told_apart(nodes, model):
-        reasons.append("the results are compared by `is`, or within displays: they become one object")
+        reasons.append("the results are compared by `is`, or inside containers: they become one object")
     used_up = model.effects.may_exhaust(first)
     if used_up is not None:
         reasons.append(_used_up(used_up, model))
     if not model.types.is_immutable(first):
         uses = [model.dataflow.use_of(node) for node in nodes]
         if model.types.type_of(first).tag not in _UNCHANGING and not _can_be_shared(nodes, uses, model):
-            reasons.append("all places then hold the same object: none of them may change it in place")
+            reasons.append("all uses then share one object, which none of them may modify in place")
         if sum(use.computes for use in uses) > 1 and _may_carry_gradient(first, model):
             reasons.append(
-                "if gradients flow through it, they add up in another order: the last digits change"
+                "gradients through the shared tensor are accumulated in another order: the last digits change"
             )
     return reasons
 
@@ -172,19 +172,23 @@ def _used_up(source: ast.expr, model: SemanticModel) -> str:
     shown = " ".join(model.source.text(source).split())
     if isinstance(source, ast.Call):
         return (
-            f"what `{shown}` goes through must not be an iterator, of which nothing is left the second time"
+            f"the argument that `{shown}` iterates over must not be an iterator, which is exhausted the "
+            f"second time"
         )
-    return f"`{shown}` must not be an iterator, of which nothing is left the second time"
+    return f"`{shown}` must not be an iterator, which is exhausted the second time"
 
 
 def _doubt(doubt: ast.AST, model: SemanticModel) -> str:
     line = model.span_of(doubt)[0].line
     match doubt:
         case ast.Call(func=func):
-            return f"`{ast.unparse(func)}` on line {line} must not change the arguments by another way"
+            return (
+                f"`{ast.unparse(func)}` on line {line} must not modify the arguments through another "
+                "reference"
+            )
         case ast.Await() | ast.Yield() | ast.YieldFrom():
-            return f"other code runs in between on line {line} and must not change the arguments"
-    return f"the change on line {line} must not be one of the arguments by another name"
+            return f"the code that runs in between on line {line} must not modify the arguments"
+    return f"the object modified on line {line} must not be one of the arguments under another name"
 
 
 def _can_be_shared(nodes: list[ast.expr], uses: list[ValueUse], model: SemanticModel) -> bool:
@@ -260,7 +264,7 @@ def shared_result(
         return None
     reasons = reasons_against(repetition, [repetition.first, *again], model)
     if bound.reordered:
-        reasons.append("where two things in the statement fail, the other error comes first")
-    said = f"Use `{bound.name}`, which has the value already" if bound.reused else f"{title} `{bound.name}`"
+        reasons.append("if two parts of the statement fail, the other error is raised first")
+    said = f"Use `{bound.name}`, which already holds the value" if bound.reused else f"{title} `{bound.name}`"
     safety = Applicability.UNSAFE if reasons else Applicability.SAFE
     return Fix(said, safety, bound.edits, "; ".join(reasons) or None)

@@ -23,11 +23,11 @@ def message_for(first: ast.expr, again: list[ast.expr], reported: ast.expr, mode
     statement = model.syntax.statement(first)
     if all(model.syntax.statement(node) is statement for node in again):
         times = _COUNTS.get(len(again), f"{len(again) + 1} times")
-        return f"{what} is evaluated {times} in one statement, for the same result"
+        return f"{what} is evaluated {times} in one statement with the same result"
     line = model.span_of(place_of(first, model))[0].line
     more = [str(model.span_of(place_of(node, model))[0].line) for node in again if node is not reported]
     also = f" (and again on line {', '.join(dict.fromkeys(more))})" if more else ""
-    return f"{what} is evaluated again for the result that line {line} already has{also}"
+    return f"{what} is evaluated again with the same result as on line {line}{also}"
 
 
 def shown(expression: ast.expr, model: SemanticModel) -> str:

@@ -1,19 +1,17 @@
 """The same pure call, evaluated again with the same arguments.
 
 ## What it does
-Flags a call that is evaluated again, in code that runs per step, sample or batch, though its result is
-there already: in one expression (`f(x) if f(x) else y`), in the filter and the value of a comprehension,
+Flags a call whose result is already available, but that is evaluated again in code that runs per step,
+sample or batch: in one expression (`f(x) if f(x) else y`), in the filter and the value of a comprehension,
 in a condition and the block below it, in a chain of `elif`, in two statements, after an `if` of which one
-branch has evaluated it, in each pass of a loop that only computes, in two comprehensions or loops over the
-same list. What counts is that the function is known to be pure, from the tables or by
-inspection of the project across its files, and that nothing in between can change the arguments. Also
-flagged, with advice alone: a helper that applies the very function which its caller applies to the
-same value.
+branch has evaluated it, in every iteration of a loop that only computes, in two comprehensions or loops
+over the same list. The function must be known to be pure, from the tables or by inspecting the project
+across its files, and nothing in between may change the arguments. A helper that applies the same function
+as its caller to the same value is flagged with advice only.
 
 ## Why is it slow
-Each evaluation does all the work again: it searches the whole response, parses it, reduces the array. In
-a reward function that is the work of the whole function, done once per sample. Remembering a result
-costs nothing.
+Each evaluation repeats all the work: it searches the whole response, parses it, reduces the array. In a
+reward function that can be most of the work per sample. Keeping the result in a variable costs nothing.
 
 ## Example
 ```python
@@ -60,22 +58,23 @@ def answers_for_rewards(responses):
 ```
 
 ## Fix safety
-Safe where the first evaluation always comes before the others, the function is pure, no argument can
-change in between, and the result is immutable or nobody keeps it. The new variable is bound where the
-first evaluation stood (with `:=` where it is not the first thing that its statement does), so that no
-error and no evaluation comes earlier than before.
+Safe where the first evaluation always comes before the others, the function is pure, no argument can change
+in between, and the result is immutable or not stored. The new variable is bound at the first evaluation
+(with `:=` where it is not the first expression of its statement), so no error is raised and no code runs
+earlier than before.
 
-Unsafe where what is gone through may be an iterator, of which the second evaluation finds nothing left: a
-parameter that nothing shows to be a list or the like, by its kind, its annotation, `len` or an index. Unsafe,
-too, where a list, an array or an object of unknown kind would be shared by two who keep it; where a
-gradient may flow through it, since sharing a tensor adds gradients up in another order; and where
-something in between, such as a call of unknown code or an `await`, might reach the arguments by another
-way. Where a comment would be lost there is advice only, and for helpers and second loops, too: leaving
-out one of two calls of `extract(extract(x))` changes the result unless extracting twice gives the same.
+Unsafe where an argument may be an iterator, which is exhausted by the first evaluation: a parameter that is
+not known to be a list or another sequence. Also unsafe where two places would share a list, an array or an
+object of unknown type; where a gradient may flow through the result, since gradients of a shared tensor are
+accumulated in another order; and where code in between, such as an unknown call or an `await`, might modify
+the arguments through another reference. Where a comment would be lost there is advice only, and also for
+helpers and second loops: removing one of two calls of `extract(extract(x))` changes the result unless
+extracting twice gives the same.
 
-What is cheap is not flagged: `len`, attributes, subscripts, operators, getters, views of tensors; nor are
-calls that draw random numbers, ask the clock, files or other threads, make a network or a buffer, or
-whose results are changed in place. Methods of strings are left to RL503, networks to RL313.
+Cheap expressions are not flagged: `len`, attributes, subscripts, operators, getters, views of tensors. Not
+flagged either are calls that draw random numbers, read the clock, files or the state of other threads,
+create a network or a buffer, or whose results are modified in place. Methods of strings are left to RL503,
+networks to RL313.
 
 ## References
 - https://docs.python.org/3/faq/programming.html#my-program-is-too-slow-how-do-i-speed-it-up
@@ -152,7 +151,7 @@ class DuplicateExtractCall(Rule):
         yield self.finding(
             model,
             told.place_of(call, model),
-            f"{told.shown(call, model)} gives the same in each pass of the loop",
+            f"{told.shown(call, model)} returns the same value in every iteration of the loop",
             advice="Evaluate it once, before the loop",
         )
 
@@ -167,9 +166,9 @@ class DuplicateExtractCall(Rule):
         yield self.finding(
             model,
             told.place_of(call, model),
-            f"{told.shown(call, model)} is evaluated again where the branch on line {line} has done so",
+            f"{told.shown(call, model)} is evaluated again after the branch on line {line} has evaluated it",
             advice="Evaluate it once, before the `if`",
-            related=[(earlier, "has been evaluated here, on one of the ways")],
+            related=[(earlier, "already evaluated here on one of the branches")],
         )
 
     def check_reapplied(

@@ -193,14 +193,14 @@ def told_of_helper(call: ast.Call, found: Reapplied, model: SemanticModel) -> tu
     helper, function, line = ast.unparse(call.func), found.function, _line(found.earlier, model)
     if found.to_result:
         message = (
-            f"`{helper}` calls `{function}` on what line {line} got from `{function}`; leaving one of them "
-            f"out changes the result unless `{function}` gives its own results back as they are"
+            f"`{helper}` calls `{function}` on a value that line {line} already passed through "
+            f"`{function}`; removing one of the calls changes the result unless `{function}` is idempotent"
         )
-        return message, f"Decide which call is meant: hand `{helper}` the raw value, or extract only once"
+        return message, f"Decide which call is intended: pass `{helper}` the raw value, or extract only once"
     each = "each item of the list" if found.items else "the value"
     return (
-        f"`{helper}` calls `{function}` on {each} that line {line} calls it on, too",
-        f"Hand `{helper}` the result of `{function}` instead of what it is made from",
+        f"`{helper}` calls `{function}` on {each} for which line {line} already calls it",
+        f"Pass `{helper}` the result of `{function}` instead of its input",
     )
 
 
@@ -208,8 +208,8 @@ def told_of_loop(call: ast.Call, found: Reapplied, model: SemanticModel) -> tupl
     """Message and advice for a second loop that applies a function again."""
     loop = f"the loop on line {_line(found.earlier, model)}"
     return (
-        f"`{ast.unparse(call)}` runs for every item again: {loop} has called it on the same items",
-        "keep the results of the first loop in a list and run over that",
+        f"`{ast.unparse(call)}` runs again for every item: {loop} has already called it on the same items",
+        "keep the results of the first loop in a list and iterate over that",
     )
 
 

@@ -1,15 +1,15 @@
-"""A constant regular expression handed to `re` as text, again on each call.
+"""A constant regular expression passed to `re` as a string on every call.
 
 ## What it does
 Flags `re.search`, `match`, `fullmatch`, `sub`, `subn`, `findall`, `finditer` and `split` with a constant
 pattern in code that runs per step, sample or message, loops over a constant list of patterns there, and
-`re.compile` of a constant pattern in a function that runs again and again.
+`re.compile` of a constant pattern in a function that is called repeatedly.
 
 ## Why is it slow
-`re` keeps the patterns that it compiled in a small cache. Each call has to build the key, look the
-pattern up, and call a Python function in between, which on short texts costs more than the matching.
-Once a program uses more patterns than the cache holds, they are compiled again and again. A pattern
-compiled at import is there when it is needed.
+`re` keeps compiled patterns in a small cache. Each call builds the key, looks the pattern up and goes
+through a Python function, which costs more than the match itself on short texts. Once a program uses more
+patterns than the cache holds, patterns are recompiled repeatedly. A pattern compiled at import needs no
+look-up.
 
 ## Example
 ```python
@@ -42,10 +42,10 @@ def extract_answer(completion):
 
 ## Fix safety
 Safe: only patterns and flags that are constant and compile without an error or a warning are moved, so
-nothing new can happen at import, and the methods of a compiled pattern do what the functions do. A list
-of patterns is moved if it is used for the loop alone. Where other code needs the text of the pattern,
-or a comment would be lost, there is advice only. Patterns with `re.LOCALE` or `re.DEBUG`, whose meaning
-depends on the moment of the call, are left alone.
+importing the module cannot fail, and the methods of a compiled pattern behave like the functions. A list of
+patterns is moved if only the loop uses it. Where other code needs the text of the pattern, or a comment
+would be lost, there is advice only. Patterns with `re.LOCALE` or `re.DEBUG`, whose behaviour depends on
+when they are called, are not flagged.
 
 ## References
 - https://docs.python.org/3/library/re.html#re.compile
@@ -129,11 +129,11 @@ def _reads_an_error(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
 def _message(use: pattern_uses.PatternUse, move: pattern_uses.PatternMove, model: SemanticModel) -> str:
     loops, function = model.frequency.loops(use.call), model.function(use.call)
     if loops and not move.many:
-        each = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
+        each = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
     else:
-        each = f"on each call of `{function.name}`" if function is not None else "in each pass"
+        each = f"on every call of `{function.name}`" if function is not None else "in every iteration"
     if use.function == "compile":
-        return f"`re.compile` is given {'constant patterns' if move.many else 'a constant pattern'} {each}"
+        return f"`re.compile` compiles {'constant patterns' if move.many else 'a constant pattern'} {each}"
     what = "the patterns of a constant list" if move.many else "a constant pattern"
     return f"`re.{use.function}` looks up the compiled form of {what} {each}"
 
@@ -141,6 +141,6 @@ def _message(use: pattern_uses.PatternUse, move: pattern_uses.PatternMove, model
 def _advice(use: pattern_uses.PatternUse, move: pattern_uses.PatternMove) -> str:
     if move.many:
         compiled = f"`{move.name} = tuple(re.compile(p) for p in ...)`"
-        return f"Compile the patterns at module level, {compiled}, and loop over those"
+        return f"Compile the patterns at module level, {compiled}, and iterate over those"
     called = f"`{move.name}.{use.function}(...)`" if use.function != "compile" else f"`{move.name}`"
     return f"Compile it at module level, `{move.name} = re.compile(...)`, and write {called} here"

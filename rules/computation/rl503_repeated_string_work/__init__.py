@@ -1,25 +1,25 @@
-"""Work on text that was done already, and constants that are built again only to be searched.
+"""String methods called again on the same text, and constant collections rebuilt only to be searched.
 
 ## What it does
 Flags, in code that runs per sample, message or environment step:
 
-- a method that goes through a text (`lower`, `strip`, `split`, `replace`, `count` …), called again on the
-  same unchanged text: in one statement, in the branches of an `if`, in a comprehension's condition and its
-  value, or in each pass of a loop that leaves the text alone;
-- `x in set([...])` with constants, for which Python builds a list and a set each time, while it makes a
-  constant of `x in {...}` by itself;
-- a dict, set or long list of constants that is bound to a local variable, or stands in an expression, and
-  is only searched.
+- a method that scans a text (`lower`, `strip`, `split`, `replace`, `count` …), called again on the same
+  unchanged text: in one statement, in the branches of an `if`, in a comprehension's condition and its
+  value, or in every iteration of a loop that does not change the text;
+- `x in set([...])` with constants, for which Python builds a list and a set each time, while it compiles `x
+  in {...}` to a constant;
+- a dict, set or long list of constants that is bound to a local variable, or used in an expression, and
+  only searched.
 
-Only what is a text for certain counts: by what makes it, by its annotation, or because methods that only
-texts have are called on it. Arrays and tensors have a `split` of their own. `x in [...]` with constants
-is not flagged, nor is a list of words that a loop goes through: there, nothing is gained. Silent, too, is
-the rule where each pass also computes with tensors, which takes longer by far than a look at a name.
+Only values known to be strings count: by the expression that creates them, by their annotation, or because
+methods that only strings have are called on them; arrays and tensors have a `split` of their own. Not
+flagged, since nothing would be gained, are `x in [...]` with constants, a list of words that a loop
+iterates over, and loops that also compute with tensors, which takes far longer than a string method.
 
 ## Why is it slow
-Each of these methods goes through the whole text and makes a new one, or a list of new ones. A reward
-function that lowers a completion for each word that it looks for does so dozens of times per completion.
-Collections are built item by item, with a hash of each key, before the one item in question is looked up.
+Each of these methods scans the whole text and creates a new string, or a list of strings. A reward function
+that lowercases a completion for each word that it searches does so dozens of times per completion.
+Collections are built item by item, with a hash of each key, for a single look-up.
 
 ## Example
 ```python
@@ -63,18 +63,18 @@ def tag_reward(tag: str) -> float:
 
 ## Fix safety
 Safe where the text is bound once: the first evaluation comes before the others, nothing in between can
-change the variable, and a list of parts is either not kept by two or not changed. Unsafe where the text is
-an attribute or an item that a call in between might replace.
+change the variable, and a list of parts is either not shared or not modified. Unsafe where the text is an
+attribute or an item that a call in between might replace.
 
-Work is moved before a loop safely where it cannot fail: the variable was made a text in the function, or a
-method of texts was called on it before the loop. An annotation only claims so. Where the work might fail, the
-move is safe if the loop surely has a first pass (it goes through constants) that does it before anything
-else, and nothing in the loop catches the error; otherwise it is unsafe. Where a condition in the loop comes
-first, there is advice alone.
+Moving the call before a loop is safe where it cannot fail: the variable was assigned a string in the
+function, or a string method was called on it before the loop. An annotation is no proof. Where the call
+might fail, the move is safe if the loop has at least one iteration (it iterates over constants) that makes
+the call before anything else, and no code in the loop catches the error; otherwise it is unsafe. Where a
+condition in the loop comes first, there is advice only.
 
-Constants move to module level only if they hold nothing that can be changed and nobody gets hold of the
-collection itself: no other variable, no call, no nested function. Where a comment would be lost, or the
-statement shares its line, there is advice alone.
+Constants move to module level only if they hold no mutable values and the collection itself does not escape
+to another variable, a call or a nested function. Where a comment would be lost, or the statement shares its
+line, there is advice only.
 
 ## References
 - https://docs.python.org/3/library/stdtypes.html#string-methods
@@ -151,9 +151,9 @@ class RepeatedStringWork(Rule):
         return self.finding(
             model,
             told.place_of(call, model),
-            f"{text} goes through the same text in each pass of `{header}`",
+            f"{text} scans the same text in every iteration of `{header}`",
             fix=text_work.hoist(call, loop, repetition, model),
-            advice="Do it once before the loop, and use the result in it",
+            advice="Call it once before the loop, and use the result in the loop",
         )
 
     def _again(self, repetition: Repetition, model: SemanticModel) -> Iterator[Finding]:
@@ -165,22 +165,29 @@ class RepeatedStringWork(Rule):
         line = model.span_of(told.place_of(first, model))[0].line
         statement = model.syntax.statement(first)
         if all(model.syntax.statement(node) is statement for node in again):
-            known = "again in one statement, for the same result"
+            known = "again in one statement, with the same result"
         else:
-            known = f"again for the result that line {line} already has"
+            known = f"again, with the same result as on line {line}"
         yield self.finding(
             model,
             told.place_of(often[0], model),
-            f"{told.shown(first, model)} goes through the text {known}",
-            fix=sharing.shared_result(repetition, again, model, "Do it once, and call the result"),
+            f"{told.shown(first, model)} scans the text {known}",
+            fix=sharing.shared_result(repetition, again, model, "Call it once, and name the result"),
             advice="Keep the first result in a variable and use that",
         )
 
     def _set_of_constants(self, call: ast.Call, edit: Edit | None, model: SemanticModel) -> Finding:
-        fix = Fix("Write the set as a display", Applicability.SAFE, (edit,)) if edit is not None else None
-        message = f"`{model.source.text(call.func)}(...)` is built of constants again for one look-up"
+        fix = Fix("Write a set literal", Applicability.SAFE, (edit,)) if edit is not None else None
+        message = (
+            f"`{model.source.text(call.func)}(...)` is built from constants on every call for a "
+            "single look-up"
+        )
         return self.finding(
-            model, call, message, fix=fix, advice="Write `{...}`, which Python makes a constant"
+            model,
+            call,
+            message,
+            fix=fix,
+            advice="Write a set literal `{...}`, which Python compiles to a constant",
         )
 
     def _collection(self, node: ast.AST, found: searched.Searched, model: SemanticModel) -> Finding:
@@ -188,7 +195,5 @@ class RepeatedStringWork(Rule):
         fix = None
         if found.edits is not None:
             fix = Fix(f"Build it once, as `{found.constant}`", Applicability.SAFE, found.edits)
-        message = f"{named} is built anew each time, only to be searched"
-        return self.finding(
-            model, node, message, fix=fix, advice="Build it once, as a constant of the module"
-        )
+        message = f"{named} is rebuilt on every call, only to be searched"
+        return self.finding(model, node, message, fix=fix, advice="Build it once, as a module-level constant")

@@ -201,12 +201,12 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
         return None
     edits = (before, *(model.edit.replace(node, new) for node in (call, *again)))
     reason = (
-        f"`{model.source.text(call)}` must not fail where the loop has nothing to go through, "
-        "or does something first"
+        f"`{model.source.text(call)}` must not fail: it now runs even if the loop has no iterations, and "
+        f"before the loop's other code"
     )
     if caught:
-        reason = f"`{model.source.text(call)}` must not fail: before the loop, nothing catches an error"
-    title = f"Do it once before the loop, as `{new}`"
+        reason = f"`{model.source.text(call)}` must not fail: before the loop, its error is not caught"
+    title = f"Call it once before the loop, as `{new}`"
     return Fix(title, Applicability.SAFE if safe else Applicability.UNSAFE, edits, None if safe else reason)
 
 

@@ -1,17 +1,17 @@
-"""A model or tokenizer loaded anew on each call.
+"""A model or tokenizer reloaded on every call.
 
 ## What it does
-Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load` of a file and kin in code that
-runs again and again (per batch, per episode, per sample), if they are given the same each time: constants,
-settings, or parameters that no loop of the callers changes.
+Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load` and similar calls in repeatedly
+executed code (per batch, per episode, per sample) when the arguments never change: constants, settings, or
+parameters that no loop of the callers changes.
 
-Not flagged is what is kept for the next time already (in an attribute, a dict, a global name, behind a
-cache), what is loaded to be trained or into a network's `load_state_dict`, functions whose names speak of
-checkpoints, weights or of a program's start, and files of which the same module writes new ones.
+Not flagged are results that are already cached (in an attribute, a dict, a global variable or by a cache),
+models loaded to be trained or into a network's `load_state_dict`, functions named for checkpoints, weights
+or start-up, and files that the same module writes.
 
 ## Why is it slow
-Loading reads files, builds all layers, fills them, and often asks a server whether the files are still
-current. A reward function that does so scores a handful of texts in the time in which it loads.
+Loading reads files, builds all layers, fills them, and often queries a server for newer files. A reward
+function could score a handful of texts in the time that one load takes.
 
 ## Example
 ```python
@@ -43,12 +43,12 @@ def length_reward(completion):
 ```
 
 ## Fix safety
-Always unsafe. All callers share one object from then on: a call of `train()`, of `to(device)`, a padding
-token that is set or a layer that is changed is seen by all of them. What changes on the disk is not
-noticed, the memory stays taken, and each of several processes keeps its own. The cache has a bound, since
-without one every model that was ever asked for would stay. Methods are not cached, since that would keep
-their objects; the load moves to a function of its own instead. Arguments that cannot be looked up in a
-cache, such as lists and dicts, leave advice alone, and so does a call that is broken over several lines.
+Always unsafe. All callers then share one object: a call of `train()` or `to(device)`, a changed padding
+token or a modified layer affects all of them. Later changes to the files are not picked up, the memory is
+never freed, and each process keeps its own copy. The cache is bounded, since an unbounded one would keep
+every model ever loaded. Methods are not cached, since that would keep their objects alive; the load moves
+to a function of its own instead. There is only advice for unhashable arguments, such as lists and dicts,
+and for a call that spans several lines.
 
 ## References
 - https://docs.python.org/3/library/functools.html#functools.lru_cache
@@ -97,14 +97,14 @@ class UncachedModelLoad(Rule):
             fix = load_fixes.moved(node, what, model)
         called = model.source.text(node.func)
         often = (
-            "in each pass of a loop"
+            "in every iteration of a loop"
             if model.frequency.loops(node)
-            else f"each time that `{function.name}` runs"
+            else f"on every call of `{function.name}`"
         )
         yield self.finding(
             model,
             node,
-            f"`{called}` loads the same {what} again {often}",
+            f"`{called}` reloads the same {what} {often}",
             fix=fix,
-            advice="Load it once and hand it in, or load it in a function with `functools.lru_cache`",
+            advice="Load it once and pass it in, or load it in a function with `functools.lru_cache`",
         )

@@ -11,8 +11,8 @@ _UNHASHABLE = frozenset(
     {TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.NDARRAY, TypeTag.STATE_DICT, TypeTag.FILE}
 )
 _REASON = (
-    "all callers then share one object, which nobody may train, move or change, and which stays as it was "
-    "when the files change"
+    "all callers share one object: it must not be trained, moved or modified, and later changes to the "
+    "files are not picked up"
 )
 _ENDS_LONG = (ast.For, ast.While, ast.AsyncFor, ast.Yield, ast.YieldFrom, ast.Await, ast.Try, ast.With)
 
@@ -55,7 +55,7 @@ def remembered(function: Function, model: SemanticModel) -> Fix | None:
     added = model.edit.insert_before(function, f"@{spelled}(maxsize={_BOUND})")
     if added is None:
         return None
-    title = f"Let `{function.name}` remember what it loaded"
+    title = f"Cache the result of `{function.name}`"
     return Fix(title, Applicability.UNSAFE, (*edits, added), _REASON)
 
 

@@ -1,24 +1,24 @@
-"""A Python loop over the elements of an array, where one operation does them all.
+"""A Python loop over the elements of an array that one vectorised operation can replace.
 
 ## What it does
-Flags, in hot code, a loop whose passes do nothing but compute elements of arrays or tensors from elements
-at the same place and from numbers (`for i in range(len(x)): x[i] = x[i] / 255.0`, two loops over rows and
-columns, `if x[i] < 0: x[i] = 0`), and one that adds up such values (`total += a[i] * b[i]`). The same of a
-comprehension that is made an array or added up: `np.array([x / 255.0 for x in pixels])`,
-`sum(a * b for a, b in zip(weights, values))`.
+Flags, in hot code, a loop that only computes elements of arrays or tensors from elements at the same index
+and from numbers (`for i in range(len(x)): x[i] = x[i] / 255.0`, two loops over rows and columns, `if x[i] <
+0: x[i] = 0`), and one that adds up such values (`total += a[i] * b[i]`). The same holds for a comprehension
+that is converted to an array or summed: `np.array([x / 255.0 for x in pixels])`, `sum(a * b for a, b in
+zip(weights, values))`.
 
-Also flagged are loops over a batch that write into an array place by place
-(`for i, p in zip(indices, priorities): self.priorities[i] = p`), reduce one window after the other, or
-compute each item of a batch (importance weights, a softmax per row) only to make one array of them.
+Also flagged are loops over a batch that write into an array element by element (`for i, p in zip(indices,
+priorities): self.priorities[i] = p`), reduce one window after the other, or compute each item of a batch
+(importance weights, a softmax per row) only to build one array from them.
 
-Left alone are loops that end early, that carry something from one element to the next, that call what works
-on single numbers only or does anything else; loops over a few things (`range(4)`, layers, agents,
-environments); and whatever may be a list.
+Not flagged are loops that end early, that carry a value from one element to the next, or that call
+functions that work on single numbers only or have side effects; loops over a few items (`range(4)`, layers,
+agents, environments); and sequences that may be lists.
 
 ## Why is it slow
-Each pass makes objects for the elements that it reads, looks up the operation by their types, and puts the
-result back; for tensors, each of these is a call into torch. An operation on whole arrays does that once,
-and then runs through memory in machine code. With fewer than some ten elements, there is nothing to gain.
+Every iteration creates an object for each element that it reads, dispatches the operation by type, and
+stores the result; for tensors, each of these goes through the dispatcher. A vectorised operation does that
+once and then runs a compiled loop. With fewer than about ten elements there is nothing to gain.
 
 ## Example
 ```python
@@ -43,18 +43,18 @@ def preprocess_observation(frame):
 ```
 
 ## Fix safety
-The fix assigns to all of the array in place, so that whoever holds it sees the new values, and its data
-type stays (an array of whole numbers cuts off what is behind the point, as the loop does). It is offered for
-a loop over the whole length of one array, whose operators work on arrays as they do on numbers.
+The fix assigns to the whole array in place, so that other references to it see the new values and its dtype
+stays the same (an integer array truncates, as in the loop). It is offered for a loop over the whole length
+of one array, whose operators work on arrays as they do on numbers.
 
-Safe for an array that the function made itself, of a known number of dimensions and of doubles, with
-constants that cannot overflow; and for single precision and bytes where one operation with such a constant
-is all there is. Unsafe otherwise: an array of objects computes as its objects do, and warnings read
-otherwise. Unsafe, too, where something around the loop catches errors and the array is seen afterwards, or
-the program has numpy raise errors (`errstate`, `seterr`): the loop stops half-way then, the fix before it.
+Safe for a float64 array that the function created itself, with a known number of dimensions, with constants
+that cannot overflow; and for float32 and uint8 with a single operation with such a constant. Unsafe
+otherwise: an object array uses the operators of its objects, and warnings differ. Also unsafe where code
+around the loop catches errors and reads the array afterwards, or where the program makes NumPy raise errors
+(`errstate`, `seterr`): the loop stops half-way, while the fix then changes nothing.
 
-For more arrays, sums, conditions and functions of single numbers there is advice: sums round in another
-order, and arrays of other shapes would be stretched instead of being an error.
+For more arrays, sums, conditions and functions of single numbers there is only advice: sums are rounded in
+another order, and arrays of other shapes would be broadcast instead of raising an error.
 
 ## References
 - https://numpy.org/doc/stable/user/basics.broadcasting.html
@@ -115,11 +115,11 @@ class ScalarLoopOverArray(Rule):
         )
         sort = "loop" if node is made else "comprehension"
         adds = found.summed is not None or (isinstance(node, ast.Call) and is_sum(node, model))
-        does = "adds up" if adds else "computes"
+        does = "sums" if adds else "computes"
         yield self.finding(
             model,
             node,
-            f"The {sort} {does} one element of `{held}` after the other in Python",
+            f"The {sort} {does} `{held}` element by element in Python",
             fix=whole_fix(found, model) if found.stored else None,
             advice=advice(found, adds=adds),
         )
@@ -156,7 +156,7 @@ def is_sum(call: ast.Call, model: SemanticModel) -> bool:
 def advice(found: ElementAccess, *, adds: bool) -> str:
     """What to write instead."""
     if adds:
-        return "Add up in one call: `(a * b).sum()`, or `a @ b` for a product of two rows of numbers"
+        return "Sum in one call: `(a * b).sum()`, or `a @ b` for a dot product"
     if not found.plain:
         return (
             "Compute with the whole arrays: `np.where` and `np.clip` for conditions, `np.exp` for `math.exp`"

@@ -67,8 +67,8 @@ def _scattered(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     text = model.source.text(stored)
     return ItemLoop(
         stored,
-        f"writes one element of `{text}` after the other",
-        f"Write all of them by an array of indices: `{text}[indices] = values`",
+        f"writes `{text}` element by element",
+        f"Assign all of them with an index array: `{text}[indices] = values`",
     )
 
 
@@ -98,8 +98,8 @@ def _windows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     text = model.source.text(held)
     return ItemLoop(
         stored,
-        f"reduces one window of `{text}` after the other",
-        f"Give the windows an axis of their own and reduce along it: `{text}.reshape(…, -1, n, …).{attr}(…)`",
+        f"reduces `{text}` window by window",
+        f"Reshape the windows to an axis and reduce along it: `{text}.reshape(…, -1, n, …).{attr}(…)`",
     )
 
 
@@ -177,9 +177,9 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
     text = model.source.text(kept)
     return ItemLoop(
         kept,
-        f"computes one item of `{text}` after the other",
-        "Gather what all items need by an array of indices, and compute with the whole batch "
-        "(with a mask, where items have lengths of their own)",
+        f"computes `{text}` item by item",
+        "Gather the inputs of all items with an index array, and compute on the whole batch (with a mask, "
+        "where items have lengths of their own)",
     )
 
 
@@ -225,8 +225,8 @@ def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> 
         return None
     return ItemLoop(
         func,
-        f"computes one item after the other by `{model.source.text(func)}`",
-        "Gather what all items need by an array of indices, and compute with the whole batch",
+        f"computes a batch item by item with `{model.source.text(func)}`",
+        "Gather the inputs of all items with an index array, and compute on the whole batch",
     )
 
 

@@ -44,11 +44,13 @@ def whole_fix(found: ElementAccess, model: SemanticModel) -> Fix | None:
         return None
     reason = None
     if not _is_exact(statement, held_by(target), model):
-        reason = f"`{held}` must be an array of numbers; one of them may round otherwise"
+        reason = f"`{held}` must be a numeric array; results may be rounded differently"
     elif _may_stop(held_by(target), found.loop, model):
-        reason = f"where numpy raises an error for a number, no number of `{held}` is replaced before that"
+        reason = (
+            f"if NumPy raises an error for one element, no element of `{held}` has been assigned before it"
+        )
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix(f"Compute all of `{held}` at once", safety, (edit,), reason=reason)
+    return Fix(f"Vectorise the operation on `{held}`", safety, (edit,), reason=reason)
 
 
 def _is_whole(found: ElementAccess) -> bool:

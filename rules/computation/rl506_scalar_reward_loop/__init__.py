@@ -1,25 +1,25 @@
-"""Returns, advantages or discounted sums, computed in a way that costs more than one pass.
+"""Returns, advantages or discounted sums computed in quadratic time or number by number on tensors.
 
 ## What it does
-Flags three ways to compute what comes of rewards, in code that runs per episode or per update:
+Flags three ways to compute returns or advantages in code that runs per episode or per update:
 
 - a list that the loop fills from the front: `returns.insert(0, value)` or `returns = [value] + returns`;
-- a sum of all later rewards that is computed anew for each step: `sum(rewards[t:])`,
-  `np.dot(rewards[t:], …)`, or a second loop from `t` to the end;
-- a recurrence over the steps of tensors, number by number or row by row
-  (`delta = rewards[t] + gamma * values[t + 1] - values[t]`).
+- a sum of all later rewards that is recomputed for each step: `sum(rewards[t:])`, `np.dot(rewards[t:], …)`,
+  or a second loop from `t` to the end;
+- a recurrence over the steps of tensors, number by number or row by row (`delta = rewards[t] + gamma *
+  values[t + 1] - values[t]`).
 
-Left alone is what is done right: one pass from the back over Python numbers, or over items or rows of an
-array; windows of a few steps (`rewards[t:t + n]`); and lists that are no rewards.
+Not flagged are a single backward loop over Python numbers, or over items or rows of an array; windows of a
+few steps (`rewards[t:t + n]`); and lists that hold no rewards.
 
 ## Why is it slow
-`insert(0, …)` moves all items that are there already, and adding lists copies them: the cost grows with
-the square of the episode's length. So it does where each step adds up the rest of the episode.
+`insert(0, …)` moves all existing items, and concatenating lists copies them: the cost is quadratic in the
+length of the episode. The same holds where each step sums the rest of the episode.
 
-A number taken out of a tensor is a tensor again. Each addition and product of such numbers goes through
-torch's dispatcher and allocates another one, which takes some fifty times as long as the same operation
-on Python numbers. On an accelerator each is a kernel of its own. It is the same for rows of a few numbers,
-one for each environment: what takes time is to start the operations, some six for each step of a rollout.
+Indexing a tensor returns a tensor. Each addition or product of such scalars goes through torch's dispatcher
+and allocates a new tensor, which takes some fifty times as long as the same operation on Python numbers. On
+an accelerator each operation launches a kernel. The same holds for short rows, one number per environment:
+the time goes into launching some six operations for each step of a rollout.
 
 ## Example
 ```python
@@ -66,15 +66,14 @@ def train(env, policy, optimizer, epochs):
 ```
 
 ## Fix safety
-There is a fix for lists that are filled from the front: append, and reverse the list behind the loop.
-It is offered for a variable of the function that begins as an empty list, is filled in this loop alone and
-not looked at meanwhile, apart from its length and its ends (`returns[0]` becomes `returns[-1]`). It is
-safe, unless an exception could end the loop and be caught by a block around it, behind which the list is
-used.
+There is a fix for lists that are filled from the front: append, and reverse the list after the loop. It is
+offered for a variable of the function that begins as an empty list, is filled in this loop alone and not
+read in between, apart from its length and its ends (`returns[0]` becomes `returns[-1]`). It is safe, unless
+an exception could end the loop and be caught by a block around it, after which the list is used.
 
-For the other two there is advice. A sum in another order is rounded otherwise; and Python computes in
-double precision where tensors do in single precision, so that the results differ in their last digits.
-Numbers that carry a gradient must stay tensors.
+For the other two there is only advice. A sum in another order is rounded differently, and Python numbers
+are float64 where tensors are float32, so results differ in the last digits. Numbers that require a gradient
+must stay tensors.
 
 ## References
 - https://wiki.python.org/moin/TimeComplexity
@@ -134,9 +133,9 @@ class ScalarRewardLoop(Rule):
             yield self.finding(
                 model,
                 node,
-                f"All later items of `{model.source.text(sequence)}` are added up anew for each step of "
-                f"`{model.analysis.loops.header(loop)}`: the cost grows with the square of the length",
-                advice="Go through it once, from the back, keep the sum so far "
+                f"All later items of `{model.source.text(sequence)}` are summed again in every iteration of "
+                f"`{model.analysis.loops.header(loop)}`: the cost is quadratic in the length",
+                advice="Iterate over it once, backwards, keep the running sum "
                 "(`ret = reward + gamma * ret`), append it to a list, and reverse that at the end",
             )
         elif isinstance(node, ast.For):
@@ -151,10 +150,10 @@ class ScalarRewardLoop(Rule):
                 yield self.finding(
                     model,
                     node,
-                    f"The recurrence takes `{held}` number by number, and each is a tensor: "
-                    "every operation on one costs many times that on a Python number",
-                    advice="Take the numbers out once, before the loop (`.tolist()`, of what carries no "
-                    "gradient), compute with Python numbers, and make one tensor of the results",
+                    f"The recurrence reads `{held}` number by number, and each is a tensor: every operation "
+                    f"on it costs many times as much as on a Python number",
+                    advice="Call `.tolist()` once before the loop (if no gradient is needed), compute with "
+                    "Python numbers, and create one tensor from the results",
                 )
 
     def _rows(self, loop: ast.For, recurrence: Recurrence, model: SemanticModel) -> Finding:
@@ -163,20 +162,20 @@ class ScalarRewardLoop(Rule):
             return self.finding(
                 model,
                 loop,
-                f"Operations of torch run on one row of `{held}` for each pair of steps: the number of "
-                "operations grows with the square of the length, and each costs its start",
-                advice="Go through the steps once, from the back (a lambda return is "
-                "`ret = r[t] + gamma * ((1 - lam) * v[t + 1] + lam * ret)`), or compute all steps of one "
+                f"Tensor operations run on one row of `{held}` for each pair of steps: their number is "
+                f"quadratic in the length, and each has launch overhead",
+                advice="Iterate over the steps once, backwards (a lambda return is "
+                "`ret = r[t] + gamma * ((1 - lam) * v[t + 1] + lam * ret)`), or compute all pairs of one "
                 "distance at once: `table[:, :-n]`",
             )
         return self.finding(
             model,
             loop,
-            f"Each step of the recurrence runs {recurrence.operations} operations of torch on one row of "
-            f"`{held}`: where rows are short, to start them (kernels, on an accelerator) takes longer than "
-            "to compute them",
-            advice="Take the tensors out once, before the loop (`.cpu().numpy()`, of what carries no "
-            "gradient), compute row by row with numpy, and make one tensor of the results",
+            f"Each step of the recurrence runs {recurrence.operations} tensor operations on one row of "
+            f"`{held}`: with short rows, dispatching them (and launching kernels) takes longer than "
+            f"computing them",
+            advice="Convert once before the loop (`.cpu().numpy()`, if no gradient is needed), compute row "
+            "by row with NumPy, and create one tensor from the results",
         )
 
     def _front(self, front: GrownFront, model: SemanticModel) -> Iterator[Finding]:
@@ -192,15 +191,15 @@ class ScalarRewardLoop(Rule):
             return
         held = model.source.text(front.held)
         if isinstance(front.statement, ast.Assign):
-            message = f"`{held}` is copied for each item that is put before it"
+            message = f"`{held}` is copied for every item that is prepended"
         else:
-            message = f"`{held}.insert(0, …)` moves all items that are there already"
+            message = f"`{held}.insert(0, …)` moves all existing items"
         yield self.finding(
             model,
             front.statement.value if isinstance(front.statement, ast.Expr) else front.statement,
-            f"{message}: the cost grows with the square of the length",
+            f"{message}: the cost is quadratic in the length",
             fix=append_fix(front, model),
-            advice="Append, and reverse the list once behind the loop (or `appendleft` to a deque)",
+            advice="Append, and reverse the list once after the loop (or `appendleft` to a deque)",
         )
 
 

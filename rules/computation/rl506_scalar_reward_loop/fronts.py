@@ -110,9 +110,9 @@ def append_fix(front: GrownFront, model: SemanticModel) -> Fix | None:
     shared = tuple(edit.as_shared() for edit in (*edits, turned))
     reason = None
     if may_end_early(front.held, region, model):
-        reason = f"An exception in the loop that is caught around it leaves `{name}` the other way round"
+        reason = f"if an exception in the loop is caught around it, `{name}` is left in reverse order"
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix(f"Append to `{name}`, and reverse it behind the loop", safety, shared, reason)
+    return Fix(f"Append to `{name}`, and reverse it after the loop", safety, shared, reason)
 
 
 def _made_at(front: GrownFront, model: SemanticModel) -> ast.stmt | None:

@@ -1,18 +1,18 @@
-"""Bounds of actions that are made anew each time that something is clipped or scaled.
+"""Action bounds that are rebuilt on every clip or rescale, though they never change.
 
 ## What it does
-Flags what is computed in hot code for `np.clip`, `torch.clamp`, `np.maximum` and `np.minimum`, or to scale
-an action, out of bounds that stay the same: `np.array(self.action_space.low)`, `-self.limits`,
+Flags arrays and tensors computed in hot code from constant bounds, for `np.clip`, `torch.clamp`,
+`np.maximum` and `np.minimum`, or to scale an action: `np.array(self.action_space.low)`, `-self.limits`,
 `self.action_space.high - self.action_space.low`, `torch.as_tensor(self.low, device=self.device)`,
 `env.action_space.high.mean()`.
 
-Left alone are plain attributes, which cost nothing, bounds that are made of something that changes, and
-numbers. What is built of constants alone is the affair of `recomputed-constant`, also between the brackets of
-a `clip`. Clipping into the same array with `out=` gains nothing, and is not asked for.
+Not flagged are plain attributes, which cost nothing, bounds computed from changing values, and numbers.
+Arrays built from constants alone are covered by `recomputed-constant`, also as arguments of `clip`.
+Clipping into the same array with `out=` gains nothing and is not suggested.
 
 ## Why is it slow
-An action has few numbers. To make an array of bounds, or a difference of two, takes as long as the clipping
-that it is made for; to move it to a device takes many times as long.
+An action has few numbers. Creating an array of bounds, or their difference, takes as long as the clip
+itself; copying it to a device takes many times as long.
 
 ## Example
 ```python
@@ -43,12 +43,12 @@ class Agent:
 ```
 
 ## Fix safety
-Unsafe. All calls share one array then: nothing may write into it, and bounds that are changed later, in the
-space or by giving the object another one, no longer count. Before a loop, it is made also where the loop does
-not run.
+Unsafe. The array is shared between calls: it must not be written to, and later changes to the bounds, in
+the space or by assigning another one, are not picked up. An array created before a loop is created even if
+the loop has no iterations.
 
-There is advice alone where the constructor does not set in plain sight what the bounds are made of, where
-they follow the device or the type of what is passed in, and where a comment would be lost.
+There is only advice where the constructor does not visibly set the attributes that the bounds are computed
+from, where they follow the device or dtype of an argument, and where a comment would be lost.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.clip.html
@@ -84,7 +84,8 @@ from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
 from rlint.rules.computation.rl507_per_call_clip_bounds.per_dimension import clamped_dimension
 
 _SHARED = (
-    "all {0} share what is made once: nothing may write into it, and bounds that change later do not count"
+    "the array is shared between {0}: it must not be written to, and later changes to the bounds are not "
+    "picked up"
 )
 
 
@@ -111,8 +112,8 @@ class PerCallClipBounds(Rule):
                 yield self.finding(
                     model,
                     node,
-                    f"`{model.source.text(clamped)}` is clamped one dimension after the other, and the "
-                    "bounds are read anew for each",
+                    f"`{model.source.text(clamped)}` is clamped dimension by dimension, and the bounds are "
+                    f"read again for each",
                     advice="Keep both bounds as arrays or tensors, and clamp all dimensions in one call",
                 )
                 return
@@ -125,13 +126,13 @@ class PerCallClipBounds(Rule):
                 continue
             text = " ".join(model.source.text(candidate).split())
             if found.loop is not None:
-                often = f"in each pass of `{model.analysis.loops.header(found.loop)}`"
-                advice = "Make it once, before the loop, and use it there"
+                often = f"in every iteration of `{model.analysis.loops.header(found.loop)}`"
+                advice = "Create it once, before the loop"
             else:
                 function = model.function(candidate)
-                often = f"on each call of `{function.name}`" if function is not None else "each time"
-                advice = "Make it once in `__init__`, and keep it as an attribute"
-            message = f"`{text}` is made anew {often}, of bounds that stay the same"
+                often = f"on every call of `{function.name}`" if function is not None else "each time"
+                advice = "Create it once in `__init__`, and keep it as an attribute"
+            message = f"`{text}` is recomputed {often}, though the bounds never change"
             yield self.finding(model, candidate, message, fix=build_fix(found, model), advice=advice)
 
 
@@ -251,8 +252,8 @@ def _before_loop(found: ClipBound, model: SemanticModel) -> Fix | None:
     if before is None:
         return None
     edits = (before.as_shared(), _in_place(found.node, name, model))
-    reason = f"{_SHARED.format('passes')}; and it is made where the loop may not run"
-    return Fix(f"Make it before the loop, as `{name}`", Applicability.UNSAFE, edits, reason)
+    reason = f"{_SHARED.format('iterations')}; it is created even if the loop does not run"
+    return Fix(f"Create it before the loop, as `{name}`", Applicability.UNSAFE, edits, reason)
 
 
 def _in_place(node: ast.expr, name: str, model: SemanticModel) -> Edit:
@@ -282,7 +283,7 @@ def _in_constructor(found: ClipBound, model: SemanticModel) -> Fix | None:
         return None
     edits = (inserted.as_shared(), _in_place(found.node, f"{own}.{name}", model))
     return Fix(
-        f"Make it in `__init__`, as `{own}.{name}`", Applicability.UNSAFE, edits, _SHARED.format("calls")
+        f"Create it in `__init__`, as `{own}.{name}`", Applicability.UNSAFE, edits, _SHARED.format("calls")
     )
 
 

@@ -1,22 +1,23 @@
-"""A numpy function called with a single number, or with a few in a list.
+"""A NumPy function called on a single number, or on a short list of numbers.
 
 ## What it does
 Flags numpy functions in hot code whose arguments are known to be numbers, not arrays:
 
 - `np.clip(x, low, high)` of a number;
-- `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a list or tuple that is written out, of eight at most;
+- `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a list or tuple that is written out, of eight at
+  most;
 - `np.random.choice(items)`, which picks one item of a Python list;
-- `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and kin of a number that changes, for each
-  step of an environment or for each item of a loop.
+- `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and similar functions of a changing number, in every
+  environment step or for every item of a loop.
 
-Left alone is whatever may be an array or is not known, and functions of a constant. An update of a network
-takes so much longer than a logarithm that one of them in it is left alone, too.
+Not flagged are arguments that may be arrays or are of unknown type, and functions of a constant. A single
+call per network update is not flagged either, since the update takes far longer.
 
 ## Why is it slow
-Numpy's functions are made for arrays. They first make one of what they are given, look for a loop that fits
-its type, and wrap the result up again. Functions that go through many hands, as `np.clip` and `np.mean` do,
-take some hundred times as long as the comparison of two numbers. `np.random.choice` turns the whole list into
-an array, to pick one item of it.
+NumPy's functions are made for arrays: they convert the argument to an array, find the loop for its dtype,
+and wrap the result. Functions with several Python layers, such as `np.clip` and `np.mean`, take some
+hundred times as long as comparing two numbers. `np.random.choice` converts the whole list to an array to
+pick one item.
 
 ## Example
 ```python
@@ -48,17 +49,16 @@ def run(env, policy, steps: int) -> float:
 ```
 
 ## Fix safety
-Unsafe. A Python number comes out where numpy gave a scalar of its own, which has methods like `item` and
-`astype`, divides by zero with a warning, and is written otherwise by `repr`. `min` and `max` give back one of
-the numbers as it is, whole or broken. What has no result (the logarithm of zero, the root of a negative
-number, a number too large) raises an error in `math`, where numpy warns and goes on with `inf` or `nan`. A
-sum may be rounded otherwise in its last digit.
+Unsafe. The result is a Python number where NumPy returned a NumPy scalar, which has methods like `item` and
+`astype`, divides by zero with a warning, and has another `repr`. `min` and `max` return one of the
+arguments with its own type. `math` raises an error where NumPy warns and returns `inf` or `nan` (the
+logarithm of zero, the root of a negative number, an overflow). A sum may differ in the last digit.
 
-An item that is picked by its index comes from the same stream of random numbers, and is the item itself:
-numpy gave a copy in a type that fits all items.
+An item picked by a random index is drawn from the same random stream, and is the item itself: NumPy
+returned a copy converted to the common dtype.
 
-There is advice alone where the result is asked for an attribute or a method, where `math.floor` would give a
-whole number for a broken one, and where a comment would be lost.
+There is only advice where an attribute or method of the result is used, where `math.floor` would return an
+int instead of a float, and where a comment would be lost.
 
 ## References
 - https://docs.python.org/3/library/math.html
@@ -118,7 +118,7 @@ class NumpyOnScalar(Rule):
             if found.ufunc and not is_often(found, model):
                 return
             message = (
-                f"`{called}` treats {found.what} like an array, which takes longer than `{found.better}`"
+                f"`{called}` converts {found.what} to an array, which takes longer than `{found.better}`"
             )
             text = " ".join((found.text or "").replace("{math}", f"math.{found.math}").split())
             advice = f"Write `{text}`" if text and len(text) < _LONG else f"Use `{found.better}`"
@@ -135,7 +135,7 @@ class NumpyOnScalar(Rule):
         if items is not None:
             shown = " ".join(model.source.text(items).split())
             what = f"`{shown}`" if len(shown) < _LONG else "the list"
-            message = f"`{called}` makes an array of {what} to pick one item of it"
+            message = f"`{called}` converts {what} to an array to pick one item"
             advice = "Pick an index with `randint`, and take the item from the list"
             yield self.finding(model, node, message, fix=pick_by_index(node, items, model), advice=advice)
 
@@ -227,10 +227,11 @@ def reason_for(found: Scalar) -> str:
     """What the reader has to agree to."""
     if found.math:
         return (
-            "a Python number comes out, no numpy scalar, and where there is no result, an error is raised in "
-            "place of a warning"
+            "the result is a Python number, not a NumPy scalar, and `math` raises an error where NumPy warns"
         )
-    return "a Python number comes out, no numpy scalar, and `nan` may be passed over where numpy returned it"
+    return (
+        "the result is a Python number, not a NumPy scalar, and `nan` may be ignored where NumPy returned it"
+    )
 
 
 def pick_by_index(call: ast.Call, items: ast.expr, model: SemanticModel) -> Fix | None:
@@ -252,7 +253,7 @@ def pick_by_index(call: ast.Call, items: ast.expr, model: SemanticModel) -> Fix 
         picked = f"{text}[{randint}(len({text}))]"
     else:
         return None
-    reason = "the item itself comes out, where numpy gave a copy in a type that fits all items"
+    reason = "the result is the item itself, where NumPy returned a copy in the common dtype"
     return Fix(
         "Pick the item by its index", Applicability.UNSAFE, (model.edit.replace(call, picked),), reason
     )

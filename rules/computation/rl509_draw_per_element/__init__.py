@@ -1,17 +1,17 @@
 """Random numbers drawn one by one in a list comprehension.
 
 ## What it does
-Flags `[np.random.uniform(low, high) for _ in range(n)]` and similar comprehensions in hot code: each item is
-one number drawn by `np.random`, by a `Generator`, by `random.randint` or `random.randrange`, or by
-`torch.rand(1).item()`, and no argument depends on the item. Comprehensions in comprehensions, which draw a
-matrix, are flagged as one.
+Flags `[np.random.uniform(low, high) for _ in range(n)]` and similar comprehensions in hot code: each item
+is one number drawn by `np.random`, by a `Generator`, by `random.randint` or `random.randrange`, or by
+`torch.rand(1).item()`, and no argument depends on the item. Nested comprehensions, which draw a matrix, are
+one finding.
 
 Not flagged are draws whose arguments differ from item to item, draws from items of a list, fewer than five
 items, `random.random` and similar functions, which are as fast as a loop can be, and code that runs once.
 
 ## Why is it slow
-Each call of `np.random` checks its arguments, takes a lock and makes a Python number, which takes much longer
-than to draw it. With `size=`, all that is done once, and the numbers are drawn in a compiled loop.
+Each call of `np.random` checks its arguments, takes a lock and creates a Python number, which takes much
+longer than drawing it. With `size=` this happens once, and the numbers are drawn in a compiled loop.
 
 ## Example
 ```python
@@ -42,12 +42,12 @@ class Replay:
 
 ## Fix safety
 Safe for functions of `np.random` where the number of items is a length, a size or a constant and the
-arguments are constants: the same numbers are drawn from the same stream, as the same Python numbers, and the
-generator is left in the same state. `np.array` around the list goes where that gives the same array.
+arguments are constants: the same numbers are drawn from the same stream, as the same Python numbers, and
+the generator is left in the same state. `np.array` around the list is removed where the array is the same.
 
-Unsafe where the number of items may be negative, which `range` takes for zero and `size=` does not; where an
-argument is not known to be a number; where the arguments are checked though no number is drawn; for whole
-numbers of a `Generator`, which are numpy scalars in the list and Python numbers after the fix; and for
+Unsafe where the number of items may be negative, which `range` takes for zero and `size=` does not; where
+an argument is not known to be a number; where the arguments are checked even if no number is drawn; for
+integers of a `Generator`, which are NumPy scalars in the list and Python numbers after the fix; and for
 `random.randint` and `torch.rand`, where other numbers of the same distribution may be drawn.
 
 ## References
@@ -102,9 +102,9 @@ class DrawPerElement(Rule):
             model,
             node,
             f"`{text}` is called once for each of the {'rows and columns' if len(counts) > 1 else 'items'}, "
-            "though one call draws all of them",
+            "but one call can draw all of them",
             fix=build_fix(node, draw, counts, model),
-            advice=f"Draw all at once: `{draw.text.format(size)}`",
+            advice=f"Draw all in one call: `{draw.text.format(size)}`",
             assumes=assumes,
         )
 
@@ -184,7 +184,7 @@ def build_fix(
         text += ".tolist()"
     reason = doubt_of(draw, counts, model, as_array=place is not node)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix("Draw all numbers by one call", safety, (model.edit.replace(place, text),), reason)
+    return Fix("Draw all numbers in one call", safety, (model.edit.replace(place, text),), reason)
 
 
 def array_around(node: ast.ListComp, model: SemanticModel) -> ast.Call | None:
@@ -208,9 +208,9 @@ def doubt_of(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel, *, 
             return f"`{model.source.text(count)}` must not be negative"
     positive = all(is_positive(count, model) for count in counts)
     if not positive and not draw.valid:
-        return "The arguments are checked even if nothing is drawn"
+        return "the arguments are checked even if no number is drawn"
     if as_array and not positive and (draw.whole or len(counts) > 1):
-        return "An array without any numbers has another type or shape"
+        return "an empty array has another dtype or shape"
     return None
 
 

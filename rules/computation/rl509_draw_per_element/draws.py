@@ -88,7 +88,7 @@ def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator:
     inside = ", ".join([model.source.text(argument) for argument in call.args])
     inside += "".join(f", {keyword.arg}={model.source.text(keyword.value)}" for keyword in call.keywords)
     inside = inside.replace("{", "{{").replace("}", "}}").removeprefix(", ")
-    doubt = "The list held numpy scalars, and holds Python numbers" if generator and whole else None
+    doubt = "the list held NumPy scalars and now holds Python numbers" if generator and whole else None
     named = dict(zip(taken, call.args, strict=False))
     named.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
     valid = are_valid_bounds(named) if whole else all(is_valid(value, name) for name, value in named.items())
@@ -147,7 +147,7 @@ def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> ScalarDra
     if not isinstance(call.func, ast.Attribute):
         return None
     function = function.removesuffix(call.func.attr) + "choices"
-    doubt = "Other numbers of the same distribution are drawn from the stream"
+    doubt = "other numbers of the same distribution are drawn"
     return ScalarDraw(
         call, f"{function}(range({inside}), k={{}})", tuple(call.args), doubt, whole=True, listed=True
     )

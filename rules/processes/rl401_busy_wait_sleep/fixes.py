@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from rlint.rule import Applicability, Edit, Fix, SemanticModel, Type, TypeTag
 
 _KILLED = "a process that is killed during the wait may leave the internal lock held forever"
-_SIGNALLED = "a signal handler that sets the event may deadlock on the lock that its own thread holds in "
-"`wait`"
+_SIGNALLED = (
+    "a signal handler that sets the event may deadlock on the lock that its own thread holds in `wait`"
+)
 _ENDINGS = frozenset({"terminate", "kill"})
 
 
@@ -33,8 +34,10 @@ def overridden(subject: ast.expr, methods: tuple[str, ...], model: SemanticModel
     """Find what must hold where classes of the project override methods that a fix calls."""
     if model.types.may_override(subject, *methods):
         names = " and ".join(f"`{name}`" for name in methods)
-        yield f"{names} of `{shown(subject, model)}` must be the library's methods, but classes in this "
-        "project override them"
+        yield (
+            f"{names} of `{shown(subject, model)}` must be the library's methods, but classes in this "
+            "project override them"
+        )
 
 
 def _kills(model: SemanticModel) -> bool:

@@ -72,8 +72,10 @@ def by_pool(made: ast.Call, name: str, model: SemanticModel, *, apart: bool) -> 
             known = model.types.type_of(pool).tag
             if known not in (TypeTag.POOL, TypeTag.UNKNOWN):
                 return None
-            advice = f"Submit all tasks first, keep them in a list, and call `{name}()` on each afterwards, "
-            "or use `map`"
+            advice = (
+                f"Submit all tasks first, keep them in a list, and call `{name}()` on each afterwards, "
+                "or use `map`"
+            )
             return Start(made, None, advice, apart)
     return None
 
