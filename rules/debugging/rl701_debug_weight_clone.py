@@ -1,14 +1,13 @@
-"""A copy of network weights that nothing reads, or that only a log message compares.
+"""A copy of network weights that is never read, or only compared in a log message.
 
 ## What it does
 Flags a clone or another copy of weights (`weight.data.clone()`, `.detach().cpu()`, `copy.deepcopy` of a
-network or of its `state_dict()`, a list or dict of cloned parameters) in code that runs again and again, if
-nothing reads the copy, or if all that is made of it is a comparison that ends in a print or a log.
+network or of its `state_dict()`, a list or dict of cloned parameters) in code that runs repeatedly, if the
+copy is never read, or only used in a comparison that is printed or logged.
 
 ## Why is it slow
-Such a line is left over from debugging. It still copies all elements of the tensor on each update or
-synchronisation, and holds the memory of the copy. On an accelerator, `.cpu()` and `.item()` also make the
-program wait until the device has finished everything that was queued before.
+Such a line is left over from debugging. It still copies the whole tensor on every update or weight sync,
+and keeps the copy in memory. On an accelerator, `.cpu()` and `.item()` also synchronise with the device.
 
 ## Example
 ```python
@@ -48,17 +47,16 @@ def train(batches):
 ```
 
 ## Fix safety
-Safe where nothing reads the variable (no nested function, `locals()` or import from elsewhere either) and
-the copy is made by reading attributes and calling methods that tensors and networks surely have, and that
-cannot fail (`layer.weight.data.clone()` of a known layer, `[p.clone() for p in net.parameters()]`).
+Safe where the variable is never read (also not by a nested function, `locals()` or another module) and the
+copy only reads attributes and calls methods that tensors and networks are known to have, and that cannot
+fail (`layer.weight.data.clone()` of a known layer, `[p.clone() for p in net.parameters()]`).
 
-Unsafe where it may raise an error, which a handler may wait for: on an attribute of what may be None,
-by `next(net.parameters())`, by a shape that does not fit. Unsafe where evaluating the copy might run other
-code, as `copy.deepcopy` does, and `parameters()` or `state_dict()` in a program with classes that override
-or hook them, where an attribute is removed, which code outside of the project may read, and where the
-comparison and the message about it go, too. A message that tells other things as well loses only its part
-about the comparison; where that cannot be told apart, or where the message is a warning, there is advice
-only.
+Unsafe where the copy may raise an error that a handler catches: an attribute of a value that may be None,
+`next(net.parameters())`, a shape mismatch. Unsafe where the copy might run other code, as `copy.deepcopy`
+does, and `parameters()` or `state_dict()` in a program whose classes override or hook them; where an
+attribute is removed, which code outside of the project may read; and where the comparison and its message
+are removed, too. A message that also reports other values loses only the part about the comparison; where
+that part cannot be separated, or where the message is a warning, there is advice only.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.clone.html
@@ -102,7 +100,7 @@ class DebugWeightClone(Rule):
             return
         match node:
             case ast.Expr(value=ast.Call()):
-                message = f"nothing uses this copy of the weights `{_shown(copy.source, model)}`"
+                message = f"this copy of the weights `{_shown(copy.source, model)}` is never used"
                 yield self._unread(node, [node], copy, message, model)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 if not _KEPT.search(name.lower()):
@@ -139,7 +137,7 @@ class DebugWeightClone(Rule):
             return
         source = _shown(copy.source, model)
         if not reads:
-            message = f"nothing reads `{name}`, a copy of the weights `{source}`"
+            message = f"`{name}`, a copy of the weights `{source}`, is never read"
             deleted = [each for each in trace.statements if isinstance(each, ast.Delete)]
             if deleted and (
                 every or any(model.source.span(each) < model.source.span(node) for each in deleted)
@@ -153,7 +151,7 @@ class DebugWeightClone(Rule):
                 node,
                 f"{ends} `{name}`, a copy of the weights `{source}`",
                 fix=_without_comparison(trace, model),
-                advice="Remove the comparison, or make it only when debugging, every so many updates",
+                advice="Remove the comparison, or run it only when debugging and every N updates",
             )
 
     def _stored(
@@ -190,7 +188,7 @@ def _without_comparison(trace: traces.LoggedTrace, model: SemanticModel) -> Fix 
     if gone is None or shorter is None:
         return None
     lines = sorted({log.lineno for log in trace.logs})
-    told = f"the log no longer tells of the comparison (line {', '.join(map(str, lines))})"
+    told = f"the comparison is no longer logged (line {', '.join(map(str, lines))})"
     reason = told if lines else "the comparison is removed, too"
     title = (
         "Remove the copy, the comparison and its part of the log"

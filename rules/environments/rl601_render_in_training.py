@@ -1,16 +1,16 @@
-"""An environment drawn in each step of a training.
+"""An environment rendered in every step of training.
 
 ## What it does
-Flags `env.render()` where it runs once per environment step of a training and nothing holds it back (no flag,
-no interval over steps or episodes, in the function or in its callers), and `render_mode="human"`, which draws
-each step by itself, for an environment that a training steps.
+Flags `env.render()` where it runs once per environment step of training without a condition (no flag, no
+interval over steps or episodes, in the function or in its callers), and `render_mode="human"`, which
+renders every step by itself, for an environment that a training loop steps.
 
-Not flagged is rendering in code that plays, tests, records or evaluates, in environments and their wrappers,
-and where somebody takes the frame.
+Not flagged is rendering in code that plays, tests, records or evaluates, in environments and their
+wrappers, and where the returned frame is used.
 
 ## Why is it slow
-Drawing a frame takes as long as hundreds of steps of a small environment, and a window that a person shall
-watch is held to some tens of frames a second.
+Rendering a frame takes as long as hundreds of steps of a small environment, and a window is limited to some
+tens of frames per second.
 
 ## Example
 ```python
@@ -47,10 +47,10 @@ def train(agent, episodes: int) -> None:
 ```
 
 ## Fix safety
-Always unsafe: of a hundred episodes, only one is seen, and wrappers that record what is rendered get fewer
-frames. Where no loop counts episodes, steps are counted; where nothing is, there is advice alone. In place of
-`render_mode="human"` nothing is drawn at all; an `env.render()` elsewhere would then only warn, and there is
-no fix where the file has one.
+Always unsafe: only one of a hundred episodes is shown, and wrappers that record frames get fewer of them.
+Where no loop counts episodes, steps are counted; where neither is counted, there is only advice. Without
+`render_mode="human"` nothing is rendered; an `env.render()` elsewhere would then only warn, so there is no
+fix where the file has one.
 
 ## References
 - https://gymnasium.farama.org/api/env/#gymnasium.Env.render
@@ -107,11 +107,11 @@ class RenderInTraining(Rule):
             model,
             call,
             (
-                f"`{model.source.text(call.func)}` draws each step of a training, which takes longer "
-                "than the step"
+                f"`{model.source.text(call.func)}` renders every training step, which takes longer than the "
+                f"step itself"
             ),
             fix=fix,
-            advice=f"Render {rarely}, behind a flag, or in an evaluation apart from the training",
+            advice=f"Render {rarely}, if a flag is set, or in a separate evaluation",
         )
 
     def rarer(self, statement: ast.stmt, model: SemanticModel) -> tuple[Fix | None, str]:
@@ -124,8 +124,8 @@ class RenderInTraining(Rule):
         )
         if edit is None:
             return None, f"one episode of {PERIOD}"
-        reason = f"of {PERIOD} {what}s, only one is seen; recorders of frames get fewer of them, too"
-        title = f"Render every {PERIOD}th {what} alone"
+        reason = f"only one of {PERIOD} {what}s is rendered; recorders get fewer frames, too"
+        title = f"Render only every {PERIOD}th {what}"
         return Fix(title, Applicability.UNSAFE, (edit,), reason), f"`if {counter} % {PERIOD} == 0:`"
 
     def check_mode(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -146,14 +146,15 @@ class RenderInTraining(Rule):
         edit = (
             None if model.names.attribute_uses("render") else model.edit.without_arguments(call, [mode.value])
         )
-        reason = "there is no window any more"
+        reason = "no window is shown any more"
         yield self.finding(
             model,
             step,
-            f"`{model.source.text(step.func)}` draws each step of a training, as `{name.id}` was made with "
+            f"`{model.source.text(step.func)}` renders every training step, since `{name.id}` was created "
+            f"with "
             '`render_mode="human"`',
-            fix=Fix("Make it without a window", Applicability.UNSAFE, (edit,), reason) if edit else None,
-            advice="Train without a window, and watch another environment now and then",
+            fix=Fix("Create it without a window", Applicability.UNSAFE, (edit,), reason) if edit else None,
+            advice="Train without a window, and render a separate evaluation environment now and then",
         )
 
 

@@ -1,13 +1,13 @@
-"""An environment, or what it loads, that is built again for each episode.
+"""An environment, or the files that it loads, built again for each episode.
 
 ## What it does
-Flags environments that are made in the loop over episodes, or in a function that plays one, always of the
-same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project with `step` and
-`reset`, `make_env(...)`. In the `reset` of an environment, and in such loops, it flags what is loaded from
-the same file each time as well: tables, images, fonts, models of a simulator.
+Flags environments created in the loop over episodes, or in a function that plays one, always with the same
+arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project with `step` and
+`reset`, `make_env(...)`. In the `reset` of an environment, and in such loops, it also flags data loaded
+from the same file each time: tables, images, fonts, models of a simulator.
 
-An environment of another id, seed or setting in each pass is left alone. So are several environments that
-are made at once, one for each training run, and what is made behind a condition or an interval.
+Not flagged are environments with another id, seed or setting in each iteration, several environments
+created together, one per training run, and environments created under a condition or at an interval.
 
 ## Why is it slow
 `reset()` begins an episode in microseconds. A new environment is looked up in the registry, imported, built
@@ -52,11 +52,11 @@ def train(policy, episodes: int) -> list[float]:
 ```
 
 ## Fix safety
-Always unsafe. An environment that is kept remembers what `reset()` does not undo: its random stream goes on
-where a new one would draw a seed, and wrappers keep their statistics and counters. A `close()` at the end of
-each pass moves behind the loop.
+Always unsafe. A reused environment keeps all state that `reset()` does not restore: its random stream
+continues where a new environment would draw a seed, and wrappers keep their statistics and counters. A
+`close()` at the end of each iteration moves after the loop.
 
-There is advice alone in functions and in `reset`, where the variable is bound more than once (wrapped step
+There is only advice in functions and in `reset`, where the variable is bound more than once (wrapped step
 by step), and where a comment would be lost.
 
 ## References
@@ -93,7 +93,8 @@ _LOADS = models.having(
     *("mujoco.MjModel", "mujoco_py", "pygame.font", "pygame.image", "pygame.mixer"),
 )
 _REASON = (
-    "the environment keeps what `reset()` does not undo: its random stream, and what wrappers have counted"
+    "the environment keeps state that `reset()` does not restore: its random stream and the counters of "
+    "wrappers"
 )
 
 
@@ -120,12 +121,12 @@ class EnvBuiltInLoop(Rule):
         text = " ".join(model.source.text(node.func).split())
         where = "before the loop" if again.loop is not None else "in `__init__`"
         if again.loop is None and not (loads or often.startswith("in")):
-            where = "outside, and hand it over"
+            where = "outside, and pass it in"
         if loads:
-            message = f"`{text}` loads the same again {often}"
+            message = f"`{text}` loads the same data again {often}"
             advice = f"Load it once, {where}"
         else:
-            message = f"`{text}` builds the same environment again {often}, where `reset()` would do"
+            message = f"`{text}` builds the same environment again {often}, where `reset()` would suffice"
             advice = f"Build it once, {where}, and call `reset()` for each episode"
         yield self.finding(
             model, node, message, fix=None if loads else build_fix(again, model), advice=advice
@@ -153,7 +154,7 @@ def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
     if function.name in ("reset", "reset_model", "_reset"):
         own = model.class_of(function)
         is_env = own is not None and model.method(own, "step") is not None
-        return f"in each `{function.name}`" if is_env else None
+        return f"on every `{function.name}`" if is_env else None
     target = target_of(call, model)
     if (
         loads
@@ -161,7 +162,7 @@ def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
         or not (model.frequency.runs_each_pass(call) or model.frequency.runs_by_role(call))
     ):
         return None
-    return f"on each call of `{function.name}`" if resets_in(function, target, call, model) else None
+    return f"on every call of `{function.name}`" if resets_in(function, target, call, model) else None
 
 
 def target_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:

@@ -1,16 +1,16 @@
-"""A checkpoint written in each step of a training.
+"""A checkpoint written in every step of training.
 
 ## What it does
 Flags `torch.save`, `save_pretrained`, `pickle.dump` of an agent or its memory, and methods that do this
-(`agent.save()`), where they run once per environment step or per gradient step and nothing holds them back:
-no interval, no best score, no end of an episode, in the function, in its callers or in the method that saves.
+(`agent.save()`), where they run once per environment step or gradient step without a condition: no
+interval, no best score, no end of an episode, in the function, in its callers or in the method that saves.
 
 Not flagged is what is saved once per episode or epoch, and data that is stored in parts (`torch.save` of a
 tensor, `np.save`).
 
 ## Why is it slow
-All weights are copied, packed and written, though a step later they are out of date. That takes as long as
-many steps, more for larger networks, and what the disk cannot keep up with makes everything wait.
+All weights are copied, serialised and written, though they are outdated one step later. That takes as long
+as many steps, longer for larger networks, and training stalls when the disk cannot keep up.
 
 ## Example
 ```python
@@ -43,9 +43,9 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
 ```
 
 ## Fix safety
-Always unsafe: the file holds weights of up to a thousand steps before, also when all is over. Save once more
-behind the loop. The interval is counted by the variable of the loop (`range`, `enumerate`) or by what the
-same loop or function counts up by one; where there is nothing of the kind, there is advice alone.
+Always unsafe: the file may hold weights that are up to a thousand steps old, also at the end of training.
+Save once more after the loop. The interval uses the loop variable (`range`, `enumerate`) or a counter that
+the same loop or function increments by one; without one, there is only advice.
 
 ## References
 - https://pytorch.org/tutorials/beginner/saving_loading_models.html
@@ -93,11 +93,11 @@ class CheckpointEveryStep(Rule):
             model,
             node,
             (
-                f"`{model.source.text(node.func)}` writes a checkpoint in each {step.value}, which is out of "
-                "date a step later"
+                f"`{model.source.text(node.func)}` writes a checkpoint in every {step.value}, which is "
+                f"outdated one step later"
             ),
             fix=build_fix(whole, model),
-            advice=f"Save {rarely}, when the score is the best so far, and once behind the loop",
+            advice=f"Save {rarely}, when the score improves, and once after the loop",
         )
 
 
@@ -114,5 +114,5 @@ def build_fix(statement: ast.stmt, model: SemanticModel) -> Fix | None:
     edit = every_nth([statement], PERIOD, model, _WITH_IT)
     if edit is None:
         return None
-    reason = f"the file may hold weights of {PERIOD} steps before, also when the training ends"
-    return Fix(f"Save in every {PERIOD}th step alone", Applicability.UNSAFE, (edit,), reason)
+    reason = f"the file may hold weights that are {PERIOD} steps old, also at the end of training"
+    return Fix(f"Save only in every {PERIOD}th step", Applicability.UNSAFE, (edit,), reason)

@@ -1,18 +1,18 @@
-"""A file opened, written and closed, or flushed, in each step of a training.
+"""A file opened, written and closed, or flushed, in every step of training.
 
 ## What it does
 Flags `open` for writing or appending (`Path.open`, `write_text`, `DataFrame.to_csv`, too), and `flush`,
-where they run once per environment step or per gradient step of a training and nothing holds them back: no
-interval, no switch, no end of an episode, in the function, in its callers or before an early `continue`.
+where they run once per environment step or gradient step of training without a condition: no interval, no
+flag, no end of an episode, in the function, in its callers or before an early `continue`.
 
-Not flagged are files that are read, files whose name is another in each step, checkpoints (RL605 sees to
-them), and what is written once per episode or epoch.
+Not flagged are files that are read, files with a different name in each step, checkpoints (RL605), and
+files written once per episode or epoch.
 
 ## Why is it slow
-Opening and closing a file are calls into the system that look up the path and set the buffer up, hundreds of
-times as long as writing a line into a file that is open. A flush takes the buffer's effect away.
+Opening and closing a file are system calls that look up the path and set up a buffer, which takes hundreds
+of times as long as writing a line to an open file. A flush defeats the buffer.
 
-People do it so that nothing is lost in a crash. A flush per episode, or every some seconds, loses little.
+A flush limits the loss in a crash. A flush per episode, or every few seconds, loses little.
 
 ## Example
 ```python
@@ -44,8 +44,8 @@ def train(agent, total_steps: int) -> None:
 ```
 
 ## Fix safety
-There is no fix. Who else reads the file while the training runs would see the lines later, and where the file
-is to be opened and closed is for its author to say.
+There is no fix. Other programs that read the file during training would see the lines later, and only the
+author knows where the file should be opened and closed.
 
 ## References
 - https://docs.python.org/3/library/functions.html#open
@@ -65,7 +65,7 @@ _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
 _WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
 _FLUSHED = frozenset({TypeTag.FILE, TypeTag.WRITER})
 _ONCE = "Open it once before the loop, and flush it at the end of an episode"
-_LATER = "Flush at the end of an episode, or leave it to the buffer"
+_LATER = "Flush at the end of an episode, or let the buffer flush itself"
 
 
 class FileOpenedPerStep(Rule):
@@ -89,11 +89,11 @@ class FileOpenedPerStep(Rule):
         if step is None or (not flushes and (is_named_anew(node, model) or holds_checkpoint(node, model))):
             return
         called = model.source.text(node.func)
-        each = f"in each {step.value}"
+        each = f"in every {step.value}"
         if flushes:
-            message = f"`{called}` hands what was written to the system {each}, so that no buffer helps"
+            message = f"`{called}` flushes to the operating system {each}, which defeats the write buffer"
         else:
-            message = f"`{called}` opens a file and has it closed again {each}, which takes far longer than "
+            message = f"`{called}` opens and closes a file {each}, which takes far longer than "
             message += "to write a line"
         yield self.finding(model, node, message, advice=_LATER if flushes else _ONCE)
 

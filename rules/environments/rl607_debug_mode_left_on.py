@@ -1,17 +1,17 @@
-"""Checks and profilers for debugging that stay on for the whole training.
+"""Debug checks and profilers that stay enabled for the whole training.
 
 ## What it does
 Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a profiler of torch
-around a whole training loop, and `CUDA_LAUNCH_BLOCKING` set to 1 by the program, where no condition stands
-before them and gradient steps follow.
+around a whole training loop, and `CUDA_LAUNCH_BLOCKING` set to 1 by the program, where they are
+unconditional and gradient steps follow.
 
-Not flagged is what a flag or an argument switches on, what is switched off again, a profiler with a
-`schedule`, functions that are there to profile or to debug, and tests.
+Not flagged are modes enabled by a flag or an argument, modes that are disabled again, a profiler with a
+`schedule`, functions written to profile or debug, and tests.
 
 ## Why is it slow
-Anomaly detection keeps the trace of each operation, and looks for NaN in all that a backward pass computes.
-A profiler records each operation with its time, and keeps the records. With `CUDA_LAUNCH_BLOCKING` the host
-waits for each kernel, and no longer prepares the next while the GPU works.
+Anomaly detection stores the traceback of each forward operation, and checks every gradient for NaN. A
+profiler records every operation and keeps the records in memory. With `CUDA_LAUNCH_BLOCKING` the host
+synchronises after each kernel, and no longer queues the next ones while the GPU works.
 
 ## Example
 ```python
@@ -42,9 +42,9 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
 ```
 
 ## Fix safety
-Always unsafe: a NaN in a backward pass raises no error any more and goes into the weights, and errors of
-kernels show up later than where they belong. There is advice alone for a profiler whose records are read, and
-where a comment would be lost.
+Always unsafe: a NaN in a backward pass no longer raises an error and propagates to the weights, and errors
+of kernels are reported later than where they occur. There is only advice for a profiler whose records are
+read, and where a comment would be lost.
 
 ## References
 - https://pytorch.org/docs/stable/autograd.html#anomaly-detection
@@ -83,7 +83,7 @@ _PROFILERS = frozenset(
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
 _ON_PURPOSE = regex(r"profil|bench|debug|trace|diagnos|test|check|anomal|nan", re.IGNORECASE)
 _ENTRY = frozenset({"", "main", "__init__", "run", "train", "learn", "fit"})
-_TRACES = "keeps a trace of each operation and looks through each gradient, in the whole training"
+_TRACES = "stores a traceback of each operation and checks every gradient for NaN during the whole training"
 
 
 class DebugModeLeftOn(Rule):
@@ -127,7 +127,7 @@ def anomaly_mode(call: ast.Call, model: SemanticModel) -> _Found | None:
         edits = without_block(parent, model)
     else:
         return None
-    advice = "Switch it on by an argument of the program, or for the steps in question alone"
+    advice = "Enable it by a command-line argument, or only for the steps in question"
     return f"`{model.source.text(call.func)}` {_TRACES}", advice, edits
 
 
@@ -156,10 +156,10 @@ def profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
         return None
     edits = without_block(item, model) if item.optional_vars is None else None
     message = (
-        f"`{model.source.text(call.func)}` records each operation of the whole training, and "
-        "keeps the records"
+        f"`{model.source.text(call.func)}` records every operation of the whole training and keeps the "
+        f"records in memory"
     )
-    return message, "Profile some steps of a run of its own, or give it a `schedule`", edits
+    return message, "Profile a few steps in a separate run, or pass a `schedule`", edits
 
 
 def trains(node: ast.AST, model: SemanticModel) -> bool:
@@ -177,8 +177,8 @@ def blocking_launches(assignment: ast.Assign, model: SemanticModel) -> _Found | 
             targets=[ast.Subscript(value=environment, slice=ast.Constant(value=name))],
             value=ast.Constant(value="1"),
         ) if name == _BLOCKING and model.names.qualified(environment) == "os.environ":
-            message = f"`{_BLOCKING}` makes the host wait for each kernel, in the whole training"
-            advice = "Set it in the shell for the run that shall be debugged"
+            message = f"`{_BLOCKING}` makes the host synchronise after each kernel during the whole training"
+            advice = "Set it in the shell for the run that you debug"
             return message, advice, model.edit.delete_statements([assignment])
     return None
 
@@ -215,5 +215,5 @@ def build_fix(edits: list[Edit] | None) -> Fix | None:
     """Leave it out."""
     if not edits:
         return None
-    reason = "errors of single operations, and NaN in gradients, are no longer told where they arise"
-    return Fix("Leave it out", Applicability.UNSAFE, tuple(edits), reason)
+    reason = "errors and NaN gradients are no longer reported at the operation that causes them"
+    return Fix("Remove it", Applicability.UNSAFE, tuple(edits), reason)

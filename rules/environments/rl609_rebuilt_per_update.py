@@ -1,19 +1,18 @@
-"""An optimizer, loss, process pool, loader or dataset that is made again for each update.
+"""An optimizer, loss, process pool, loader or dataset that is created again for each update.
 
 ## What it does
-Flags in training loops, and in functions that are called for each update, what is made again of the same:
-optimizers (`torch.optim.Adam(net.parameters())`), loss modules (`nn.MSELoss()`), pools of processes or
-threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and datasets.
+Flags in training loops, and in functions that are called for each update, objects created again from the
+same arguments: optimizers (`torch.optim.Adam(net.parameters())`), loss modules (`nn.MSELoss()`), pools of
+processes or threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and datasets.
 
-What is made of anything that the loop binds or changes is left alone (a network that is new in each pass,
-the data of the last rollout), and so is what stands behind a condition, and the optimizer of a function that
-takes all steps of a training with it.
+Not flagged are objects created from values that the loop binds or changes (a new network in each iteration,
+the data of the last rollout), objects created under a condition, and the optimizer of a function that runs
+a whole training with it.
 
 ## Why is it slow
-An optimizer goes through all parameters when it is made, and forgets what it had gathered: Adam begins each
-pass without its averages. Each module is set up with a dozen dictionaries before it computes a difference. A
-pool starts processes, each of which imports the program anew where they are not forked, and stops them again.
-A dataset reads its files.
+A new optimizer iterates over all parameters and has no state: Adam restarts its moving averages. A module
+sets up a dozen dictionaries before it computes anything. A pool starts processes, each of which imports the
+program again unless it is forked, and stops them. A dataset reads its files.
 
 ## Example
 ```python
@@ -45,12 +44,12 @@ def fit(net: nn.Module, states: torch.Tensor, targets: torch.Tensor, updates: in
 ```
 
 ## Fix safety
-Always unsafe. An optimizer that is kept remembers its averages and momentum from pass to pass, so other
-weights are learned; that is mostly what was meant, but somebody may start afresh on purpose. Processes of a
-pool that is kept know the program as it was when they were started. And what is made before the loop is made
-also where the loop never runs.
+Always unsafe. An optimizer that is kept carries its averages and momentum over to the next iteration, so
+other weights are learned; that is mostly intended, but a restart may be deliberate. Processes of a pool
+that is kept see the program's state at the time they were started. An object created before the loop is
+created even if the loop never runs.
 
-There is advice alone in functions without the loop, for what is used in a `with` statement, and where the
+There is only advice in functions without the loop, for objects used in a `with` statement, and where the
 statement cannot be moved as a whole.
 
 ## References
@@ -68,18 +67,18 @@ from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_a
 from rlint.rules.environments._shared.moved import moved_before
 
 _REASONS = {
-    "optimizer": "the optimizer keeps its averages and momentum from pass to pass",
-    "loss": "all passes share one loss module, made also where the loop does not run",
-    "pool": "its processes are started once, and know the program as it was then",
-    "loader": "all passes share one loader, made also where the loop does not run",
-    "dataset": "all passes share one dataset, made also where the loop does not run",
+    "optimizer": "the optimizer keeps its averages and momentum between iterations",
+    "loss": "all iterations share one loss module, created even if the loop does not run",
+    "pool": "its processes are started once, and see the program's state at that time",
+    "loader": "all iterations share one loader, created even if the loop does not run",
+    "dataset": "all iterations share one dataset, created even if the loop does not run",
 }
 _COSTS = {
-    "optimizer": "what it had gathered is lost each time",
-    "loss": "setting up a module takes longer than many a loss",
+    "optimizer": "its state (averages, momentum) is lost each time",
+    "loss": "constructing a module may take longer than computing the loss",
     "pool": "its workers are started and stopped each time",
     "loader": "its workers and samplers are set up each time",
-    "dataset": "its data are read or wrapped each time",
+    "dataset": "its data are read or wrapped again each time",
 }
 
 
@@ -111,16 +110,18 @@ class RebuiltPerUpdate(Rule):
             return
         text = " ".join(model.source.text(node.func).split())
         often = (
-            f"in each pass of `{model.analysis.loops.header(again.loop)}`" if again.loop else "on each call"
+            f"in every iteration of `{model.analysis.loops.header(again.loop)}`"
+            if again.loop
+            else "on every call"
         )
         fix = build_fix(again, what, model)
-        where = "before the loop" if again.loop else "once, where the function's object or caller is set up"
+        where = "before the loop" if again.loop else "once, in the constructor or in the caller"
         yield self.finding(
             model,
             node,
-            f"`{text}` makes the same {what} again {often}: {_COSTS[what]}",
+            f"`{text}` creates the same {what} again {often}: {_COSTS[what]}",
             fix=fix,
-            advice=f"Make it {where}",
+            advice=f"Create it {where}",
         )
 
 
@@ -223,7 +224,7 @@ def build_fix(again: Again, what: str, model: SemanticModel) -> Fix | None:
     wanted = "criterion" if what == "loss" else what
     edits = moved_before(again.call, again.loop, wanted, model)
     return (
-        Fix(f"Make the {what} before the loop", Applicability.UNSAFE, edits, _REASONS[what])
+        Fix(f"Create the {what} before the loop", Applicability.UNSAFE, edits, _REASONS[what])
         if edits
         else None
     )

@@ -1,9 +1,9 @@
-"""A pause in a training loop that waits for nothing.
+"""A `time.sleep` in a training loop that waits for nothing.
 
 ## What it does
-Flags `time.sleep` with a constant number of seconds where a training loop runs it in each environment step,
-in each gradient step or in each episode, and no condition holds it back. Such pauses are usually left over
-from watching the environment or from debugging.
+Flags `time.sleep` with a constant number of seconds where a training loop runs it unconditionally in every
+environment step, gradient step or episode. Such pauses are usually left over from watching the environment
+or from debugging.
 
 Not flagged are pauses in loops that wait for something (`busy-wait-sleep`), guarded pauses, those in
 evaluation and in scripts that play or record, pauses whose length is computed or read from the configuration
@@ -43,8 +43,8 @@ def train(env, agent, steps: int) -> None:
 ```
 
 ## Fix safety
-Always unsafe: the pause may give another thread, process or device the time that it needs. There is advice
-alone where the statement cannot be taken out without losing a comment.
+Always unsafe: the pause may give another thread, process or device the time that it needs. There is only
+advice where the statement cannot be removed without losing a comment.
 
 ## References
 - https://docs.python.org/3/library/time.html#time.sleep
@@ -106,9 +106,9 @@ class SleepInTraining(Rule):
         yield self.finding(
             model,
             node,
-            f"`{text}` pauses the training for {seconds:g} s in each {when}, and waits for nothing",
+            f"`{text}` pauses training for {seconds:g} s in every {when} without waiting for anything",
             fix=build_fix(statement, model),
-            advice="Leave it out, or put it behind the switch that shows the environment",
+            advice="Remove it, or run it only if a flag enables rendering",
         )
 
 
@@ -173,5 +173,5 @@ def build_fix(statement: ast.stmt, model: SemanticModel) -> Fix | None:
     edits = model.edit.delete_statements([statement])
     if not edits:
         return None
-    reason = "another thread, process or device may need the pause"
-    return Fix("Leave the pause out", Applicability.UNSAFE, tuple(edits), reason)
+    reason = "no other thread, process or device may need the pause"
+    return Fix("Remove the pause", Applicability.UNSAFE, tuple(edits), reason)

@@ -1,18 +1,18 @@
-"""Accessors of the same sort that are named by different words.
+"""Accessors of the same kind that use different words in their names.
 
 ## What it does
-Flags functions and methods that name what they get, make or load by a word (`get_observation_cfg`) for
-which most accessors of the project, over all files that imports connect, say another one
-(`get_environment_config`): `cfg`, `conf` and `configuration` beside `config`, `env` beside `environment`,
-`obs` beside `observation`, `stats` beside `statistics`, after the same verb. Where as many names have
-the one as the other, the word that is defined twice as often or more counts, and else the one spelled out.
+Flags functions and methods whose name uses one word (`get_observation_cfg`) where most accessors of the
+project, across all files connected by imports, use another (`get_environment_config`): `cfg`, `conf` and
+`configuration` beside `config`, `env` beside `environment`, `obs` beside `observation`, `stats` beside
+`statistics`, after the same verb. Where as many names have the one as the other, the word that is defined
+twice as often or more counts, and else the one spelled out.
 
 The rule is opt-in: names are a matter of taste, and nothing runs faster. Methods of classes that derive from
 those of a library are left alone, since the library may ask for the name.
 
 ## Why is it slow
-It is not; it slows those who read. Whoever has used one accessor guesses the name of the next, and
-finds out by an `AttributeError`, which comes late in a run that takes days.
+It is not slow at run time, but it slows readers down: a wrongly guessed name raises an `AttributeError`,
+possibly late in a run that takes days.
 
 ## Example
 ```python
@@ -46,10 +46,10 @@ Always unsafe: code outside of the project, notebooks, and text files that name 
 rlint. The fix renames the definition, all definitions that override it, and all imports, calls and reads, in
 all files of the run, or in none of them.
 
-It is offered only where each place that holds the name surely means one of these definitions. There is advice
-alone where a method is called on something whose class is not known; where a string (`__all__`, `getattr`),
-a comment or a docstring holds the name; where files that imports connect look things up by names that they
-compute; where the new name is in use; and where one of the files is not checked for this rule, or hides such
+It is offered only where every use of the name refers to one of these definitions. There is only advice
+where a method is called on an object of unknown class; where a string (`__all__`, `getattr`), a comment or
+a docstring holds the name; where files that imports connect look things up by names that they compute;
+where the new name is in use; and where one of the files is not checked for this rule, or hides such
 findings by a comment. Half a renaming breaks the program.
 
 ## References
@@ -88,7 +88,7 @@ class MixedAccessorNames(Rule):
             return
         new = found.by(word)
         fix: Fix | None = rename.renaming(node.name, new, model)
-        others = f" and {len(names) - 1} more say" if len(names) > 1 else " says"
-        message = f"`{node.name}` says `{found.word}` where `{names[0]}`{others} `{word}`"
+        others = f" and {len(names) - 1} more use" if len(names) > 1 else " uses"
+        message = f"`{node.name}` uses `{found.word}` where `{names[0]}`{others} `{word}`"
         advice = f"Rename it to `{new}` in all files: its definition, calls, imports and overriding methods"
         yield self.finding(model, node, message, fix=fix, advice=advice)

@@ -193,19 +193,18 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
             case ast.Subscript(value=owner) if model.types.type_of(
                 owner
             ).tag not in _INDEXED and not is_parameters(owner, model):
-                return f"looking up `{model.source.text(node)}` may do more than that"
+                return f"looking up `{model.source.text(node)}` may have side effects"
             case ast.Attribute(value=owner, attr=name) if runs_code(node, model):
-                return f"reading `{name}` runs code that does more than that"
+                return f"reading `{name}` runs code with side effects"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
-                return "the expression does more than to copy"
+                return "the expression may do more than copy"
     failing = next(
         (node for node in descendants(value) if raised_errors.may_raise(node, are_weights, model)), None
     )
     if failing is not None:
         failing = failing.iter if isinstance(failing, ast.comprehension) else failing
         return (
-            f"`{' '.join(model.source.text(failing).split())}` may raise an error, which is not "
-            "raised any more"
+            f"`{' '.join(model.source.text(failing).split())}` may raise an error, which is no longer raised"
         )
     return ""
 
@@ -213,7 +212,7 @@ def _doubt(value: ast.expr, model: SemanticModel) -> str:
 def _doubt_about_call(call: ast.Call, callee: ast.expr, model: SemanticModel) -> str:
     function = model.names.qualified(callee)
     if function in ("copy.deepcopy", "copy.copy"):
-        return "copying may run code of the copied classes (`__deepcopy__`)"
+        return "the copy may run `__deepcopy__` of the copied classes"
     if function in _COPYING_FUNCTIONS or function in _KEEPING_FUNCTIONS or function == "builtins.next":
         return ""
     if isinstance(callee, ast.Attribute):
@@ -224,10 +223,13 @@ def _doubt_about_call(call: ast.Call, callee: ast.expr, model: SemanticModel) ->
             model.types.may_override(callee.value, callee.attr)
             or (callee.attr == "state_dict" and model.program.customizes_state_dicts())
         ):
-            return f"`{callee.attr}` is overridden or hooked by classes here, and may do more than to read"
+            return (
+                f"`{callee.attr}` is overridden or hooked by classes of this project, and may have side "
+                f"effects"
+            )
         if effect.quiet or ((tensor or network) and not model.types.call_targets(call)):
             return ""
-    return f"`{model.source.text(callee)}` may do more than to read"
+    return f"`{model.source.text(callee)}` may have side effects"
 
 
 def runs_code(attribute: ast.Attribute, model: SemanticModel) -> bool:

@@ -1,18 +1,17 @@
-"""Weights that are compared in full on each update or synchronisation, for a message alone.
+"""Weights that are compared in full on every update or weight sync, only for a message.
 
 ## What it does
-Flags comparisons of weights with weights (differences, `allclose`, `equal`, sums of both sides, hashes of
-a `state_dict`) in code that runs again and again, if all that comes of them is a print, a log message, a
-warning, or nothing. Networks, single layers and loops over the parameters of two networks count.
+Flags comparisons of weights with weights (differences, `allclose`, `equal`, sums of both sides, hashes of a
+`state_dict`) in code that runs repeatedly, if the result is only printed, logged, used in a warning, or
+unused. Networks, single layers and loops over the parameters of two networks count.
 
-Not flagged is what the program acts on: a comparison that is returned, stored, adds to a loss, or ends the
-training or, as an `assert`, the program. Copies that are made for the comparison are also told of by
-RL701, which says what they cost.
+Not flagged are comparisons that the program acts on: that are returned, stored, added to a loss, or that
+stop the training or, as an `assert`, the program. Copies made for the comparison are reported by RL701.
 
 ## Why is it slow
-A comparison reads every weight of both sides, makes temporary tensors as large as the weights, and asks for
-one number at the end. Between processes the weights lie in shared memory, which others wait for; on an
-accelerator, the program waits until the device has finished everything that was queued before.
+A comparison reads every weight of both sides, allocates temporary tensors as large as the weights, and
+reads one number at the end. Between processes the weights are in shared memory, which other processes may
+wait for; on an accelerator, reading the number synchronises with the device.
 
 ## Example
 ```python
@@ -56,9 +55,9 @@ class Actor:
 ```
 
 ## Fix safety
-Always unsafe: the message goes with the comparison. A message that tells other things, too, loses only its
-part about the comparison. Where that cannot be told apart, and where the message is a warning, there is
-advice alone: compare in a test, or every so many updates.
+Always unsafe: the message is removed with the comparison. A message that also reports other values loses
+only the part about the comparison. Where that part cannot be separated, and where the message is a warning,
+there is only advice: compare in a test, or every N updates.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.allclose.html
@@ -75,7 +74,7 @@ from rlint.rules.debugging.rl702_weight_compare_on_sync import comparisons
 
 _LONGEST = 50
 _ADVICE = (
-    "Compare in a test, or only every so many updates when debugging; a version number tells a sync, too"
+    "Compare in a test, or only every N updates when debugging; a version number detects a missed sync, too"
 )
 
 
@@ -101,20 +100,20 @@ class WeightCompareOnSync(Rule):
             traced = comparisons.traced(node, name, model)
             if traced is not None:
                 trace, fix = traced
-                ends = "only a message tells of it" if trace.logs else "nothing uses the result"
+                ends = "the result is only logged" if trace.logs else "the result is unused"
                 yield self._found(node, comparison, ends, fix, model)
             return
         told, fix = comparisons.is_told_only(node, comparison, model)
         if told:
-            ends = "only a warning" if isinstance(node, ast.If) else "only a message"
-            yield self._found(node, comparison, f"{ends} comes of it", fix, model)
+            ends = "a warning" if isinstance(node, ast.If) else "a message"
+            yield self._found(node, comparison, f"the result is only used in {ends}", fix, model)
 
     def _found(
         self, node: ast.stmt, comparison: ast.expr, ends: str, fix: Fix | None, model: SemanticModel
     ) -> Finding:
         text = " ".join(model.source.text(comparison).split())
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-        message = f"`{shown}` goes through all these weights each time, and {ends}"
+        message = f"`{shown}` reads all of these weights each time, and {ends}"
         return self.finding(model, node, message, fix=fix, advice=_ADVICE)
 
 

@@ -150,10 +150,13 @@ def _without(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
     if gone is None or shorter is None:
         return None
     lines = ", ".join(str(line) for line in sorted({log.lineno for log in trace.logs}))
-    reason = f"the log no longer tells of the comparison (line {lines})" if lines else ""
+    reason = f"the comparison is no longer logged (line {lines})" if lines else ""
     title = "Remove the comparison and its part of the log" if lines else "Remove the comparison"
     return Fix(
-        title, Applicability.UNSAFE, (*gone, *shorter), reason or "nobody can look at the comparison then"
+        title,
+        Applicability.UNSAFE,
+        (*gone, *shorter),
+        reason or "the comparison is no longer available for inspection",
     )
 
 
@@ -171,7 +174,7 @@ def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel
             if others
             else model.edit.delete_statements([statement])
         )
-        reason = f"the log no longer tells of the comparison (line {log.lineno})"
+        reason = f"the comparison is no longer logged (line {log.lineno})"
         title = "Remove the comparison from the log" if others else "Remove the log of the comparison"
         return True, Fix(title, Applicability.UNSAFE, tuple(edits), reason) if edits else None
     match statement:

@@ -1,20 +1,20 @@
-"""One environment, whose every step waits for a forward pass over a batch of one.
+"""A single environment that runs one forward pass on a batch of one per step.
 
 ## What it does
-Flags, in training, the network that chooses the action for a single observation in each step of an
-environment: `net(torch.as_tensor(obs).unsqueeze(0))`, `actor(state[None])`, `net(obs).argmax().item()`, in
-the loop itself or in a function that is called once per step (`agent.act(obs)`).
+Flags, in training, a network that chooses the action for a single observation in every environment step:
+`net(torch.as_tensor(obs).unsqueeze(0))`, `actor(state[None])`, `net(obs).argmax().item()`, in the loop
+itself or in a function that is called once per step (`agent.act(obs)`).
 
-Several environments that are stepped in turn are the matter of RL406, which speaks of them alone.
-Evaluation and demonstrations are left alone, and so is code that feeds whole batches.
+Several environments that are stepped in turn are covered by RL406. Evaluation, demonstrations and code that
+runs on whole batches are not flagged.
 
-The rule is opt-in: agents are mostly written for one environment at first, and whether the steps or the
-updates take the time is different from program to program.
+The rule is opt-in: agents are mostly written for one environment at first, and whether steps or updates
+dominate differs between programs.
 
 ## Why is it slow
 For the small networks of reinforcement learning, a forward pass takes nearly as long for one row as for
-many: the time goes into Python and the dispatch of each layer. On a graphics card each step pays the way
-there and back as well, while the card has next to nothing to do. Several environments share all of that.
+many: the time goes into Python and into dispatching each layer. On a GPU every step also pays for a copy to
+the device and back, while the GPU is nearly idle. Several environments share this overhead.
 
 ## Example
 ```python
@@ -55,9 +55,9 @@ def train(envs, policy: nn.Module, optimizer: torch.optim.Optimizer, steps: int)
 ```
 
 ## Fix safety
-There is no fix. `gymnasium.make_vec(id, num_envs=n)` makes the environments, which reset themselves at the
-end of an episode; buffers and returns then have a row for each. Other transitions are seen in another order,
-and more of them between two updates, so that learning may need other settings.
+There is no fix. `gymnasium.make_vec(id, num_envs=n)` creates the environments, which reset themselves at
+the end of an episode; buffers and returns then have a row per environment. The transitions and their order
+change, and there are more of them between two updates, so hyperparameters may need tuning.
 
 ## References
 - https://gymnasium.farama.org/api/registry/#gymnasium.make_vec
@@ -74,8 +74,8 @@ from rlint.rules.environments._shared.steps import is_for_training, is_training
 from rlint.rules.environments.rl602_single_env_rollout.one_env import runs_network, sees_one
 
 ADVICE = (
-    "Step several environments at once, `gymnasium.make_vec(id, num_envs=n)`, and choose all their actions "
-    "in one forward"
+    "Step several environments at once, `gymnasium.make_vec(id, num_envs=n)`, and choose all actions in one "
+    "forward pass"
 )
 
 
@@ -99,7 +99,7 @@ class SingleEnvRollout(Rule):
         yield self.finding(
             model,
             node,
-            f"`{text}` runs on a batch of one in each step of a single environment",
+            f"`{text}` runs a forward pass on a batch of one in every step of a single environment",
             advice=ADVICE,
         )
 

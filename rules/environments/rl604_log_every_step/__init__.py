@@ -1,26 +1,24 @@
-"""A line printed, a record logged or a point of a curve written in each step of a training.
+"""A line printed, a record logged or a metric written in every step of training.
 
 ## What it does
 Flags `print`, log records (`logging`, loguru), points written by a summary writer, `wandb.log` and the like
-where they run once per environment step or per gradient step of a training and nothing holds them back: no
-interval, no switch, no end of an episode, in the function, in its callers or before an early `continue`.
-Both branches of an `if` may write. Several in a row are one finding.
+where they run once per environment step or gradient step of training without a condition: no interval, no
+flag, no end of an episode, in the function, in its callers or before an early `continue`. Both branches of
+an `if` may write. Several calls in a row are one finding.
 
-A logger of the project's own (`logger.log(key, value, step)`) counts if the class that its name stands for
-hands what it is given to a writer in each call: an interval within it must be 1 by default. The finding
-says that it rests on this, and so it does where a condition only asks whether there is a writer
-(`if writer is not None`).
+A logger of the project's own (`logger.log(key, value, step)`) counts if its class passes the values to a
+writer on every call: an interval within it must be 1 by default. The finding states this assumption, also
+where a condition only checks that there is a writer (`if writer is not None`).
 
-Not flagged is what is written once per episode, epoch or batch of rollouts, whatever any condition holds back
-(but for the one that picks one process out of several), code that plays or evaluates, what is only collected
-(`logger.record`, `list.append`), `debug` records, and the training of large models, of which a single step
+Not flagged are calls once per episode, epoch or batch of rollouts, calls under any condition (except one
+that selects the main process), code that plays or evaluates, values that are only collected
+(`logger.record`, `list.append`), `debug` records, and the training of large models, where a single step
 takes far longer than a line.
 
 ## Why is it slow
-The text is built (the values of a tensor are fetched for it, which on a GPU waits for all that was launched
-before), formatted and written, to a terminal, a file or another thread, thousands of times a minute, and
-nobody reads that many lines. For small networks and quick environments it takes a good part of the step. A
-terminal is slower than a file, and a notebook slower than both.
+The text is formatted and written to a terminal, a file or another thread, thousands of times a minute;
+reading a CUDA tensor for it also synchronises with the device. For small networks and fast environments
+this takes a good part of the step. A terminal is slower than a file, and a notebook slower than both.
 
 ## Example
 ```python
@@ -55,12 +53,12 @@ def train(agent, total_steps: int) -> None:
 ```
 
 ## Fix safety
-Always unsafe: of a hundred lines or points, ninety-nine are gone. Where each value matters, collect them in a
-list and write their mean. The interval is counted by the variable of the loop (`range`, `enumerate`) or by
-what the same loop or function counts up by one, unless that begins again before it comes to a hundred, as in
-`for _ in range(updates_per_step)`. There is advice alone where nothing of the kind is there,
-where an argument of the call changes something, and where conditions in the loop put more into the dict
-that is written (the return of an episode that is over).
+Always unsafe: ninety-nine of a hundred lines or points are dropped. Where each value matters, collect the
+values in a list and write their mean. The interval uses the loop variable (`range`, `enumerate`) or a
+counter that the same loop or function increments by one, unless it restarts before it reaches a hundred, as
+in `for _ in range(updates_per_step)`. There is only advice where there is no such counter, where an
+argument of the call has side effects, and where conditions in the loop add entries to the dict that is
+written (the return of a finished episode).
 
 ## References
 - https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
@@ -109,27 +107,27 @@ class LogEveryStep(Rule):
         place = whole_choice(statement, model)
         logger = last_name(call.func.value) if isinstance(call.func, ast.Attribute) else None
         step = unguarded_step(place, model)
-        assumes = f"`{model.source.text(call.func)}` writes at once" if written_by.own else None
+        assumes = f"`{model.source.text(call.func)}` writes immediately" if written_by.own else None
         if step is None and logger is not None and assumes is None:
             step = unguarded_step(place, model, logger)
-            assumes = f"`{logger}` is there"
+            assumes = f"`{logger}` is not None"
         if step is None:
-            model.silent("{} is not known to write in each step of a training", call)
+            model.silent("{} is not known to write in every training step", call)
             return
         if is_short(statement, model):
-            model.silent("the loop around {} makes few passes", call)
+            model.silent("the loop around {} has few iterations", call)
             return
-        written = f"`{model.source.text(call.func)}` writes in each {step.value}"
+        written = f"`{model.source.text(call.func)}` writes in every {step.value}"
         others = len(run) - 1
         if others:
-            written += f", and {others} more beside it" if others > 1 else ", and another beside it"
+            written += f", as do {others} more calls" if others > 1 else ", as does another call"
         yield self.finding(
             model,
             call,
-            f"{written}: nobody reads that much, and each takes its part of the step",
+            f"{written}: each call adds its cost to the step, and few of the lines are read",
             fix=build_fix(run, model),
             advice=advice(statement, step.value, model),
-            related=[(other, "writes as often") for other in run[1:]],
+            related=[(other, "writes just as often") for other in run[1:]],
             assumes=assumes,
         )
 
@@ -146,14 +144,14 @@ def build_fix(run: list[ast.stmt], model: SemanticModel) -> Fix | None:
     edit = every_nth(run, PERIOD, model)
     if edit is None or writes_rare_values(run, model):
         return None
-    reason = f"of {PERIOD} steps, only one is written"
-    return Fix(f"Write in every {PERIOD}th step alone", Applicability.UNSAFE, (edit,), reason)
+    reason = f"only one of {PERIOD} steps is written"
+    return Fix(f"Write only in every {PERIOD}th step", Applicability.UNSAFE, (edit,), reason)
 
 
 def advice(statement: ast.stmt, step: str, model: SemanticModel) -> str:
     """What to write instead."""
     counter = counter_at(statement, model, PERIOD)
     rarely = (
-        f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in every {PERIOD}th of them alone"
+        f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"only in every {PERIOD}th of them"
     )
     return f"Write {rarely}, or collect the values of each {step} and write their mean"

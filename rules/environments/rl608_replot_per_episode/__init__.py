@@ -1,22 +1,22 @@
-"""A figure opened, filled or drawn again in each episode of a training.
+"""A figure opened, filled or redrawn in every episode of training.
 
 ## What it does
-Flags what is done with matplotlib again and again while a training runs, with nothing that holds it back:
+Flags repeated matplotlib calls during training that no condition limits:
 
-- figures that are opened in each pass of the training and never closed;
-- curves that are added to the same axes in each pass, where nothing is ever taken away from them;
-- the whole figure drawn once per episode or per step (`savefig`, `pause`, `draw`, `show`, a figure handed to
-  a summary writer), though one more value has come.
+- figures that are opened in every iteration and never closed;
+- curves that are added to the same axes in every iteration and never removed;
+- the whole figure drawn once per episode or per step (`savefig`, `pause`, `draw`, `show`, a figure passed
+  to a summary writer) to show one more value.
 
-It is found in the loop, where an episode ends, and in functions that are called from there. Not flagged is
-what an interval, a flag or the best score so far holds back, what is drawn once behind the training, a curve
-that is given new values (`set_data`), frames of a video, environments that render themselves, and what is
-drawn once per epoch or batch of rollouts and closed.
+It is found in the loop, where an episode ends, and in functions that are called from there. Not flagged are
+calls limited by an interval, a flag or the best score so far, figures drawn once after training, a curve
+updated with `set_data`, frames of a video, environments that render themselves, and figures drawn once per
+epoch or batch of rollouts and closed.
 
 ## Why is it slow
 A figure is laid out and drawn in Python, text by text and tick by tick: that takes longer than a hundred
-steps of a small environment, and a training has thousands of episodes. Where curves pile up, each drawing
-repeats all those before; figures that stay open keep in memory all that was ever drawn on them.
+steps of a small environment, and there are thousands of episodes. Where curves accumulate, each redraw
+draws all of them; open figures keep their contents in memory.
 
 ## Example
 ```python
@@ -61,8 +61,9 @@ def train(agent, episodes: int) -> None:
 ```
 
 ## Fix safety
-Advice alone: how often somebody wants to see the curve, nobody else knows. Drawing every hundredth episode
-costs next to nothing; a summary writer (`add_scalar`) keeps the values, and draws them elsewhere.
+There is only advice: how often the curve should be shown is the author's decision. Drawing every hundredth
+episode costs next to nothing; a summary writer (`add_scalar`) stores the values, and another process draws
+them.
 
 ## References
 - https://matplotlib.org/stable/users/explain/performance.html
@@ -113,21 +114,19 @@ class ReplotPerEpisode(Rule):
         text = " ".join(model.source.text(node.func).split())
         rarely = how_rarely(node, model)
         if node is leak:
-            message = f"`{text}` opens another figure in each {often}, and none is ever closed"
-            advice = f"Draw {rarely} or once behind the training, and close the figure (`plt.close`)"
+            message = f"`{text}` opens another figure in every {often} and never closes one"
+            advice = f"Draw {rarely} or once after training, and close the figure (`plt.close`)"
         elif node is pile:
             message = (
-                f"`{text}` adds to the same figure in each {often}, and nothing is taken away: "
-                "each drawing repeats all before it"
+                f"`{text}` adds to the same figure in every {often} and removes nothing: each redraw "
+                f"repeats everything before it"
             )
-            advice = (
-                f"Draw {rarely} or once behind the training, or give one curve the new values (`set_data`)"
-            )
+            advice = f"Draw {rarely} or once after training, or update one curve with `set_data`"
         elif leak is None and pile is None and node is first_drawing(beside, often, model):
             message = (
-                f"`{text}` draws the whole figure again in each {often}, which takes longer than many steps"
+                f"`{text}` redraws the whole figure in every {often}, which takes longer than many steps"
             )
-            advice = f"Draw {rarely} or once behind the training"
+            advice = f"Draw {rarely} or once after training"
         else:
             return
         yield self.finding(model, node, message, advice=advice)
@@ -154,7 +153,7 @@ def how_often(call: ast.Call, model: SemanticModel) -> str | None:
 def how_rarely(call: ast.Call, model: SemanticModel) -> str:
     """When to draw instead."""
     counter = counter_at(model.syntax.statement(call), model, PERIOD)
-    return f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in one pass of {PERIOD},"
+    return f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in one of {PERIOD} iterations,"
 
 
 def calls_beside(call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, Does]]:
