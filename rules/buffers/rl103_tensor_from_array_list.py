@@ -1,15 +1,15 @@
-"""A tensor built from a list of arrays, number by number.
+"""A tensor created from a list of arrays, which is converted number by number.
 
 ## What it does
-Flags `torch.tensor`, `torch.as_tensor`, `torch.FloatTensor` and kin that are given a list or tuple of arrays,
-in code that runs often: a display, a comprehension, a list that was filled with `append`, the observations
-that `zip(*batch)` gives. The items are arrays by where they come from, or observations of an environment
-by what `env.step()` and `env.reset()` return or by their name.
+Flags `torch.tensor`, `torch.as_tensor`, `torch.FloatTensor` and similar functions called with a list or
+tuple of arrays, in code that runs often: a display, a comprehension, a list that was filled with `append`,
+the observations that `zip(*batch)` gives. The items are known to be arrays, or are observations of an
+environment by what `env.step()` and `env.reset()` return or by their name.
 
 ## Why is it slow
-torch takes a list apart in Python: it asks each array for its items and makes a Python object of each
-number. `np.array` copies each row in one go, and torch then takes over the array as a whole. The larger the
-observation, the larger the gain; for images it is the difference between seconds and milliseconds.
+torch iterates over the list in Python and converts each number of each array to a Python object. `np.array`
+copies each row at once, and torch then shares the array's memory. The larger the observation, the larger
+the gain; for images it is the difference between seconds and milliseconds.
 
 ## Example
 ```python
@@ -49,8 +49,8 @@ which one that shares an array's memory cannot be made.
 
 With the list goes the warning that torch gives about it.
 
-Left alone are lists of numbers and of tensors, what may be either, and lists of one short array, where there
-is nothing to gain.
+Not flagged are lists of numbers or tensors, lists of unknown items, and lists of one short array, where
+nothing would be gained.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.tensor.html
@@ -121,9 +121,9 @@ class TensorFromArrayList(Rule):
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(node.func)}` reads the arrays in {shown} number by number",
+            f"`{model.source.text(node.func)}` converts the arrays in {shown} number by number",
             fix=build_fix(node, data, maker, items, model),
-            advice="Make one array of the list first: `torch.as_tensor(np.array(...))`",
+            advice="Convert the list to one array first: `torch.as_tensor(np.array(...))`",
         )
 
 
@@ -243,7 +243,7 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
         reason = legacy_tensors.class_doubt(call, maker, model)
     reason = reason or legacy_tensors.sharing_doubt(model)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix("Make one array of the list first", safety, tuple(edits), reason)
+    return Fix("Convert the list to one array first", safety, tuple(edits), reason)
 
 
 def doubt(call: ast.Call, data: ast.expr, maker: str, item: Type, model: SemanticModel) -> str | None:

@@ -1,4 +1,4 @@
-"""Rows picked by an array of indices, then flattened, field by field.
+"""Rows gathered with an index array and then reshaped, field by field.
 
 ## What it does
 Flags `states[indices].reshape(batch_size, -1)` in hot code, where `states` is known to be a numpy array whose
@@ -100,9 +100,9 @@ class GatherThenReshape(Rule):
         yield self.finding(
             model,
             gathered,
-            f"`{held}` is copied row by row in general indexing; `numpy.take` copies rows faster",
+            f"`{held}` is gathered by advanced indexing; `numpy.take` copies whole rows faster",
             fix=build_fix(gathered, model),
-            advice=f"Take the rows: `np.take({held}, ..., axis=0)`; the `reshape` behind it costs nothing",
+            advice=f"Take the rows: `np.take({held}, ..., axis=0)`; the following `reshape` is only a view",
         )
 
 
@@ -174,5 +174,5 @@ def build_fix(gathered: ast.Subscript, model: SemanticModel) -> Fix | None:
         "Take the rows with `numpy.take`",
         Applicability.UNSAFE,
         (model.edit.replace(gathered, text),),
-        f"`{model.source.text(gathered.slice)}` must hold whole numbers, no mask",
+        f"`{model.source.text(gathered.slice)}` must hold integers, not a boolean mask",
     )

@@ -1,23 +1,23 @@
-"""A full garbage collection, or an emptied cache of device memory, in each pass of a loop.
+"""A full garbage collection, or an emptied device memory cache, in every iteration of a loop.
 
 ## What it does
-Flags `gc.collect()` and `torch.cuda.empty_cache()` (of `mps`, `xpu` and the like, too) where they run
-in each pass of a training loop: per environment step, gradient step, episode or epoch. A helper that
-does so counts, and so does a call behind `if torch.cuda.is_available()`.
+Flags `gc.collect()` and `torch.cuda.empty_cache()` (of `mps`, `xpu` and the like, too) where they run in
+every iteration of a training loop: per environment step, gradient step, episode or epoch. A helper that
+does so counts, and so does a call under `if torch.cuda.is_available()`.
 
-Left alone is what has its reason beside it: a call behind an interval or a test of the memory in use,
-in an `except`, once per epoch or phase right behind a `del`, and where a model is moved, put to sleep,
-loaded, saved or handed over to generation. So are loops over what an experiment compares (`for seed in
-seeds`), collections of the young generations alone (`gc.collect(0)`), and code that runs once.
+Not flagged are calls with a visible reason: at an interval or after a check of the memory in use, in an
+`except`, once per epoch or phase right after a `del`, and where a model is moved, put to sleep, loaded,
+saved or handed over to generation. So are loops over what an experiment compares (`for seed in seeds`),
+collections of the young generations alone (`gc.collect(0)`), and code that runs once.
 
 ## Why is it slow
 `gc.collect()` looks at every container object of the process, those of the imported libraries and of
 a replay buffer included, to find the few that refer to each other in a cycle. All others are freed
 without it, as soon as nothing refers to them, and so is the memory of their tensors.
 
-`torch.cuda.empty_cache()` waits for the device and gives all cached blocks of memory back. The next
-pass has to ask the driver for them again. It makes no more memory available to PyTorch, which uses
-its cached blocks anyway before it asks for new ones.
+`torch.cuda.empty_cache()` synchronises with the device and releases all cached blocks. The next iteration
+has to allocate them from the driver again. It does not increase the memory available to PyTorch, which
+reuses cached blocks before it allocates new ones.
 
 ## Example
 ```python
@@ -52,9 +52,9 @@ def train(network, optimizer, loader):
 
 ## Fix safety
 Unsafe: the fix removes the call. Objects that refer to each other in a cycle then live until Python
-collects by itself, with the memory of their tensors and whatever their finalizers do. What is cached
-on the device cannot be used by other processes, and a fragmented cache may run out of memory earlier;
-where that happens, empty it once behind the loop or when it does.
+collects by itself, with the memory of their tensors and whatever their finalizers do. What is cached on the
+device cannot be used by other processes, and a fragmented cache may run out of memory earlier; where that
+happens, empty it once after the loop or on an out-of-memory error.
 
 There is advice alone where the result of the call is used, and for a helper that does nothing but
 this: it may be called from elsewhere for good reason. The import stays.
@@ -98,8 +98,8 @@ _CHANGES_HANDS = regex(
 # and beside it stand
 _ACCOMPANY = regex(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
 LOST = {
-    "garbage": "objects that refer to each other in a cycle are freed only when Python collects by itself",
-    "cache": "the memory that PyTorch has cached stays with this process, and no other can use it",
+    "garbage": "objects in reference cycles are freed only when Python's automatic collection runs",
+    "cache": "memory cached by PyTorch is not available to other processes",
 }
 """What a reader has to agree to, by what is cleared no more."""
 
@@ -124,22 +124,22 @@ class GcInHotLoop(Rule):
             return
         shown = f"{what.replace('.memory', '')}()"
         cost = (
-            "looks at every container object of the process"
+            "scans every container object of the process"
             if what == COLLECTS
-            else "gives back the device memory that is allocated again at once"
+            else "releases device memory that is allocated again right away"
         )
         loops = model.frequency.loops(anchor)
         function = model.function(node)
-        where = f"in each call of `{getattr(function, 'name', '')}`"
+        where = f"on every call of `{getattr(function, 'name', '')}`"
         if loops:
-            where = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
-        freed = "Python frees all but cycles" if what == COLLECTS else "PyTorch uses what it has cached"
+            where = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
+        freed = "Python frees all objects but cycles" if what == COLLECTS else "PyTorch reuses cached memory"
         yield self.finding(
             model,
             node,
             f"`{shown}` {cost}, {where}",
             fix=build_fix(node, anchor, model),
-            advice=f"Leave it out, since {freed} without it, or call it once after the loop",
+            advice=f"Remove it, since {freed} without it, or call it once after the loop",
             only_on=("cuda",) if what in EMPTIES else (),
         )
 

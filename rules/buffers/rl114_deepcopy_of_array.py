@@ -88,12 +88,14 @@ COPIES = {TypeTag.NDARRAY: '.copy(order="K")', TypeTag.TENSOR: ".detach().clone(
 """How a value of its own is copied."""
 SHOWN = {TypeTag.NDARRAY: "array", TypeTag.TENSOR: "tensor"}
 CONTAINERS = {TypeTag.LIST: "list", TypeTag.TUPLE: "tuple", TypeTag.DICT: "dict"}
-_MAY_BE_OBJECTS = "`{0}` must not be an array of Python objects: these would not be copied with it"
-_NO_GRADIENT = "The copy of `{0}` has no gradient, requires none, and is never a `Parameter`"
-_MADE_ANEW = "The items of `{0}` are copied one by one into a plain {1}: one that is there twice becomes two"
+_MAY_BE_OBJECTS = "`{0}` must not be an object array: its objects would not be copied"
+_NO_GRADIENT = "the copy of `{0}` is detached, has no `grad` and is never a `Parameter`"
+_MADE_ANEW = (
+    "the items of `{0}` are copied one by one into a plain {1}: an item that occurs twice is copied twice"
+)
 _NO_VERSIONS = (
-    "The copy of the state dict is a plain dict: without the version numbers that some modules look at while "
-    "loading, and of tensors alone"
+    "the copy of the state dict is a plain dict of tensors, without the version metadata that some modules "
+    "read while loading"
 )
 
 
@@ -123,11 +125,14 @@ class DeepcopyOfArray(Rule):
         if not what or is_loaded(node, model):
             return
         text = " ".join(model.source.text(value).split())
-        message = f"treats the {what} `{text}` like an object of any kind, which takes longer than to copy it"
+        message = (
+            f"copies the {what} `{text}` by the generic object protocol, which takes longer than the "
+            f"copy itself"
+        )
         advice = f"Write `{copied(' '.join(model.edit.parenthesized(value).split()), kind)}`"
         if is_just_made(value, kind):
-            message = f"copies the {what} `{text}`, which was just made for it"
-            advice = "Leave the copy out"
+            message = f"copies the {what} `{text}`, which is already a new object"
+            advice = "Remove the copy"
         fix = build_fix(node, value, kind, model)
         yield self.finding(model, node, f"`{model.source.text(node.func)}` {message}", fix=fix, advice=advice)
 
@@ -184,7 +189,7 @@ def build_fix(call: ast.Call, value: ast.expr, kind: Type, model: SemanticModel)
             value
         )
         text = model.source.text(value) if alone else model.edit.parenthesized(value)
-        return Fix("Leave the copy out", safety, (model.edit.replace(call, text),), reason=reason)
+        return Fix("Remove the copy", safety, (model.edit.replace(call, text),), reason=reason)
     title = f"Use `{COPIES[kind.tag][1:]}`" if kind.tag in COPIES else "Copy each of the items"
     edit = model.edit.replace(call, copied(model.edit.parenthesized(value), kind))
     return Fix(title, safety, (edit,), reason=reason)

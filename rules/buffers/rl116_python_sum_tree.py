@@ -1,4 +1,4 @@
-"""A tree of priorities that Python walks down once for each sampled transition.
+"""A sum tree of priorities that Python descends once for each sampled transition.
 
 ## What it does
 Flags the loop of a prioritised buffer that looks up one transition after the other in a sum tree kept in
@@ -120,9 +120,9 @@ class PythonSumTree(Rule):
         yield self.finding(
             model,
             node,
-            f"{shown} walks down a sum tree in {where} node by node, for one sample after the other",
-            advice="Take all samples of the batch down together, a level at a time: index the sums with an "
-            "array of nodes, compare with an array of wanted sums, and choose by `np.where`",
+            f"{shown} descends a sum tree in {where} node by node, sample by sample",
+            advice="Descend for all samples of the batch together, one level at a time: index the sums with "
+            "an array of nodes, compare with an array of target sums, and select with `np.where`",
         )
 
 

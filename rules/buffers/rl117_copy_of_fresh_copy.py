@@ -1,4 +1,4 @@
-"""An array or tensor that is copied although it was made by the same expression.
+"""An array or tensor that is copied although the same expression just created it.
 
 ## What it does
 Flags a copy of what was just allocated and what nothing else can hold, in hot or warm code:
@@ -79,9 +79,9 @@ class CopyOfFreshCopy(Rule):
         yield self.finding(
             model,
             node,
-            f"`{text}` is new memory already, and is copied once more",
+            f"`{text}` already allocates new memory, and is copied once more",
             fix=build_fix(node, made, model),
-            advice="Leave the copy out",
+            advice="Remove the copy",
         )
 
 
@@ -119,6 +119,6 @@ def is_new(made: ast.expr, model: SemanticModel) -> bool:
 
 def build_fix(call: ast.Call, made: ast.expr, model: SemanticModel) -> Fix | None:
     """Take what was made."""
-    reason = "the copy may be laid out in memory in another way"
+    reason = "the copy may have another memory layout"
     edit = model.edit.replace(call, model.edit.parenthesized(made))
-    return Fix("Leave the copy out", Applicability.UNSAFE, (edit,), reason)
+    return Fix("Remove the copy", Applicability.UNSAFE, (edit,), reason)

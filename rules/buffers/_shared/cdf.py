@@ -17,9 +17,7 @@ from rlint.rule import (
 )
 from rlint.rules.buffers._shared.choice import Draw, can_be_edited
 
-REASON = (
-    "`{p}` is no longer checked: the numbers in it must be as many as there are to choose from, and positive"
-)
+REASON = "`{p}` is no longer validated: it must have one non-negative probability per item"
 
 
 def stays_the_same(p: ast.expr, draw: Draw, model: SemanticModel) -> bool:
@@ -112,5 +110,5 @@ def keep_sums(draw: Draw, model: SemanticModel) -> Fix | None:
     found = f'{kept}.searchsorted({model.source.text(call.func.value)}.{uniform}({count}), side="right")'
     found = f"int({found})" if draw.size is None else found
     edits = (sums.as_shared(), model.edit.replace(call, found))
-    title = f"Sum `{model.source.text(p)}` once, and search the sums"
+    title = f"Sum `{model.source.text(p)}` oncewith `np.cumsum`, and use `searchsorted`"
     return Fix(title, Applicability.UNSAFE, edits, REASON.format(p=model.source.text(p)))

@@ -26,8 +26,8 @@ NO_TRANSITIONS = (
 def walks(kind: Type) -> str:
     """What makes it worse."""
     if kind.tag is TypeTag.DEQUE:
-        return ", and the deque is walked through from an end to find each"
-    return ", and its parts must be put together again"
+        return ", and indexing a deque scans it from the nearer end"
+    return ", and its fields must be stacked again"
 
 
 def may_hold_transitions(kind: Type) -> bool:

@@ -1,24 +1,24 @@
-"""An array or tensor that grows by being joined to each new row, all older rows copied each time.
+"""An array or tensor that grows by concatenation, which copies all older rows each time.
 
 ## What it does
-Flags an array or tensor that is assigned the join of itself and new parts, again and again: in a
-loop, or in a method that is called per step. `np.concatenate`, `np.append`, `np.vstack`, `np.hstack`,
-`np.r_`, `torch.cat` and their kin count, and so do attributes, entries of dicts, aliases, and helpers
-that return such a join.
+Flags an array or tensor that is repeatedly assigned the concatenation of itself and new parts: in a loop,
+or in a method that is called per step. `np.concatenate`, `np.append`, `np.vstack`, `np.hstack`, `np.r_`,
+`torch.cat` and similar functions count, and so do attributes, entries of dicts, aliases, and helpers that
+return such a concatenation.
 
-Left alone are joins that happen once per call or per pass of the loop (`torch.cat([x, action])` in a
-forward pass), windows of constant length (`np.concatenate((frames[1:], frame))`), padding, loops with
-few passes or over the parts of something (layers, keys, agents), sequences that are read as a whole
-in each pass, as generated tokens are, and code that runs once.
+Not flagged are concatenations that happen once per call or per iteration (`torch.cat([x, action])` in a
+forward pass), windows of constant length (`np.concatenate((frames[1:], frame))`), padding, loops with few
+iterations or over components (layers, keys, agents), sequences that are read as a whole in every iteration,
+such as generated tokens, and code that runs once.
 
 ## Why is it slow
-Arrays cannot grow in place: each join allocates a new one and copies every row that was there. The
-cost of n rows is thus that of copying n * n / 2 of them. A list keeps references, and one join at
-the end copies each row once; preallocated storage copies each row once as it comes.
+Arrays cannot grow in place: each concatenation allocates a new array and copies every existing row, so n
+rows cost about n * n / 2 row copies. A list stores references, and one concatenation at the end copies each
+row once; preallocated storage also copies each row once.
 
-Short rows in small numbers are copied in no time: there a list gains little, and its rows, each an
-object of its own, take more memory than the one array; storage for an attribute pays for its
-bookkeeping from some thousand short rows on.
+A few short rows are copied quickly: a list then gains little, and its rows, each a separate object, take
+more memory than one array; preallocated storage for an attribute pays off from about a thousand short rows
+on.
 
 ## Example
 ```python
@@ -53,32 +53,32 @@ def collect(env, policy, steps):
 ```
 
 ## Fix safety
-Safe for a local variable that is bound before the loop, grows at one place in it and is read only
-behind it, where no handler, `finally` or generator can look at it in between, and where no part can
-fail to fit: all are known to be numbers of one type, and the join flattens (`np.append`) or has one
-dimension (`np.append(rewards, np.float32(reward))`, `np.concatenate((rewards, [float(reward)]))`,
-`torch.cat([values, torch.tensor([float(value)])])`). The rows are copied into the list, unless they
-were just made, since an environment may write its next observation into the same array. The result
-has the same values, shape, dtype and gradient.
+Safe for a local variable that is bound before the loop, grows at one place in it and is read only after it,
+where no handler, `finally` or generator can read it in between, and where every part is known to fit: all
+are numbers of one type, and the concatenation flattens (`np.append`) or has one dimension
+(`np.append(rewards, np.float32(reward))`, `np.concatenate((rewards, [float(reward)]))`, `torch.cat([values,
+torch.tensor([float(value)])])`). The rows are copied into the list, unless they were just created, since an
+environment may write its next observation into the same array. The result has the same values, shape, dtype
+and gradient.
 
-Unsafe where a part may have another shape or type: an error that ended the loop at once comes after
-it then, when the environment has been stepped on; and three types may have another common type
-together than one after the other.
+Unsafe where a part may have another shape or dtype: an error is then raised after the loop instead of in
+it, when the environment has been stepped further; and promoting several dtypes at once may give another
+dtype than promoting them one by one.
 
-Unsafe where a row is a text or may be `None`, or the program deals with `np.matrix` or masked arrays, of
-which the list would make plain arrays; and where the loop turns autograd on or off.
+Unsafe where a row is a string or may be `None`, where the program uses `np.matrix` or masked arrays, which
+would become plain arrays, and where the loop enables or disables autograd.
 
-Unsafe at module level, where others may look at the variable while the loop runs; for a variable
-that starts as `None`, since with one part the result was that very part; and for unpacked parts
-(`[found, *rows]`), since a pass without any made a copy.
+Unsafe at module level, where other code may read the variable while the loop runs; for a variable that
+starts as `None`, since with a single part the result was that object itself; and for unpacked parts
+(`[found, *rows]`), since an iteration without parts made a copy.
 
-Unsafe for an array that is an attribute: it becomes a view of storage with room for more rows, kept
-by a small class that the fix adds to the file. The attribute has the same rows, order, dtype and
-trimming wherever it is read or set anew. Arrays read from it at different times share memory, so
-that a write into one shows in the other, and up to twice the memory is held.
+Unsafe for an array that is an attribute: it becomes a view of storage with room for more rows, kept by a
+small class that the fix adds to the file. The attribute has the same rows, order, dtype and trimming
+wherever it is read or assigned. Arrays read from it at different times share memory, so a write to one is
+visible in the other, and up to twice the memory is allocated.
 
-Tensors that are attributes, entries of dicts, and buffers that are read while they grow get advice
-alone: the right storage depends on how they are read.
+Tensors that are attributes, entries of dicts, and buffers that are read while they grow get only advice:
+the right storage depends on how they are read.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.append.html
@@ -106,10 +106,10 @@ from rlint.rules.buffers.rl101_concat_grown_buffer import first_part, growth_cos
 
 RING = (
     "Allocate the storage once (`np.empty((capacity, ...))`), write each row at an index that wraps around, "
-    "and keep count of the rows"
+    "and keep a count of the rows"
 )
-ROWS = "Allocate the rows once (`np.empty((steps, ...))`) and write each to its place"
-LIST = "Append the rows to a list and join them once behind the loop"
+ROWS = "Allocate the rows once (`np.empty((steps, ...))`) and assign each by index"
+LIST = "Append the rows to a list and concatenate once after the loop"
 
 
 class ConcatGrownBuffer(Rule):
@@ -134,7 +134,7 @@ class ConcatGrownBuffer(Rule):
         """Yield a finding for an assignment that makes an array grow."""
         growth = array_growth.growth_of(node, model)
         if growth is None:
-            model.silent("{} joins no array to what it assigns to", node)
+            model.silent("{} does not concatenate an array with the assigned variable", node)
             return
         if growth_cost.is_short_window(growth, model):
             model.silent("{} keeps a short window, whose copies cost little", node)
@@ -142,20 +142,20 @@ class ConcatGrownBuffer(Rule):
         carried = loop_carried.carried_by_loops(growth, model)
         if carried.loops and growth_cost.grows_long(growth, carried, model):
             fix, advice = in_loop(growth, carried, model)
-            where = f"in each pass of `{model.analysis.loops.header(carried.loops[0])}`"
+            where = f"in every iteration of `{model.analysis.loops.header(carried.loops[0])}`"
         elif not carried.loops and growth_cost.grows_by_call(growth, model):
             fix, advice = row_store.build(growth, model), RING
-            where = f"in each call of `{getattr(model.function(node), 'name', '')}`"
+            where = f"on every call of `{getattr(model.function(node), 'name', '')}`"
         else:
-            why = "the loop around it is short" if carried.loops else "nothing runs it often without a loop"
-            model.silent(f"{{}} grows an array, but {why}, as far as is known", node)
+            why = "the loop around it is short" if carried.loops else "it is not known to be called often"
+            model.silent(f"{{}} grows an array, but {why}", node)
             return
         name = growth.join.function.replace("numpy.", "np.")
         grown = f"`{model.source.text(growth.target)}` grows by `{name}` {where}"
         yield self.finding(
             model,
             growth.join.node,
-            f"{grown}, which copies all that it holds already",
+            f"{grown}, which copies the whole buffer each time",
             fix=fix,
             advice=advice,
         )

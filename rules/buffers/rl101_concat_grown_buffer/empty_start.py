@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import AnyLoop, Binding, Fate, Scope, SemanticModel, Trait, descendants, models
 
-REASON = "`{name}` may be held by others before the loop, who may write into it while the loop runs"
+REASON = "no other reference to `{name}` may write to it while the loop runs"
 _OF_A_SIZE = models.names_having(Trait.FILLS | Trait.DRAWS_SHAPE, "torch", "numpy", "numpy.random") - {
     "randint",
     "randperm",

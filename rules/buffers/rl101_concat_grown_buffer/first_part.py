@@ -17,7 +17,7 @@ from rlint.rule import (
 )
 from rlint.rules.buffers.rl101_concat_grown_buffer import parts_list, unseen
 
-REASON = "with one part alone, `{name}` was that very object, of whatever type; now it is an array of its own"
+REASON = "with a single part, `{name}` was that object itself; now it is a new array"
 JOINS = frozenset({"numpy.concatenate", "torch.cat"})
 
 

@@ -23,16 +23,12 @@ from rlint.rule import (
 )
 from rlint.rules.buffers.rl101_concat_grown_buffer import empty_start, numpy_name, surely_fits, unseen
 
-TITLE = "Collect the parts in a list and join them once"
-AT_MODULE_LEVEL = (
-    "`{name}` is a global: whoever looks at it while the loop runs, or after an error, finds it as it began"
-)
-NO_PARTS = "where the passes bring no parts at all, `{name}` is the very array that it was, not a copy of it"
+TITLE = "Collect the parts in a list and concatenate once"
+AT_MODULE_LEVEL = "the global `{name}` keeps its initial value while the loop runs and after an error in it"
+NO_PARTS = "if no parts are added, `{name}` stays the same array instead of becoming a copy"
 
-OF_OWN_KIND = "the rows must be plain arrays of numbers: no text, no `None`, no `np.matrix`, no masked arrays"
-TURNS_AUTOGRAD = (
-    "autograd is turned on or off in the loop: what the one join behind it records is another matter"
-)
+OF_OWN_KIND = "the rows must be plain numeric arrays: no strings, no `None`, no `np.matrix`, no masked arrays"
+TURNS_AUTOGRAD = "the loop enables or disables autograd, but the concatenation now runs after the loop"
 _MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
 _OF_ALL = models.having(Trait.KEEPS_VALUES | Trait.RESHAPES, TypeTag.TENSOR) - {"type"}

@@ -6,10 +6,10 @@ import ast
 
 from rlint.rule import Applicability, ArrayGrowth, Edit, Fix, SemanticModel, array_growth, descendants
 
-TITLE = "Keep the rows in storage with room for more"
+TITLE = "Keep the rows in preallocated storage"
 REASON = (
-    "`{name}` becomes a view: arrays read from it at different times share memory, so that a write into "
-    "one shows in the other, and up to twice the memory is held"
+    "`{name}` becomes a view: arrays read from it at different times share memory, so a write to one is "
+    "visible in the other, and up to twice the memory is allocated"
 )
 STORE = """\
 class {name}:

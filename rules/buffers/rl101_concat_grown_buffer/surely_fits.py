@@ -18,7 +18,7 @@ from rlint.rule import (
     models,
 )
 
-REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
+REASON = "a part whose shape or dtype does not match `{name}` raises an error only after the loop"
 _OF_ONE_DIMENSION = models.having(Trait.JOINS_FLAT, "torch", "numpy")
 _FLOATS = frozenset({TypeTag.FLOAT, TypeTag.BOOL})
 _LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")

@@ -1,21 +1,21 @@
-"""A batch put together from single transitions, each looked up by itself.
+"""A batch assembled from single transitions that are looked up one by one.
 
 ## What it does
 Flags, in hot code, the ways in which a batch is picked from a replay buffer one transition at a time:
-`[self.buffer[i] for i in indices]` with indices that were drawn at random or in a method that samples,
-the same as a loop that appends what it picks (of a tensor's columns, too), `np.array(self.buffer)[indices]`,
-and `random.sample` on a list of transitions or on a deque that may hold ten thousand or more. Flags
-`np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, too, where
-what is indexed is one array or tensor already.
+`[self.buffer[i] for i in indices]` with indices that were drawn at random or in a method that samples, the
+same as a loop that appends the items (also columns of a tensor), `np.array(self.buffer)[indices]`, and
+`random.sample` on a list of transitions or on a deque that may hold ten thousand or more. Also flags
+`np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])` where the indexed
+object is already an array or tensor.
 
-Left alone are draws of fewer than eight, `random.sample` on a range or on other lists than those of
+Not flagged are draws of fewer than eight, `random.sample` on a range or on other lists than those of
 transitions, shorter deques, lists of text, and `zip(*batch)` by itself, which is quick.
 
 ## Why is it slow
-Each transition costs a step of the interpreter and a look-up, and the batch must then be taken apart
-and copied into arrays again, value by value. An array takes all indices at once and copies the rows
-in one go. A deque is slower still: it has no index, and walks from the nearer end to each item. For
-large images the copying itself is what takes the time, and less is gained.
+Each transition costs an interpreted iteration and a look-up, and the batch must then be unpacked and copied
+into arrays value by value. An array is indexed with all indices at once and copies the rows in one call. A
+deque is slower still: indexing scans it from the nearer end. For large images the copy itself dominates,
+and less is gained.
 
 ## Example
 ```python
@@ -47,18 +47,16 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-Only what is one array or tensor already is fixed; other storage is a matter of design, and gets
-advice.
+There is a fix only where the storage is already an array or tensor; other storage is a design decision, and
+gets advice.
 
-Safe for an array that surely holds numbers, whose rows lie in memory one behind the other, with
-indices that a call of `randint`, `choice` or `random.sample` surely drew, at least one of them.
-Values, type, shape and layout are the same.
+Safe for a numeric C-contiguous array with indices that are known to be drawn by `randint`, `choice` or
+`random.sample`, at least one of them. Values, type, shape and layout are the same.
 
-Unsafe where there may be no index at all: an empty list makes an empty array of floats, and an index
-without entries one of no rows, in the type of the array. Unsafe for tensors, for arrays that may hold
-objects or text, and for those that may be laid out column by column, since the rows that are picked
-follow the layout. Indices of unknown origin get advice alone: a tuple, or an array of booleans, means
-something else in brackets.
+Unsafe where there may be no index at all: an empty list becomes an empty float array, while an empty index
+gives zero rows in the array's dtype. Unsafe for tensors, for arrays that may hold objects or strings, and
+for arrays that may be Fortran-ordered, since the result follows the layout. Indices of unknown origin get
+only advice: a tuple or a boolean array has another meaning as an index.
 
 ## References
 - https://numpy.org/doc/stable/user/basics.indexing.html#integer-array-indexing
@@ -132,14 +130,14 @@ class ListIndexedSample(Rule):
         held, indices = shown(picked.held, model), shown(picked.indices, model)
         join = join_of(picked, model)
         if join is not None and (call is not None or is_sampling(node, model)):
-            message = f"`{held}` is indexed once for each of `{indices}`, and the rows are put together again"
+            message = f"`{held}` is indexed once for each of `{indices}`, and the rows are stacked again"
             advice = f"Index with all of them at once: `{held}[{indices}]`"
             return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
         if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, model)):
             model.silent("{} is not known to hold transitions, or to be sampled here", picked.held)
             return None
         if kind.tag is not TypeTag.DEQUE and not holds_transitions(picked.held, model):
-            model.silent("nothing shows that {} holds transitions", picked.held)
+            model.silent("{} is not known to hold transitions", picked.held)
             return None
         if kind.tag is TypeTag.DEQUE and is_short(picked.held, model):
             return None
@@ -161,7 +159,7 @@ class ListIndexedSample(Rule):
             case ast.Call(args=[held, *_]), ast.Subscript(value=value, slice=ast.Name() as indices) if (
                 value is call and model.names.qualified(call.func) in ("numpy.array", "numpy.asarray")
             ):
-                message = f"All of `{shown(held, model)}` is converted to an array to pick a batch from it"
+                message = f"All of `{shown(held, model)}` is converted to an array to sample one batch"
             case _:
                 return None
         kind = model.types.type_of(held)
@@ -186,9 +184,9 @@ class ListIndexedSample(Rule):
                 return None
             message = f"The batch is picked from `{held}` one by one{walks(kind)}"
             return self.finding(model, picked.first, message, advice=ARRAYS)
-        related = [(column, "is indexed once for each as well") for column in picked.columns]
+        related = [(column, "is also indexed one by one") for column in picked.columns]
         message = f"`{held}` is indexed once for each of `{indices}` (and {len(related)} more in this loop)"
-        advice = f"Index each of them once, with all of the batch's indices: `{held}[{indices}]`"
+        advice = f"Index each of them once with all indices of the batch: `{held}[{indices}]`"
         return self.finding(model, picked.first, message, advice=advice, related=related)
 
     def sample(self, call: ast.Call, model: SemanticModel) -> Finding | None:
@@ -208,7 +206,7 @@ class ListIndexedSample(Rule):
                 model.silent("{} is short", held)
                 return None
         elif not holds_transitions(held, model):
-            model.silent("nothing shows that {} holds transitions", held)
+            model.silent("{} is not known to hold transitions", held)
             return None
         message = (
             f"`{model.source.text(call.func)}` picks the batch from `{shown(held, model)}` "

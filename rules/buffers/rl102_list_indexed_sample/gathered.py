@@ -95,16 +95,19 @@ def doubt(picked: Picked, call: ast.Call, model: SemanticModel) -> str | None:
     kind = model.types.type_of(picked.held)
     held = model.source.text(picked.held)
     if not are_some(call, model):
-        return "Without any index, the result is as wide and of the same type as the array, not empty floats"
+        return (
+            "without any index, the result has the array's dtype and row shape, instead of an empty "
+            "float array"
+        )
     if kind.tag is TypeTag.TENSOR:
         return f"`{held}` must be a plain tensor, with at least one dimension"
     if kind.dtype not in element_types.BITS or not is_plain_array(picked.held, model):
-        return f"`{held}` must be a plain array of numbers, which lies in memory row by row"
+        return f"`{held}` must be a plain numeric array in C order"
     drawn = model.syntax.statement(call)
     if picked.indices is not call and not model.dataflow.unchanged_between(
         picked.indices, drawn, picked.node
     ):
-        return f"`{model.source.text(picked.indices)}` must still hold what was drawn"
+        return f"`{model.source.text(picked.indices)}` must still hold the drawn indices"
     return None
 
 

@@ -1,4 +1,4 @@
-"""A replay buffer that keeps each transition as an object of its own, and makes arrays for each batch.
+"""A replay buffer that stores each transition as a Python object and builds arrays for each batch.
 
 ## What it does
 Flags the place where a transition is put, as a tuple, named tuple, dict or object, into a list or deque
@@ -6,17 +6,16 @@ from which batches are drawn at random: a buffer class, an attribute of the agen
 script. `append` counts, and so do writing to a place that wraps around, `extend`, and sequences of
 transitions that are taken apart one by one for each batch.
 
-Left alone are lists that are emptied while the program trains, as on-policy rollouts are, lists that
-nothing is drawn from at random (queues, n-step windows, episodes that are read in order), other
-episodes and sequences as items, texts, buffers that hold fewer than a thousand items, and files with
-`LazyFrames` or `FrameStack`, whose observations share their images.
+Not flagged are lists that are emptied while the program trains, as on-policy rollouts are, lists that
+nothing is drawn from at random (queues, n-step windows, episodes that are read in order), other episodes
+and sequences as items, texts, buffers that hold fewer than a thousand items, and files with `LazyFrames` or
+`FrameStack`, whose observations share their images.
 
 ## Why is it slow
 Each transition is a container with an object for each field: two arrays with a header each, a float, a
-flag. For observations of a few numbers, the objects take several times the memory of the numbers. The
-batch must be taken apart and copied into arrays each time that one is drawn, value by value, where
-preallocated arrays are indexed once. All those containers are looked at, besides, by the garbage
-collector.
+flag. For observations of a few numbers, the objects take several times the memory of the numbers. Each
+sampled batch must be unpacked and copied into arrays value by value, while preallocated arrays are indexed
+once. The garbage collector also has to scan all these containers.
 
 Writing a transition to the rows of several arrays takes longer than one `append`; the batches, each of
 many transitions, more than make up for that. For images the pixels take nearly all of the memory, and
@@ -68,8 +67,8 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-There is advice alone: shapes and types of the fields must be known beforehand, and other code may
-take single transitions out of the buffer.
+There is only advice: shapes and types of the fields must be known beforehand, and other code may take
+single transitions out of the buffer.
 
 `random.sample` draws without repeats, `randint` with them, which makes no difference to learning in a
 buffer of some size. `random.sample(range(count), size)` draws the very same transitions as before.
@@ -142,8 +141,8 @@ class ObjectReplayBuffer(Rule):
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(holder)}` keeps each transition as objects of its own, which "
-            f"{where} takes apart again for each batch",
+            f"`{model.source.text(holder)}` stores each transition as Python objects, which {where} unpacks "
+            f"again for every batch",
             advice=ADVICE,
         )
 

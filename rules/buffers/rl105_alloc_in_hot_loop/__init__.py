@@ -1,23 +1,23 @@
-"""A tensor or an array allocated anew each time, only to be overwritten as a whole.
+"""A tensor or array allocated in every iteration, only to be overwritten as a whole.
 
 ## What it does
-Flags tensors and arrays that are allocated in each pass of a hot loop with a size that the loop does not
-change, and that get new values all over before anybody reads them: by `batch[:] = rows`, `fill`, `copy_`,
-`out=batch`, or item by item. The same goes for a method that runs per step and allocates such an array by
-what its object is set to.
+Flags tensors and arrays that are allocated in every iteration of a hot loop with a size that the loop does
+not change, and that are overwritten completely before they are read: by `batch[:] = rows`, `fill`, `copy_`,
+`out=batch`, or item by item. The same holds for a method that runs per step and allocates such an array
+with a size from the object's attributes.
 
-Left alone is what outlives the pass: what is stored, returned, yielded, put into a list or a queue, or
-handed to a function that could keep it. So is what is written in parts only, since it would have to be
-cleared each time, which takes longer than to allocate zeros. Tensors are left alone unless autograd is off,
-because it remembers what they held.
+Not flagged are arrays that outlive the iteration: arrays that are stored, returned, yielded, put into a
+list or a queue, or passed to a function that could keep them. Nor are arrays that are only partly written,
+since clearing them takes longer than allocating zeros. Tensors are flagged only if autograd is off, because
+the graph may save their values.
 
-The rule is opt-in: it needs the reader to know that nothing else looks at the memory, and what it saves is
-little unless the array is small and the loop tight, or the array large.
+The rule is opt-in: the reader must know that no other code reads the memory, and the gain is small unless
+the array is small and the loop tight, or the array large.
 
 ## Why is it slow
-For a small array the allocation takes as long as the values that go into it. A large one comes from the
-operating system, which has to find and clear each page of it when it is first written to, in each pass. The
-memory of the pass before lies ready instead.
+For a small array the allocation takes as long as writing its values. A large one comes from the operating
+system, which has to map and clear each page at the first write, in every iteration. Reused memory avoids
+both.
 
 ## Example
 ```python
@@ -51,10 +51,10 @@ def rollout(env, policy, steps, n_envs, size):
 ```
 
 ## Fix safety
-Unsafe. All passes share one array then: whoever still holds it, or a view of it, from an earlier pass finds
-other values there. It is allocated before the loop, also where the loop does not run at all.
+Unsafe. All iterations share one array: references to it or views of it from an earlier iteration see the
+new values. It is allocated before the loop, even if the loop does not run.
 
-There is advice alone where the array is allocated on each call of a method, and where a comment would be
+There is only advice where the array is allocated on each call of a method, and where a comment would be
 lost.
 
 ## References
@@ -93,15 +93,13 @@ class AllocInHotLoop(Rule):
         name, made = found.name.id, model.source.text(node.func)
         if found.in_loop:
             assert isinstance(found.around, (ast.For, ast.While))
-            often = f"in each pass of `{model.analysis.loops.header(found.around)}`"
+            often = f"in every iteration of `{model.analysis.loops.header(found.around)}`"
             advice = f"Allocate `{name}` once, before the loop"
         else:
             assert isinstance(found.around, ast.FunctionDef)
-            often = f"on each call of `{found.around.name}`"
-            advice = f"Allocate `{name}` once, and keep it between the calls"
-        message = (
-            f"`{made}` allocates `{name}` anew {often}, with the same size, and all of it is overwritten"
-        )
+            often = f"on every call of `{found.around.name}`"
+            advice = f"Allocate `{name}` onceand reuse it between calls"
+        message = f"`{made}` allocates `{name}` {often} with the same size, though all of it is overwritten"
         yield self.finding(model, node, message, fix=build_fix(found, model), advice=advice)
 
 
@@ -122,7 +120,7 @@ def build_fix(found: Allocation, model: SemanticModel) -> Fix | None:
     what = "tensor" if model.types.type_of(found.call).tag is TypeTag.TENSOR else "array"
     name = found.name.id
     reason = (
-        f"all passes share one {what}: nothing that outlives a pass may hold `{name}` or a view of it; "
-        "and it is allocated where the loop may not run"
+        f"all iterations share one {what}: no reference to `{name}` or to a view of it may outlive an "
+        f"iteration; it is allocated even if the loop does not run"
     )
     return Fix(f"Allocate `{name}` before the loop", Applicability.UNSAFE, (before, deleted), reason)

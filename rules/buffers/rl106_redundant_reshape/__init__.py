@@ -1,22 +1,22 @@
-"""Changes of shape that one call could make, or none.
+"""Shape changes that a single call could do, or that have no effect.
 
 ## What it does
 Flags changes of shape in hot code which do nothing that a shorter chain would not do:
 
-- one that the next one makes undone, as `flatten()` in `x.flatten().reshape(n, 4)`;
+- one that the next one undoes, such as `flatten()` in `x.flatten().reshape(n, 4)`;
 - a new axis that `reshape` could have made: `x.view(-1).unsqueeze(1)` is `x.view(-1, 1)`;
 - an axis that is taken away again: `x.unsqueeze(0).squeeze(0)`;
-- axes that are swapped twice: `x.t().t()`, or `permute` behind `permute`;
-- a change that hangs on the number of dimensions where that is known: `x.flatten() if x.ndim > 1 else x`;
+- axes that are swapped twice: `x.t().t()`, or `permute` after `permute`;
+- a change that depends on the number of dimensions where that is known: `x.flatten() if x.ndim > 1 else x`;
 - the same change of the same value, made twice in a function.
 
-A change of shape counts only where nothing is computed in between. `squeeze(-1).unsqueeze(-1)` is left alone,
-which makes sure that there is a last axis, and so is `view` with a data type.
+A change of shape counts only where nothing is computed in between. `squeeze(-1).unsqueeze(-1)` is not
+flagged, since it requires a last axis of one item, nor is `view` with a dtype.
 
 ## Why is it slow
-It moves no data. But each change of shape is a call that makes a new tensor (and, where autograd is on, a
-node of its graph), which takes about as long as to add up two small tensors. In code that handles one
-observation at a time, such calls are a good part of the work.
+It moves no data. But each shape change is a call that creates a new tensor (and, with autograd on, a node
+of the graph), which takes about as long as adding two small tensors. In code that handles one observation
+at a time, such calls are a good part of the work.
 
 ## Example
 ```python
@@ -52,14 +52,14 @@ def fit(net, optimizer, batches):
 ```
 
 ## Fix safety
-Safe where the value was just made, so that it surely lies in memory in its order, and where the call that is
-left out could not have failed. Then values, shape, strides and sharing of memory are the same.
+Safe where the value was just created, so that it is contiguous, and where the removed call could not have
+failed. Then values, shape, strides and sharing of memory are the same.
 
-Unsafe elsewhere: `flatten` and `reshape` copy what does not lie in its order, and code that writes into the
-result would then write into the original; a size that does not fit is no longer noticed; where a value comes
-back as it was, it is the same object and no view of it. A view that is made once is shared by its uses.
+Unsafe elsewhere: `flatten` and `reshape` copy tensors that are not contiguous, and code that writes to the
+result would then write to the original; a size mismatch no longer raises an error; a value that is returned
+unchanged is the same object instead of a view. A view that is created once is shared by its uses.
 
-There is advice alone for a condition on the number of dimensions, which costs next to nothing, and where a
+There is only advice for a condition on the number of dimensions, which costs next to nothing, and where a
 comment would be lost.
 
 ## References
@@ -118,7 +118,7 @@ class RedundantReshape(Rule):
             if again is not None:
                 text = " ".join(model.source.text(node).split())
                 times = "twice" if again.times == 2 else f"{again.times} times"
-                message = f"`{text}` is made {times} here, with the same result"
+                message = f"`{text}` is evaluated {times} here with the same result"
                 advice = "Change the shape once, and give the result a name"
                 yield self.finding(model, node, message, fix=again.fix, advice=advice)
 
@@ -129,7 +129,7 @@ class RedundantReshape(Rule):
         of = " ".join(model.source.text(found.link.of).split())
         dimensions = "1 dimension" if found.rank == 1 else f"{found.rank} dimensions"
         outcome = "always" if found.taken else "never"
-        message = f"`{of}` has {dimensions}, so that `{found.link.name}` {outcome} runs here"
+        message = f"`{of}` has {dimensions}, so `{found.link.name}` {outcome} runs here"
         advice = (
             f"Write `{' '.join(model.source.text(found.link.node).split())}`"
             if found.taken

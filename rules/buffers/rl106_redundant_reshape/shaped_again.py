@@ -90,8 +90,8 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
     )
     if bound is not None:
         reason = (
-            "all uses share one view: nothing may change it in place, and a gradient that reaches it by "
-            "several ways is summed up in another order"
+            "all uses share one view: it must not be modified in place, and gradients through it are "
+            "accumulated in another order"
         )
         fix = Fix(f"Change the shape once, as `{bound.name}`", Applicability.UNSAFE, bound.edits, reason)
     return Twice(len(repetition.all), fix)

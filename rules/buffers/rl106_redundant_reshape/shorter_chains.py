@@ -63,10 +63,10 @@ def _without_first(first: Link, last: Link, model: SemanticModel) -> Shorter | N
     ):
         return None  # a list has no such method: the function turns it into an array
     message = (
-        f"{_shown(first)} in front of {_shown(last)} is of no use: the values keep their order without it"
+        f"{_shown(first)} before {_shown(last)} is redundant: the order of the values is the same without it"
     )
     what = model.source.text(first.of) if model.edit.is_relocatable(first.of) else "the value"
-    advice = f"Leave out {_shown(first)}: {_shown(last)} takes `{' '.join(what.split())}` as it is"
+    advice = f"Remove {_shown(first)}: {_shown(last)} accepts `{' '.join(what.split())}` as it is"
     return Shorter(message, advice, _leave_out(first, last, model))
 
 
@@ -81,7 +81,7 @@ def _leave_out(first: Link, last: Link, model: SemanticModel) -> Fix | None:
             return None
         edits.append(model.edit.rename_attribute(last.node.func, "reshape"))
     doubts = list(_doubts_without(first, last, model))
-    return _fix(f"Leave out `{first.name}`", edits, doubts)
+    return _fix(f"Remove `{first.name}`", edits, doubts)
 
 
 def _doubts_without(first: Link, last: Link, model: SemanticModel) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _doubts_without(first: Link, last: Link, model: SemanticModel) -> Iterator[s
     if copies and not copies_anyway and not is_contiguous(first.of, model):
         yield f"the result may be a view of `{of}` where it was a copy"
     if last.name == "flatten" and kind.tag is TypeTag.TENSOR and not (kind.fresh or (kind.rank or 0) > 1):
-        yield f"the result is `{of}` itself, no view of it, where it has one dimension"
+        yield f"the result is `{of}` itself instead of a view if it has one dimension"
 
 
 # -- one axis more -----------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     texts.insert(place, "1")
     method = "view" if first.name == "view" else "reshape"
     written = f"{method}({', '.join(texts)})"
-    message = f"{_shown(first)} and {_shown(last)} make two tensors where `{written}` makes one"
+    message = f"{_shown(first)} and {_shown(last)} create two tensors where `{written}` creates one"
     fix = None
     if model.edit.is_relocatable(last.node) and (
         first.is_method or model.types.type_of(first.of).tag is TypeTag.TENSOR
@@ -124,7 +124,7 @@ def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
         if model.types.type_of(first.of).tag is not TypeTag.TENSOR:
             doubts.append(f"`{' '.join(model.source.text(first.of).split())}` must be a tensor")
         if not (at_the_end and is_contiguous(first.of, model)):
-            doubts.append("the stride of the axis of one item may differ, which nothing computes with")
+            doubts.append("the stride of the axis of size 1 may differ")
         fix = _fix(
             f"Write `{written}`",
             [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],
@@ -139,23 +139,21 @@ def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
 def _squeezed(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     """`x.unsqueeze(0).squeeze()`, `x.unsqueeze(0).squeeze(0)`, `x.squeeze().squeeze()`"""
     if not last.args and (first.name == "unsqueeze" or not first.args):
-        message = f"{_shown(first)} in front of {_shown(last)} is of no use: the axis is taken away again"
+        message = f"{_shown(first)} before {_shown(last)} is redundant: the axis is removed again"
         if first.name == "squeeze":
-            message = "the second `squeeze` finds nothing that the first one left"
+            message = "the second `squeeze` has nothing left to remove"
         edits = _drop(first, model)
         known = model.types.type_of(first.of).tag in ARRAYS
         if edits is None or not (first.is_method or known):
-            return Shorter(message, f"Leave out {_shown(first)}", None)
+            return Shorter(message, f"Remove {_shown(first)}", None)
         doubts = (
             []
             if known
             else [f"`{' '.join(model.source.text(first.of).split())}` must be a tensor or an array"]
         )
         if first.name == "unsqueeze":
-            doubts.append("whether it has the axis is no longer checked")
-        return Shorter(
-            message, f"Leave out {_shown(first)}", _fix(f"Leave out `{first.name}`", edits, doubts)
-        )
+            doubts.append("a missing axis no longer raises an error")
+        return Shorter(message, f"Remove {_shown(first)}", _fix(f"Leave out `{first.name}`", edits, doubts))
     axes = [whole(given) for given in (*first.args, *last.args)]
     if first.name == "unsqueeze" and len(axes) == 2 and None not in axes and axes[0] == axes[1]:
         return _nothing_done(first, last, model)
@@ -192,7 +190,7 @@ def _swapped(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
         return _nothing_done(first, last, model)
     method = "transpose" if numpy else "permute"
     written = f"{method}({', '.join(map(str, order))})"
-    message = f"{_shown(first)} and {_shown(last)} make two views where `{written}` makes one"
+    message = f"{_shown(first)} and {_shown(last)} create two views where `{written}` creates one"
     fix = None
     known = model.types.type_of(first.of).tag in ARRAYS
     if model.edit.is_relocatable(last.node) and (first.is_method or known):
@@ -217,14 +215,12 @@ def _axes(link: Link) -> list[ast.expr]:
 
 def _nothing_done(first: Link, last: Link, model: SemanticModel) -> Shorter:
     of = " ".join(model.source.text(first.of).split())
-    message = f"{_shown(last)} undoes what {_shown(first)} did: the shape is that of `{of}` again"
+    message = f"{_shown(last)} undoes {_shown(first)}: the shape is that of `{of}` again"
     fix = None
     if model.edit.is_relocatable(last.node):
-        doubts = [f"the result is `{of}` itself, no view of it, whose shape nothing checks any more"]
-        fix = _fix(
-            "Leave out both", [model.edit.replace(last.node, model.edit.parenthesized(first.of))], doubts
-        )
-    return Shorter(message, "Leave out both", fix)
+        doubts = [f"the result is `{of}` itself instead of a view, and its shape is no longer checked"]
+        fix = _fix("Remove both", [model.edit.replace(last.node, model.edit.parenthesized(first.of))], doubts)
+    return Shorter(message, "Remove both", fix)
 
 
 def _drop(first: Link, model: SemanticModel) -> list[Edit] | None:

@@ -1,4 +1,4 @@
-"""A transition added to a second buffer, which nothing reads.
+"""A transition added to a second buffer that is never read.
 
 ## What it does
 Flags a call that adds a transition to a buffer where the same function adds the same transition to
@@ -53,8 +53,8 @@ class Worker:
 ```
 
 ## Fix safety
-There is no fix: that nothing reads the buffer may be the mistake, and somebody may look at it in a
-notebook or a debugger.
+There is no fix: the missing read may be the mistake, and the buffer may be inspected in a notebook or a
+debugger.
 
 ## References
 - https://docs.python.org/3/library/collections.html#collections.deque
@@ -100,9 +100,9 @@ class RedundantMemoryAdd(Rule):
         yield self.finding(
             model,
             node,
-            f"The transition is stored in {into}, too, which nothing in the project reads; "
-            f"`{other}` has it already",
-            advice=f"Drop the second buffer and this line, or read from it what `{other}` is read for",
+            f"The transition is also stored in {into}, which is never read in the project; `{other}` "
+            f"already holds it",
+            advice=f"Remove the second buffer and this line, or sample from it instead of from `{other}`",
         )
 
 

@@ -1,4 +1,4 @@
-"""A storage of float64 whose rows are only ever read as float32.
+"""A float64 array whose rows are only read as float32.
 
 ## What it does
 Flags an array of a buffer or rollout (an attribute or a variable) that numpy allocates as float64, by
@@ -10,9 +10,9 @@ tensors elsewhere in the program; of the arrays in a list; and of what a method 
 make tensors of them.
 
 ## Why is it slow
-numpy allocates float64 unless it is told otherwise, torch computes in float32. Each number takes twice the
-memory, for as long as the buffer lives, and is converted again in each batch that holds it. Frames are worse
-still: as bytes (`np.uint8`) they take an eighth.
+NumPy allocates float64 by default, torch computes in float32. Each number takes twice the memory, for as
+long as the buffer lives, and is converted again in each batch that holds it. Frames are worse still: as
+bytes (`np.uint8`) they take an eighth.
 
 ## Example
 ```python
@@ -53,8 +53,8 @@ class ReplayBuffer:
 
 ## Fix safety
 The fix asks for `np.float32`. It is unsafe: numbers are rounded when they are stored and not when they are
-read, which is the same only as long as nobody computes with what is stored. A count beyond sixteen million
-would stand still, and whoever saved the buffer finds another type in the file.
+read, which is the same only as long as no code computes with the stored values. A count beyond sixteen
+million would stand still, and a saved buffer has another dtype.
 
 Left alone are arrays that are counted up, that are read as whole numbers too, or in ways that are not
 understood (saving them aside), small arrays, and those whose comment says that float64 is meant.
@@ -133,9 +133,9 @@ class Float64Buffer(Rule):
         yield self.finding(
             model,
             entry.call,
-            f"`{entry.shown}` holds float64, and its {read}: twice the memory",
+            f"`{entry.shown}` holds float64, and its {read}, which takes twice the memory",
             fix=build_fix(entry.call, model),
-            advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
+            advice="Allocate with `dtype=np.float32`, or `np.uint8` if the rows are frames",
             assumes=None if entry.surely else "its rows become float32 tensors",
         )
 
@@ -220,5 +220,5 @@ def build_fix(call: ast.Call, model: SemanticModel) -> Fix | None:
     edit = model.edit.replace(given[0], wanted) if given else model.edit.with_keyword(call, "dtype", wanted)
     if edit is None:
         return None
-    reason = "Numbers are rounded when they are stored: nothing may need them in more detail than float32"
+    reason = "numbers are rounded when they are stored: no code may need more than float32 precision"
     return Fix("Allocate float32", Applicability.UNSAFE, (edit,), reason)

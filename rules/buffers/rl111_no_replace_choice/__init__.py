@@ -1,4 +1,4 @@
-"""A few indices drawn without repeats from a large buffer, by a permutation of all of them.
+"""A few indices drawn without replacement from a large buffer by permuting all of them.
 
 ## What it does
 Flags `np.random.choice(n, k, replace=False)` in hot code, where `n` is the number of transitions in a
@@ -83,12 +83,14 @@ from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, popula
 from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
 from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
 
-TREE = "Keep the priorities in a sum tree, which finds an index without looking at all of them"
+TREE = "Keep the priorities in a sum tree, which finds an index in logarithmic time"
 GENERATOR = (
-    "Draw by `np.random.default_rng().choice(n, k, replace=False)`, with one generator that is kept, "
-    "or by `np.random.randint` where a row may come twice"
+    "Draw with `rng.choice(n, k, replace=False)` of one `rng = np.random.default_rng()` that is kept, or "
+    "with `np.random.randint` if duplicates are acceptable"
 )
-TORCH = "Draw by `torch.randint(n, (k,))` where a row may come twice, else by a `numpy.random.Generator`"
+TORCH = (
+    "Draw with `torch.randint(n, (k,))` if duplicates are acceptable, else with a `numpy.random.Generator`"
+)
 PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
 
 
@@ -163,7 +165,7 @@ class NoReplaceChoice(Rule):
         if weighted and p is not None:
             if not once and stays_the_same(p, draw, model):
                 return None  # the affair of choice-for-indices
-            message = f"`{function}` checks and sums all of `{shown(p, model)}` in each call to draw {size}"
+            message = f"`{function}` checks and sums all of `{shown(p, model)}` on every call to draw {size}"
             return self.finding(model, draw.call, message, advice=TREE)
         message = shuffles(function, population.high, size, model)
         return self.finding(
@@ -215,4 +217,4 @@ def only_use(call: ast.Call, model: SemanticModel) -> ast.Name | None:
 
 def shuffles(function: str, count: ast.expr, size: str, model: SemanticModel) -> str:
     """What happens, and what for."""
-    return f"`{function}` shuffles `{shown(count, model)}` numbers to use {size} of them"
+    return f"`{function}` permutes all `{shown(count, model)}` indices to use {size} of them"

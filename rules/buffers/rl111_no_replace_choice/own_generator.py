@@ -17,7 +17,7 @@ from rlint.rule import (
 from rlint.rules.buffers._shared.choice import can_be_edited
 
 _NAME = "index_rng"
-_REASON = "A seeded run draws other indices, since the generator has a stream of its own"
+_REASON = "a seeded run draws other indices, since the generator has its own stream"
 
 
 def draw_by_own_generator(
@@ -48,7 +48,7 @@ def draw_by_own_generator(
         return None
     draw = f"{receiver}.{name}.choice({_argument(count, model)}, size={wanted}, replace=False)"
     edits = (insert.as_shared(), model.edit.replace(node, draw))
-    return Fix("Draw by a `numpy.random.Generator`", Applicability.UNSAFE, edits, _REASON)
+    return Fix("Draw with a `numpy.random.Generator`", Applicability.UNSAFE, edits, _REASON)
 
 
 def _no_more(size: ast.expr, count: ast.expr, model: SemanticModel) -> str | None:

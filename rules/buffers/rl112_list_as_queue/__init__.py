@@ -1,17 +1,17 @@
-"""A long list whose first item is taken out, or put in, again and again.
+"""A long list whose first item is repeatedly removed or inserted.
 
 ## What it does
 Flags `x.pop(0)`, `del x[0]` and `x.insert(0, item)` in hot code, on a list that is kept long: the same
-function holds its length against a limit that is large, or that is called a capacity or the like
-(`if len(self.buffer) > self.capacity`).
+function compares its length with a limit that is large, or that is named like a capacity (`if
+len(self.buffer) > self.capacity`).
 
 Left alone are lists with a small limit or one that names a window of frames or steps, lists of whose
 length nothing is known, objects that may be no lists, and code that runs once per episode or less.
 
 ## Why is it slow
-A list lies in memory as one row. When its first item goes, or another comes before it, all the others
-move by one place, so that each step takes as long as the list is. A deque adds and removes at both
-ends at once. Up to some hundred items, the difference is not worth a line.
+A list is a contiguous array. Removing or inserting the first item moves all other items by one place, so
+each step costs time proportional to the length. A deque adds and removes at both ends in constant time. Up
+to some hundred items, the difference does not matter.
 
 ## Example
 ```python
@@ -48,16 +48,16 @@ class Replay:
 ```
 
 ## Fix safety
-The fix makes the list a deque, and calls `popleft` and `appendleft`. It is offered where the list
-begins empty at one place and the file does nothing with it that a deque does not know: no slices, no
-items from the middle, no handing on.
+The fix makes the list a deque, and calls `popleft` and `appendleft`. It is offered where the list is
+created empty at one place and the file only uses operations that a deque supports: no slices, no items from
+the middle, no passing on.
 
 Safe for a variable of one function, where items are only added, removed and counted. Unsafe for
 attributes, also private ones: a subclass, `vars`, a notebook and a pickle show a deque then, and an
 object that was pickled before brings its list along. Unsafe where it is looped over, since a deque must
 not be changed meanwhile; and for `random.sample`, which finds items in the middle of a deque slowly.
 
-A replay buffer that is sampled from is best kept in arrays of a fixed size, written in a circle.
+A replay buffer that is sampled from is best kept in a ring buffer of preallocated arrays.
 
 ## References
 - https://docs.python.org/3/library/collections.html#collections.deque
@@ -74,7 +74,7 @@ from rlint.rules.buffers.rl112_list_as_queue.queue import as_deque, front_of, is
 
 ADVICE = (
     "Keep a `collections.deque(maxlen=…)`, which drops the oldest item by itself; "
-    "where items are picked from the middle, write in a circle over storage of a fixed size"
+    "if items in the middle are accessed, use a ring buffer of fixed size"
 )
 
 
@@ -101,5 +101,5 @@ class ListAsQueue(Rule):
             return
         held = model.source.text(front.held)
         shown = f"del {held}[0]" if isinstance(node, ast.Delete) else f"{held}.{front.shown}"
-        message = f"`{shown}` moves all other items of the list by one place"
+        message = f"`{shown}` moves all other items of the list"
         yield self.finding(model, node, message, fix=as_deque(front, model), advice=ADVICE)

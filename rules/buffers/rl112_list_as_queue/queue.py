@@ -127,9 +127,11 @@ def as_deque(front: QueueFront, model: SemanticModel) -> Fix | None:
 def _doubt(front: QueueFront, model: SemanticModel, *, plain: bool) -> str | None:
     held = model.source.text(front.held)
     if isinstance(front.held, ast.Attribute):
-        return f"What looks at the object, or loads an old one, finds a deque in `{held}`, not a list"
+        return (
+            f"code that reads `{held}`, or unpickles an old object, must work with a deque instead of a list"
+        )
     if not plain:
-        return f"`{held}` must not change while it is looped over, and its middle is found slowly"
+        return f"`{held}` must not be modified during iteration, and access to its middle is slow"
     return None
 
 

@@ -1,18 +1,19 @@
-"""A mean, maximum or other statistic over all that was collected so far, computed anew each time.
+"""A mean, maximum or other statistic that is recomputed over the whole history each time.
 
 ## What it does
-Flags `np.mean(scores)` and its kin (`sum`, `max`, `np.std`, `statistics.mean`, `np.array(scores).mean()`,
-a comprehension over all of the list) in each step or episode of a training, where the list is made once
-and only grows: a local or global list or an attribute that nothing empties, cuts or replaces.
+Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.mean`,
+`np.array(scores).mean()`, a comprehension over all of the list) in each step or episode of a training,
+where the list is made once and only grows: a local or global list or an attribute that nothing empties,
+cuts or replaces.
 
 Left alone are windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that begin anew with each episode
 or update, statistics behind an interval or once at the end, and a list that gains one item per episode
 in a loop of few episodes.
 
 ## Why is it slow
-Each time, all items are read again, and numpy first turns the list into an array, object by object.
-The cost of one call grows with the length of the training, that of all together with its square. A
-running sum costs the same at the end as at the beginning.
+Each call reads all items, and NumPy first converts the list to an array. The cost of one call grows
+linearly with the length of the training, the total quadratically. A running sum costs the same at the end
+as at the beginning.
 
 While a list is short, or where one item per episode comes in, this is little beside the rest of an
 episode; a list that gains an item per step is long soon.
@@ -47,11 +48,11 @@ def train(env, policy, steps):
 ```
 
 ## Fix safety
-Unsafe, and for sums and means alone: the fix keeps a sum beside the list. It rounds in another order,
-the items must be numbers, and the result may be a Python number where it was one of numpy. There is a
-fix where the list is set and grows at one place each, with a statement of its own, and where a mean is
-taken only behind that. For everything else there is advice: keep the largest item so far, or sums of
-items and of squares; or, as it is often meant, look at the latest items only.
+Unsafe, and for sums and means alone: the fix keeps a sum beside the list. It rounds in another order, the
+items must be numbers, and the result may be a Python number where it was one of numpy. There is a fix where
+the list is set and grows at one place each, with a statement of its own, and where a mean is taken only
+after that. For everything else there is advice: keep the largest item so far, or sums of items and of
+squares; or, as it is often meant, look at the latest items only.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.mean.html
@@ -112,7 +113,7 @@ CONVERTS = frozenset(
     for name in names.split()
 )
 METHODS = models.having(Trait.SUMMARISES, TypeTag.TENSOR) - {"norm"} | {"max", "median", "min"}
-LATEST = "look at the latest items (`deque(maxlen=...)`) if these are meant"
+LATEST = "use only the latest items (`deque(maxlen=...)`) if that is intended"
 _SQUARES = "Keep running sums of the items and of their squares"
 ADVICE = {
     **dict.fromkeys(("mean", "average", "fmean", "nanmean"), "Keep a running sum beside the list"),
@@ -149,15 +150,15 @@ class WholeHistoryStatistic(Rule):
             return
         loops = model.frequency.loops(node)
         function = model.function(node)
-        where = f"in each call of `{getattr(function, 'name', '')}`"
+        where = f"on every call of `{getattr(function, 'name', '')}`"
         if loops:
-            where = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
+            where = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
         yield self.finding(
             model,
             node,
-            f"`{shown}` goes over all items of `{model.source.text(looked_at)}`, which only grows, {where}",
+            f"`{shown}` reads all items of `{model.source.text(looked_at)}`, which only grows, {where}",
             fix=build_fix(node, looked_at, history, model),
-            advice=f"{ADVICE.get(what, 'Compute it once, behind the loop')}, or {LATEST}",
+            advice=f"{ADVICE.get(what, 'Compute it once after the loop')}, or {LATEST}",
         )
 
 
@@ -226,7 +227,7 @@ def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: Sema
     if qualified in MEANS and not _stands_free(call, model):
         new = f"({new})"
     shared = [edit.as_shared() for edit in (first, second)]
-    reason = f"The items of `{text}` must be numbers; a running sum rounds in another order"
+    reason = f"the items of `{text}` must be numbers; a running sum rounds in another order"
     return Fix(
         "Keep a running sum", Applicability.UNSAFE, (*shared, model.edit.replace(call, new)), reason=reason
     )

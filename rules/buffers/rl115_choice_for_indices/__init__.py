@@ -1,4 +1,4 @@
-"""`np.random.choice` used where a plain draw of whole numbers is meant.
+"""`np.random.choice` used where `randint` would draw the same integers.
 
 ## What it does
 Flags `np.random.choice(n, size)` in hot code, where `n` is a whole number: a length, an entry of a
@@ -6,9 +6,9 @@ shape, the number of actions. `RandomState.choice`, `Generator.choice` and `choi
 too. So does `np.random.choice(n, p=p)` where `p` is the same each time: an attribute that `__init__`
 alone sets, or a variable that stays the same in the loop around the call.
 
-Left alone are arrays and lists as first argument, whose items come back; probabilities that change
-from call to call, as those of a policy do; draws without repeats, which are the affair of
-`no-replace-choice`; and code that runs once per episode or less.
+Left alone are arrays and lists as first argument, whose items come back; probabilities that change from
+call to call, as those of a policy do; draws without replacement, which `no-replace-choice` covers; and code
+that runs once per episode or less.
 
 ## Why is it slow
 `choice` turns its first argument into an array, measures that and checks the rest before it asks
@@ -109,18 +109,20 @@ class ChoiceForIndices(Rule):
         if p is not None and not is_constant(p, None):
             if population.low is None and stays_the_same(p, draw, model):
                 same = shown(p, model)
-                message = f"{choice} checks and sums all of `{same}` in each call, though it stays the same"
-                advice = f"Keep `np.cumsum({same})`, and find random numbers in it with `searchsorted`"
+                message = f"{choice} checks and sums all of `{same}` on every call, though it never changes"
+                advice = f"Keep `np.cumsum({same})`, and draw with `searchsorted` on it"
                 yield self.finding(model, node, message, fix=keep_sums(draw, model), advice=advice)
             return
         first = shown(draw.given["a"], model)
         if population.made:
-            message = f"{choice} fills an array with all of `{first}` in each call before it picks from it"
+            message = f"{choice} creates an array of all of `{first}` on every call to pick from it"
         else:
-            message = f"{choice} makes an array of `{first}` and checks it before it calls `{other}` itself"
+            message = (
+                f"{choice} converts `{first}` to an array and validates it before it calls `{other}` itself"
+            )
         low = model.source.text(population.low) if population.low is not None else "0"
         size = f", size={model.source.text(draw.size)}" if draw.size is not None else ""
-        advice = f"Draw the numbers by `{other}({low}, {model.source.text(population.high)}{size})`"
+        advice = f"Draw the numbers with `{other}({low}, {model.source.text(population.high)}{size})`"
         yield self.finding(
             model, node, message, fix=draw_numbers(draw, population, model), advice=" ".join(advice.split())
         )

@@ -29,30 +29,31 @@ def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fi
     )
     reason = doubt(draw, population, model)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix(f"Draw by `{name}`", safety, (edit,), reason) if edit is not None else None
+    return Fix(f"Draw with `{name}`", safety, (edit,), reason) if edit is not None else None
 
 
 def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
     first = shown(draw.given["a"], model)
     if not population.sure:
-        return f"`{first}` must stand for one whole number: of an array or a list, items would be drawn"
+        return f"`{first}` must be one integer: from an array or a list, items would be drawn"
     single = draw.size is None
     kind = model.types.type_of(draw.size) if draw.size is not None else None
     counted = kind is not None and kind.tag in (TypeTag.INT, TypeTag.TUPLE) and not kind.optional
     if draw.generator and not counted:
         return (
-            "A single draw comes as a numpy scalar instead of a Python number"
-            if not population.made
-            else None
+            "a single draw returns a NumPy scalar instead of a Python number" if not population.made else None
         )
     if population.made and not draw.generator:
         if not counted:
-            drawn = "The draw" if single else "A single draw"
-            return f"{drawn} comes as a Python number instead of a numpy scalar"
+            drawn = "the draw" if single else "a single draw"
+            return f"{drawn} returns a Python number instead of a NumPy scalar"
         never_empty = holds_some(population, model) or positive(draw.size, model)
         if population.made == "builtins.range" and not never_empty:
-            return f"If `{first}` is empty and nothing is drawn, the empty result is of integers, not floats"
+            return (
+                f"if `{first}` is empty and nothing is drawn, the empty result is an integer array "
+                f"instead of a float one"
+            )
     return None
 
 
