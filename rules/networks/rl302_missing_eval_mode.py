@@ -1,11 +1,11 @@
 """A network with dropout or batch normalisation, evaluated in training mode.
 
 ## What it does
-Flags loops that evaluate a network (in a function called `evaluate`, `validate`, `test_epoch` and the
-like, or over a `val_loader`, a `test_set`) where the network surely has dropout or batch normalisation
-and nothing calls `eval()` or `train(False)`: not the function, nor what it calls, nor what leads to it,
-in any file of the project. Functions that learn are left alone, and so are those whose name says that
-dropout is meant to go on (`mc_dropout`, `uncertainty`).
+Flags loops that evaluate a network (in a function called `evaluate`, `validate`, `test_epoch` and the like,
+or over a `val_loader`, a `test_set`) where the network is known to have dropout or batch normalisation and
+no code calls `eval()` or `train(False)`: neither the function, nor its callees, nor its callers, in any
+file of the project. Functions that learn are left alone, and so are those whose name says that dropout is
+meant to go on (`mc_dropout`, `uncertainty`).
 
 ## Why is it slow
 Dropout draws a mask for each layer and each batch, and batch normalisation computes means and variances
@@ -48,10 +48,10 @@ def evaluate(batches: list[torch.Tensor]) -> float:
 ```
 
 ## Fix safety
-Always unsafe: what the loop computes changes, as it should, and the random numbers that dropout drew
-are left to others. The mode that was is set again behind the loop, for the whole network: parts of it
-that were in another mode than the rest are put into the same one. Where an exception leaves the loop,
-the network stays in evaluation mode. There is no fix where the loop returns or yields.
+Always unsafe: what the loop computes changes, as it should, and the random numbers that dropout drew are
+left to others. The previous mode is restored after the loop for the whole network: submodules that were in
+another mode get the same one. Where an exception leaves the loop, the network stays in evaluation mode.
+There is no fix where the loop returns or yields.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.eval
@@ -89,8 +89,8 @@ ENDS = ("loader", "set", "data", "dataset", "iter", "batches", "dl")
 MEANT = frozenset("mc uncertainty bayesian stochastic epistemic ensemble".split())
 _MAY_MEAN_DATA = regex("|".join(sorted(DATA)), re.IGNORECASE)  # most names hold none of the words
 REASON = (
-    "what the network gives changes, as it should; and all its parts have one mode afterwards, "
-    "even where some were in another before"
+    "the network's output changes, as intended; afterwards all its submodules have the same mode, even if "
+    "some had another before"
 )
 
 
@@ -126,12 +126,12 @@ class MissingEvalMode(Rule):
             model,
             call,
             (
-                f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and nothing "
-                "calls `eval()`"
+                f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and `eval()` is "
+                f"never called"
             ),
             # one edit for all networks of the loop: a loop that switches one of them is not looked at again
             fix=build_fix(flagged, loops[-1], model) if network is flagged[0] else None,
-            advice="Call `eval()` before the loop, and `train()` behind it if training goes on",
+            advice="Call `eval()` before the loop, and `train()` after it if training continues",
         )
 
 
@@ -159,7 +159,7 @@ def told(layer: str) -> str | None:
     """What a layer does in training mode; None for those that do nothing else then."""
     name = layer.rpartition(".")[2]
     if "BatchNorm" in name:
-        return f"`{name}` normalises by the batch and takes the data into its running statistics"
+        return f"`{name}` normalises with batch statistics and updates its running statistics"
     return f"`{name}` drops units at random" if "Dropout" in name else None
 
 

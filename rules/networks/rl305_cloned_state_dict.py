@@ -88,17 +88,18 @@ class ClonedStateDict(Rule):
             return
         copy = model.source.text(copied.node.func) if copied.deep else "clone"
         source = model.source.text(copied.owner)
-        message = f"`{copy}` copies all tensors of `{source}` once more: `load_state_dict` copies them itself"
+        message = f"`{copy}` copies all tensors of `{source}`, though `load_state_dict` copies them itself"
         if copied.whole_network:
             message = (
-                f"`{copy}` copies all of `{source}` to be thrown away: `load_state_dict` needs its tensors"
+                f"`{copy}` copies the whole network `{source}`, though `load_state_dict` only needs its "
+                f"tensors"
             )
         yield self.finding(
             model,
             copied.node if loaded.given is loaded.argument else loaded.given,
             message,
             fix=build_fix(loaded, copied, model),
-            advice="Load the tensors of `state_dict()` as they are",
+            advice="Pass `state_dict()` without copying",
         )
 
 
@@ -113,11 +114,9 @@ def build_fix(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> Fix
 def doubt(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> str | None:
     """Find what a reader has to agree to; None where there is nothing."""
     if copied.whole_network:
-        return "The class of the network may define `__deepcopy__`, which is not called any more"
+        return "the class of the network may define `__deepcopy__`, which is no longer called"
     if copied.deep and model.index.defines_method("get_extra_state"):
         target = model.source.text(loaded.target)
-        return (
-            f"The extra state of a module in `{target}` becomes that of the other network, not a copy of it"
-        )
+        return f"the extra state of a module in `{target}` is shared with the other network instead of copied"
     reason: str | None = made_networks.loading_doubt(loaded.target, copied.owner, model)
     return reason

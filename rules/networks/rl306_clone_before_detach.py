@@ -1,4 +1,4 @@
-"""A tensor cloned with its gradient, which is thrown away at once.
+"""A clone recorded in the autograd graph, then detached at once.
 
 ## What it does
 Flags `x.clone().detach()` in hot code where autograd may record the clone. `torch.clone(x)`,
@@ -9,8 +9,8 @@ Off unless selected: one recorded operation is saved, which shows on small tenso
 is the same in both orders.
 
 ## Why is it slow
-While gradients are recorded, `clone` makes a node of the graph, and links it to those of its
-argument, only for `detach` to drop it again. Detached first, the same copy is recorded by nobody.
+While gradients are recorded, `clone` makes a node of the graph, and links it to those of its argument, only
+for `detach` to drop it again. Detached first, the same copy is not recorded.
 
 ## Example
 ```python
@@ -90,9 +90,9 @@ class CloneBeforeDetach(Rule):
         if not (sources.calls or sources.parameters or sources.kept):
             return
         text = model.source.text(tensor)
-        message = f"The clone of `{text}` is recorded for the gradient, only to be detached"
+        message = f"The clone of `{text}` is recorded in the autograd graph, only to be detached"
         if "\n" in text:
-            message = "A clone is recorded for the gradient, only to be detached"
+            message = "A clone is recorded in the autograd graph, only to be detached"
         yield self.finding(
             model,
             node,
@@ -140,7 +140,7 @@ def build_fix(detach: ast.Call, tensor: ast.expr, model: SemanticModel, *, known
     if not known:
         safety = Applicability.UNSAFE
         reason = (
-            f"`{model.source.text(tensor)}` must be a tensor: other classes may tell the two orders apart"
+            f"`{model.source.text(tensor)}` must be a plain tensor: for other classes the order may matter"
         )
     return Fix("Detach first", safety, (edit,), reason)
 

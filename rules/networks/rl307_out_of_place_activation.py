@@ -1,11 +1,10 @@
-"""An activation that allocates a tensor, though nobody needs its input any more.
+"""An activation that allocates its output, though its input is not needed any more.
 
 ## What it does
-Flags `nn.ReLU()`, `nn.LeakyReLU()`, `nn.ELU()` and the like without `inplace=True`, directly behind a
-linear or convolutional layer: in an `nn.Sequential`, in a list of layers, in two appends one behind the
-other, or kept as `self.relu` and called on nothing but what such layers give. Activations behind anything
-else are left alone: a skip connection, `Sigmoid`, `Tanh` or `Softmax` need the values that would be
-overwritten.
+Flags `nn.ReLU()`, `nn.LeakyReLU()`, `nn.ELU()` and the like without `inplace=True`, directly after a linear
+or convolutional layer: in an `nn.Sequential`, in a list of layers, in two consecutive appends, or kept as
+`self.relu` and only called on the output of such layers. Activations after other operations are not
+flagged: a skip connection, `Sigmoid`, `Tanh` or `Softmax` need the values that would be overwritten.
 
 The rule is opt-in: what it gains is little. Each activation allocates one tensor less. `ReLU` keeps its
 result for the gradient and lets go of its input, so the peak of the memory stays the same; `LeakyReLU` and
@@ -65,8 +64,8 @@ ACTIVATIONS = {
 """Those whose gradient follows from their result, and where `inplace` stands among their arguments."""
 EXACT = frozenset({"torch.nn.ReLU", "torch.nn.ReLU6", "torch.nn.LeakyReLU"})
 LAYERS = models.names_having(Trait.AFFINE, "torch.nn")
-REASON = "the output of the layer below is overwritten, which hooks and code that runs single layers see"
-ROUNDED = f"{REASON}; and the gradient, which then follows from the result, is rounded otherwise"
+REASON = "the output of the previous layer is overwritten, which hooks and code that runs single layers see"
+ROUNDED = f"{REASON}; the gradient, which is then computed from the output, is rounded differently"
 
 
 class OutOfPlaceActivation(Rule):
@@ -89,7 +88,7 @@ class OutOfPlaceActivation(Rule):
         edit = model.edit.with_keyword(node, "inplace", "True")
         reason = REASON if (model.names.qualified(node.func) or "") in EXACT else ROUNDED
         fix = (
-            Fix("Let it write over its input", Applicability.UNSAFE, (edit,), reason)
+            Fix("Make the activation in-place", Applicability.UNSAFE, (edit,), reason)
             if edit is not None
             else None
         )
@@ -97,11 +96,11 @@ class OutOfPlaceActivation(Rule):
             model,
             node,
             (
-                f"`{model.source.text(node.func)}` writes its result beside its input, which nothing "
-                "needs any more"
+                f"`{model.source.text(node.func)}` allocates its output, though its input is not needed any "
+                f"more"
             ),
             fix=fix,
-            advice="Make it with `inplace=True`, where no hook keeps the output of the layer below",
+            advice="Pass `inplace=True` if no hook keeps the output of the previous layer",
         )
 
 

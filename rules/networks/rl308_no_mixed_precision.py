@@ -1,4 +1,4 @@
-"""Updates of a large network on a CUDA device, in float32 alone.
+"""Training of a large network on a CUDA device in float32 only.
 
 ## What it does
 Flags `loss.backward()` in code that takes gradient steps again and again, where the loss comes from a
@@ -103,9 +103,9 @@ class NoMixedPrecision(Rule):
         yield self.finding(
             model,
             node,
-            f'{layers} of `{network}` compute in float32: there is no `torch.amp.autocast("cuda")` anywhere',
+            f'{layers} of `{network}` compute in float32: the project never uses `torch.amp.autocast("cuda")`',
             advice='Compute the loss under `torch.amp.autocast("cuda", dtype=torch.bfloat16)`, which needs '
-            "no `GradScaler`, and compare what is learned",
+            "no `GradScaler`, and compare the learning curves",
         )
 
 

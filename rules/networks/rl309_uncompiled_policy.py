@@ -1,4 +1,4 @@
-"""A policy that acts for many environments at once on a CUDA device, layer by layer from Python.
+"""An uncompiled policy that acts for many environments at once on a CUDA device.
 
 ## What it does
 Flags the call of a network on observations, with autograd off, in a loop that steps environments or in
@@ -14,10 +14,10 @@ long enough to make up for the seconds or minutes of compilation. For one observ
 compiled policy is slower than the plain one.
 
 ## Why is it slow
-Each layer and each activation is a call from Python that starts a kernel of its own. For the networks of
-reinforcement learning, the kernels take less time than starting them, so the device waits for Python.
-`torch.compile` joins the operations, and with `mode="reduce-overhead"` it records them as a CUDA graph, which
-is started by one call.
+Each layer and each activation is a call from Python that launches a kernel. For the networks of
+reinforcement learning, the kernels take less time than their launches, so the device idles. `torch.compile`
+fuses the operations, and with `mode="reduce-overhead"` it records them as a CUDA graph, which is started by
+one call.
 
 ## Example
 ```python
@@ -118,10 +118,10 @@ class UncompiledPolicy(Rule):
         yield self.finding(
             model,
             node,
-            f"`{model.source.text(network)}` runs layer by layer at each step: nothing in the project "
-            "is compiled",
-            advice=f'Call `torch.compile({model.source.text(node.func)}, mode="reduce-overhead")`, made '
-            "once, where about 64 observations or more come together on a CUDA device",
+            f"`{model.source.text(network)}` launches a kernel per layer in every step: the project "
+            f"compiles no network",
+            advice=f'Call `torch.compile({model.source.text(node.func)}, mode="reduce-overhead")` '
+            "once, if batches have about 64 observations or more on a CUDA device",
         )
 
 

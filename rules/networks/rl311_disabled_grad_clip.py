@@ -89,8 +89,8 @@ class DisabledGradClip(Rule):
         yield self.finding(
             model,
             node,
-            f"`{call}` is commented out between `backward` and this step, so no gradient is clipped",
-            advice="Clip again, or delete the comment if the step is meant to be free",
+            f"`{call}` is commented out between `backward` and this step, so gradients are not clipped",
+            advice="Enable clipping again, or delete the comment if it is not intended",
         )
 
 

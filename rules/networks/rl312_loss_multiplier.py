@@ -8,10 +8,10 @@ The rule is opt-in: the factor costs no time. It is in the catalogue since it ch
 learned, and mostly by accident.
 
 ## Why is it slow
-It is not slow by itself. The gradients of all weights grow by the factor: with plain gradient
-descent the learning rate grows by it, a `clip_grad_norm_` behind it clips every step, and half
-precision overflows sooner. With `Adam`, which divides it out again, it does nothing but hide what
-the learning rate is. What is spent is the run that has to be repeated.
+It is not slow by itself. The gradients of all weights grow by the factor: with plain gradient descent the
+learning rate grows by it, a `clip_grad_norm_` after it clips every step, and half precision overflows
+sooner. With `Adam`, which divides it out again, it does nothing but hide what the learning rate is. What is
+spent is the run that has to be repeated.
 
 ## Example
 ```python
@@ -87,9 +87,9 @@ class LossMultiplier(Rule):
         yield self.finding(
             model,
             product,
-            f"The loss is multiplied by {model.source.text(factor)} before `backward`, "
-            "and so is the gradient of every weight",
-            advice="Drop the factor and set the learning rate, or name it as a coefficient if it is one",
+            f"The loss is multiplied by {model.source.text(factor)} before `backward`, which multiplies the "
+            f"gradient of every weight",
+            advice="Remove the factor and tune the learning rate, or name it if it is a coefficient",
         )
 
 

@@ -1,4 +1,4 @@
-"""A tensor of ones that is made only to be multiplied by a number.
+"""A tensor of ones that is allocated only to be multiplied by a number.
 
 ## What it does
 Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot code, where the
@@ -111,8 +111,8 @@ class MaskedTemporary(Rule):
             return  # a tensor's values are spread over the shape of the ones
         made = model.source.text(ones.func)
         message = (
-            f"`{made}` fills a tensor only to be multiplied by `{model.source.text(factor)}`, "
-            "into a second one"
+            f"`{made}` allocates a tensor only to be multiplied by `{model.source.text(factor)}`, which "
+            f"allocates another"
         )
         yield self.finding(
             model,
@@ -163,7 +163,7 @@ def build_fix(
     doubts = list(doubts_of(factor, model, number=number, drawn=drawn))
     if not doubts and may_overflow(ones, factor, model):
         doubts.append(
-            f"`{model.source.text(factor)}` must be in the range of the type, or else an error is raised"
+            f"`{model.source.text(factor)}` must be in the range of the dtype, or an error is raised"
         )
     safety = Applicability.UNSAFE if doubts else Applicability.SAFE
     edits = (model.edit.replace(product, text),)
@@ -176,7 +176,7 @@ def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bo
     if not number:
         yield f"`{text}` must be a number, or a tensor of a single one"
     elif not drawn and not is_small(factor, LARGEST):
-        yield f"`{text}` must be in the range of the type, or else an error is raised"
+        yield f"`{text}` must be in the range of the dtype, or an error is raised"
 
 
 def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:

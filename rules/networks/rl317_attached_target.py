@@ -1,4 +1,4 @@
-"""A target network whose forward stays in the graph that the loss is learned from.
+"""A target network whose forward pass is part of the graph of the loss.
 
 ## What it does
 Flags the forward of a target network or of an old policy, run with autograd on, whose value reaches
@@ -98,7 +98,7 @@ from rlint.rules.networks._shared.no_grad import (
 
 LEAVES = (SinkKind.RETURNED, SinkKind.STORED)
 """The outlets behind which code of this file may go on to learn."""
-ADVICE = "Run the forward of the target under `torch.no_grad()`"
+ADVICE = "Run the forward pass of the target under `torch.no_grad()`"
 
 
 class AttachedTarget(Rule):
@@ -134,8 +134,8 @@ class AttachedTarget(Rule):
                 statements.append(following)
                 run += forwards
         names = list(dict.fromkeys(model.source.text(network_of(call, model) or call.func) for call in run))
-        weights = "weights that no optimizer steps"
-        message = f"`backward` runs through {joined(names)}, too, and computes gradients of {weights}"
+        weights = "weights that no optimizer updates"
+        message = f"`backward` also runs through {joined(names)} and computes gradients of {weights}"
         yield self.finding(model, node, message, fix=build_fix(statements, names, model), advice=ADVICE)
 
 
@@ -220,7 +220,7 @@ def build_fix(run: Sequence[ast.stmt], names: Sequence[str], model: SemanticMode
     edits = under_no_grad(run, model) if run else None
     if edits is None:
         return None
-    reason = f"The weights of {joined(names)} get no gradient any more"
+    reason = f"the weights of {joined(names)} no longer get a gradient"
     if others:
-        reason += f"; nor does what is computed of {joined(list(others))} here"
-    return Fix("Run the forward under `torch.no_grad()`", Applicability.UNSAFE, edits, reason)
+        reason += f"; nor do values computed from {joined(list(others))} here"
+    return Fix("Run the forward pass under `torch.no_grad()`", Applicability.UNSAFE, edits, reason)

@@ -1,4 +1,4 @@
-"""An optimizer that updates each weight in several passes where one would do.
+"""An optimizer that updates weights with many small operations instead of a fused kernel.
 
 ## What it does
 Flags `Adam`, `AdamW` and `SGD` with momentum that are made without `fused=` or `foreach=` and take a step for
@@ -100,14 +100,14 @@ class UnfusedOptimizer(Rule):
                 return
             where = f"in `{elsewhere[0]}`"
         edit = model.edit.with_keyword(node, "fused", "True")
-        reason = "Weights round differently, and all must be floating-point numbers with dense gradients"
+        reason = "weights are rounded differently, and all must be floating-point with dense gradients"
         yield self.finding(
             model,
             node,
-            f"`{name}` updates the weights in many operations (on the CPU for each tensor), "
-            f"at each step {where}",
+            f"`{name}` updates the weights with many small operations (on the CPU for each tensor) on every "
+            f"step {where}",
             fix=Fix("Pass `fused=True`", Applicability.UNSAFE, (edit,), reason) if edit is not None else None,
-            advice="Pass `fused=True`; on the CPU, `foreach=True` where no bit of the weights may change",
+            advice="Pass `fused=True`; on the CPU, `foreach=True` if the weights must stay bit-identical",
         )
 
 

@@ -1,11 +1,11 @@
-"""A network switched to evaluation and back for each action, though nothing in it looks at the mode.
+"""A network switched to `eval()` and back for each action, though no layer depends on the mode.
 
 ## What it does
 Flags `net.eval()` in code that runs per step, with a `net.train()` that runs per step, too: around the
 forward pass of each action, or the one where the agent acts and the other where it learns. All of the
 network must be known, over files, helper functions and base classes, and nothing in it may depend on the
 mode: no dropout, no batch normalisation, no attention, no code that reads `self.training`, no `train` or
-`eval` of its own. Networks that nobody can see through are left alone.
+`eval` of its own. Networks that are not fully known are not flagged.
 
 ## Why is it slow
 `eval()` and `train()` walk over all modules of the network and set an attribute of each, in Python. For a
@@ -58,8 +58,8 @@ def run(agent: Agent, env) -> None:
 
 ## Fix safety
 Always unsafe. What the network computes does not change, but its `training` attribute does: code outside
-that looks at it sees the mode that was set before. And whoever puts dropout into the network later has to
-switch it again. There is advice alone where the old mode is kept in a variable (`net.train(before)`).
+that reads it sees the previous mode, and if dropout is added later, the calls are needed again. There is
+only advice where the old mode is kept in a variable (`net.train(before)`).
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.train
@@ -98,9 +98,10 @@ class ModeTogglePerStep(Rule):
         yield self.finding(
             model,
             node,
-            f"`{text}` is put into evaluation mode and back in each step, but nothing in it depends on that",
+            f"`{text}` is switched to evaluation mode and back in every step, but none of its layers "
+            f"depends on the mode",
             fix=build_fix(toggles, model),
-            advice="Leave the mode as it is: without dropout and batch normalisation, it makes no difference",
+            advice="Remove both calls: without dropout and batch normalisation the mode makes no difference",
         )
 
 
@@ -158,5 +159,5 @@ def build_fix(toggles: list[ast.Call], model: SemanticModel) -> Fix | None:
     edits = model.edit.delete_statements([model.syntax.statement(call) for call in toggles])
     if edits is None:
         return None
-    reason = "its `training` attribute keeps the mode that was set before, for whoever looks at it"
-    return Fix("Leave the mode as it is", Applicability.UNSAFE, tuple(edits), reason)
+    reason = "its `training` attribute keeps the previous mode, which other code may read"
+    return Fix("Do not switch the mode", Applicability.UNSAFE, tuple(edits), reason)

@@ -1,4 +1,4 @@
-"""A tensor that is copied along a new dimension only to be read.
+"""A tensor repeated along a new dimension, though a view would do.
 
 ## What it does
 Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each dimension that is repeated has one
@@ -96,7 +96,7 @@ class RepeatedToRead(Rule):
         yield self.finding(
             model,
             node,
-            f"`{shortened(text)}` copies the tensor for each of the repetitions, though it is only read",
+            f"`{shortened(text)}` copies the tensor for each repetition, though it is only read",
             fix=build_fix(node, sizes, model),
             advice=f"Use a view: `expand({', '.join(sizes)})`",
         )
@@ -238,5 +238,5 @@ def build_fix(call: ast.Call, sizes: list[str], model: SemanticModel) -> Fix | N
     if not isinstance(call.func, ast.Attribute):
         return None
     text = f"{model.edit.code(call.func.value)}.expand({', '.join(sizes)})"
-    reason = "the view shares its memory with the tensor, which must not be written to in place"
+    reason = "the view shares memory with the tensor, neither of which may be written to in place"
     return Fix("Expand without a copy", Applicability.UNSAFE, (model.edit.replace(call, text),), reason)

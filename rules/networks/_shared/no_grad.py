@@ -187,27 +187,34 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
     """What a reader has to agree to about the network that a call runs; None where there is nothing."""
     name = model.source.text(call.func)
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
-        return f"`{name}` as a whole runs with autograd off: it must do nothing else that needs a gradient"
+        return (
+            f"`{name}` runs entirely without autograd: it must not compute anything else that needs a "
+            f"gradient"
+        )
     anatomy = model.nn.architecture(call.func)
     if anatomy.attention or anatomy.recurrent:
         layers = "attention" if anatomy.attention else "recurrent layers"
-        return f"`{name}` has {layers}, computed another way under `no_grad`: last digits may differ"
+        return f"`{name}` has {layers}, which use another kernel under `no_grad`: the last digits may differ"
     if not anatomy.complete or model.program.is_attribute_read("is_grad_enabled"):
         return (
-            f"`{name}` must keep nothing of the run that a gradient is taken of later: not all of it is known"
+            f"`{name}` must not store tensors that a gradient is computed through later: not all of its "
+            f"code is known"
         )
     hooked = any(model.program.is_attribute_read(name) for name in HOOKS) or any(
         isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("forward")
     )
     if anatomy.keeps or anatomy.hooks or hooked or anatomy.overrides & {"__call__"}:
-        return f"What `{name}` keeps of the run, by attributes or hooks, has no gradient any more"
+        return f"tensors that `{name}` stores in attributes or hooks no longer carry a gradient"
     if _computes_weights(model):
-        return f"What `{name}` computes its weights as (`weight_norm`) has no gradient until it runs again"
+        return (
+            f"the weights that `{name}` computes (`weight_norm`) carry no gradient until its next "
+            f"forward pass"
+        )
     outlets = {left.label for left in model.gradients.sinks(call)}
     if SinkKind.SHOWN in outlets:
-        return "What is printed or asked of the result says that it has no gradient any more"
+        return "the result's `requires_grad` and `grad_fn`, and its printed form, change"
     if SinkKind.CONVERTED in outlets:
-        return "Torch warns where a result with a gradient is made a number, and will not do so any more"
+        return "PyTorch no longer warns that a tensor that requires grad is converted to a number"
     for around in model.ancestors(call):
         entered = [
             model.names.qualified(item.context_expr.func) or ""
@@ -215,7 +222,7 @@ def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
             if isinstance(item.context_expr, ast.Call)
         ]
         if any("autocast" in name for name in entered):
-            return "Weights cast by `autocast` here lose their gradient in old versions of torch"
+            return "weights cast by `autocast` here lose their gradient in old versions of PyTorch"
         if any("saved_tensors_hooks" in name for name in entered):
-            return "Nothing is saved for a gradient any more, and so nothing handed to the hooks here"
+            return "no tensors are saved for backward any more, so the saved-tensor hooks here are not called"
     return None

@@ -1,22 +1,22 @@
-"""A network run with autograd on although no gradient of its result is ever taken.
+"""A forward pass that builds an autograd graph, though no gradient is ever computed from it.
 
 ## What it does
 Flags a forward pass in hot code (to act, to evaluate, to compute targets) that runs outside of
-`torch.no_grad()` and `torch.inference_mode()`, and whose result leaves only as numbers, as indices
-(`argmax`), as samples of a distribution, or detached from the graph. In warm code a forward is
-flagged where a whole batch of sequences or of a rollout goes through it.
+`torch.no_grad()` and `torch.inference_mode()`, and whose result is only used as numbers, as indices
+(`argmax`), as samples of a distribution, or detached from the graph. In warm code a forward pass is flagged
+if it runs on a whole batch of sequences or of a rollout.
 
-Results that are returned, kept as attributes or handed to functions of the same file are followed to all
-code that gets them. Such a finding is likely, not certain, where other files could use them, too, and its
-fix is unsafe. What is handed to unknown functions is not flagged, nor networks whose weights need no
-gradient. A function whose every caller has turned autograd off is inside of that.
+Results that are returned, stored in attributes or passed to functions of the same file are followed to all
+code that receives them. Where other files could use them, too, the finding is likely, not certain, and its
+fix is unsafe. Not flagged are results passed to unknown functions, networks whose weights do not require
+grad, and functions that are only called with autograd off.
 
 ## Why is it slow
-With autograd on, each layer keeps its input for a backward pass and each operation adds a node to
-the graph, which is thrown away at once. For a batch that is memory for all activations of the
-network at the same time; for one observation the nodes are part of the time that acting takes. The
-peak stays as it is where one layer needs more memory than all others, as the first convolution of a
-network for images does; time for large batches hardly changes.
+With autograd on, each layer saves its input for the backward pass and each operation adds a node to the
+graph, which is freed unused. For a batch this keeps all activations in memory at once; for one observation,
+creating the nodes is part of the time of each action. The peak does not change where one layer needs more
+memory than all others, such as the first convolution of an image network; the time for large batches hardly
+changes.
 
 ## Example
 ```python
@@ -52,13 +52,13 @@ class Agent:
 The fix puts the statement of the forward under `torch.no_grad()`. `torch.inference_mode()` is no
 faster, and its tensors raise where they are saved for a backward pass or written to later.
 
-It is safe where all layers of the network are known, none of them keeps anything of the run, and
-nothing else in the statement can need a gradient. It is unsafe where the network is made elsewhere,
-keeps attributes or has hooks, and inside of `autocast`, whose cached weights old versions of torch
-then use without their gradient. It is unsafe, too, where attention, a transformer or a recurrent layer
-(`LSTM`) is in the network: torch computes those another way under `no_grad`, whose last digits differ;
-and where the program uses `weight_norm` or `spectral_norm`, which keep the weights of the last run.
-There is no fix where the statement computes something that is learned from.
+It is safe where all layers of the network are known, none of them stores tensors of the forward pass, and
+no other part of the statement can need a gradient. It is unsafe where the network is created elsewhere,
+sets attributes or has hooks, and inside of `autocast`, whose cached weights carry no gradient in old
+versions of PyTorch. It is also unsafe where the network contains attention, a transformer or a recurrent
+layer (`LSTM`), which use another kernel under `no_grad`, so that the last digits differ; and where the
+program uses `weight_norm` or `spectral_norm`, which store the weights of the last forward pass. There is no
+fix where the statement also computes a value that is trained on.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.no_grad.html
@@ -98,7 +98,7 @@ from rlint.rules.networks._shared.no_grad import (
 from rlint.rules.networks.rl301_inference_with_grad.leaving import is_cut_off_later
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
 
-ADVICE = "Run the forward under `torch.no_grad()`"
+ADVICE = "Run the forward pass under `torch.no_grad()`"
 NOTHING_TAKEN = "no gradient of the result is taken"
 MANY = frozenset(
     """batch states observations frames images sequences sequence ids tokens completions prompts trajectories
@@ -108,11 +108,11 @@ SINGLE = frozenset({"last", "final", "next", "bootstrap"})
 CONVERTS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 KEEPS = models.having(Trait.KEEPS_VALUES, TypeTag.TENSOR, TypeTag.NDARRAY)
 LEAVES = {
-    SinkKind.NUMBER: "only numbers leave it",
-    SinkKind.CONVERTED: "only numbers leave it",
-    SinkKind.SHOWN: "it is only shown",
-    SinkKind.INDEX: "only indices leave it",
-    SinkKind.DETACHED: "its result is detached",
+    SinkKind.NUMBER: "only numbers are used",
+    SinkKind.CONVERTED: "only numbers are used",
+    SinkKind.SHOWN: "the result is only printed",
+    SinkKind.INDEX: "only the indices are used",
+    SinkKind.DETACHED: "the result is detached",
 }
 
 
@@ -146,20 +146,20 @@ class InferenceWithGrad(Rule):
         if not run:
             return
         if not is_worth_it(node, model):
-            model.silent("{} runs less than once a step, and for one row at a time by its names", node)
+            model.silent("{} runs less than once per step, and its names suggest one row at a time", node)
             return
         names = list(dict.fromkeys(model.source.text(call.func) for call in run))
         outlets = {left.label for call in run for left in model.gradients.sinks(call)}
         what = LEAVES[outlets.pop()] if len(outlets) == 1 else NOTHING_TAKEN
-        records = "records a graph" if len(names) == 1 else "record graphs"
-        message = f"{joined(names)} {records} that nothing uses: {what}"
+        records = "builds an autograd graph" if len(names) == 1 else "build autograd graphs"
+        message = f"{joined(names)} {records} that is never used: {what}"
         yield self.finding(
             model,
             node,
             message,
             fix=build_fix(statements, is_idle, model),
             advice=ADVICE,
-            related=[(call, "runs for nothing else, too") for call in run if call is not node],
+            related=[(call, "also builds a graph that is never used") for call in run if call is not node],
         )
 
     def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -171,7 +171,7 @@ class InferenceWithGrad(Rule):
             return
         traced = model.gradients.traced(call)
         what = LEAVES[next(iter(traced.labels))] if len(traced.labels) == 1 else NOTHING_TAKEN
-        message = f"`{model.source.text(call.func)}` records a graph that nothing uses: {what}"
+        message = f"`{model.source.text(call.func)}` builds an autograd graph that is never used: {what}"
         fix = build_fix([statement], is_cut_off_later, model, traced=True)
         yield self.finding(model, call, message, fix=fix, advice=ADVICE, assumes=traced.assumption)
 
@@ -190,7 +190,7 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
         return False
     outlets = {left.label for left in model.gradients.contained_sinks(call)}
     if not outlets or outlets == {SinkKind.SHOWN}:
-        model.silent("a gradient may get out of the result of {}", call)
+        model.silent("a gradient may be computed through the result of {}", call)
         return False
     return not leaves_something(call, model)
 
@@ -248,23 +248,23 @@ def build_fix(
     """Put the statements with the forwards for which `holds` is true under `no_grad`."""
     doubts: dict[str, None] = {}
     if traced:
-        doubts["No gradient may be taken of the result where it has left the function"] = None
+        doubts["no caller may compute a gradient through the result"] = None
     for statement in run:
         forwards = outermost_calls(statement, holds, model)
         lost = loses_gradient(statement, forwards, model)
         if lost is None:
             return None
         if lost:
-            doubts[f"{joined(lost)} must not need a gradient: what is computed of it has none any more"] = (
-                None
-            )
+            doubts[
+                f"{joined(lost)} must not need a gradient: values computed from it no longer carry one"
+            ] = None
         bound = [node.target for node in descendants(statement) if isinstance(node, ast.NamedExpr)]
         if bound:
             names = joined([name.id for name in bound])
-            doubts[f"{names} must not need a gradient: what is kept of it has none any more"] = None
+            doubts[f"{names} must not need a gradient: stored values no longer carry one"] = None
         careless = careless_calls(statement, forwards, model)
         if careless:
-            doubts[f"{joined(careless)} runs with autograd off, too"] = None
+            doubts[f"{joined(careless)} also runs with autograd off"] = None
         for call in forwards:
             reason = doubt_about(call, model)
             if reason:
@@ -273,4 +273,4 @@ def build_fix(
     if edits is None:
         return None
     safety = Applicability.UNSAFE if doubts else Applicability.SAFE
-    return Fix("Run the forward under `torch.no_grad()`", safety, edits, next(iter(doubts), None))
+    return Fix("Run the forward pass under `torch.no_grad()`", safety, edits, next(iter(doubts), None))

@@ -1,4 +1,4 @@
-"""A target network overwritten with all weights of another on each update.
+"""A target network overwritten with all weights of another network on every update.
 
 ## What it does
 Flags a network that follows another (a target network, an old policy) and is overwritten as a whole
@@ -92,7 +92,7 @@ from rlint.rules.networks.rl303_hard_target_copy.followers import (
 )
 
 LOADS = ("load_state_dict", "state_dict", "_load_from_state_dict")
-LESS_OFTEN = "Copy every few hundred updates or blend softly, which changes the algorithm"
+LESS_OFTEN = "Copy every few hundred updates or use soft updates, which changes the algorithm"
 IN_PLACE = f"{LESS_OFTEN}; or copy the tensors in place, without building and comparing state dicts"
 KEEP_ONE = f"{LESS_OFTEN}; or build the second network once and copy the weights into it"
 KEEP_PAIRS = f"{LESS_OFTEN}; or collect the pairs of parameters once, and copy them under `torch.no_grad()`"
@@ -130,7 +130,7 @@ class HardTargetCopy(Rule):
         ):
             return
         target, source = model.source.text(loaded.target), model.source.text(owner)
-        message = f"`{target}` takes over all weights of `{source}` on each update, through two state dicts"
+        message = f"`{target}` copies all weights of `{source}` on every update, through two state dicts"
         tensors = f"{source}.state_dict()"
         if isinstance(loaded.argument, ast.Name) and not copied:
             tensors = loaded.argument.id
@@ -161,8 +161,7 @@ class HardTargetCopy(Rule):
             return
         new, old = model.source.text(source), model.source.text(target)
         message = (
-            f"`{model.source.text(call.func)}` builds `{old}` anew on each update, with all "
-            f"weights of `{new}`"
+            f"`{model.source.text(call.func)}` rebuilds `{old}` with all weights of `{new}` on every update"
         )
         fix = None
         if value is call and exists_before(target, statement, model):
@@ -178,7 +177,9 @@ class HardTargetCopy(Rule):
         if not weight_sync.is_follower(target, source, model) or not is_per_step(loop, model):
             return
         old, new = model.source.text(target), model.source.text(source)
-        message = f"`{old}` takes over all weights of `{new}` on each update, in a walk over both networks"
+        message = (
+            f"`{old}` copies all weights of `{new}` on every update, in a Python loop over the parameters"
+        )
         yield self.finding(model, loop, message, advice=KEEP_PAIRS)
 
 
@@ -240,11 +241,14 @@ def copy_fix(
         return None
     ours, theirs = model.source.text(target), model.source.text(source)
     overridden = model.types.may_override(target, *LOADS) or model.program.customizes_state_dicts()
-    reason = f"`{ours}` and `{theirs}` must be built alike: keys and shapes are not compared any more"
+    reason = (
+        f"`{ours}` and `{theirs}` must have the same architecture: keys and shapes are no longer compared"
+    )
     if assigned:
-        reason = f"`{ours}` must be built like `{theirs}`, and stays the same object, with its own gradients"
-    elif overridden:
-        reason += (
-            "; a `load_state_dict` or `state_dict` of their own, or hooks of it, are not called any more"
+        reason = (
+            f"`{ours}` must have the architecture of `{theirs}`, and stays the same object with its "
+            f"own gradients"
         )
+    elif overridden:
+        reason += "; an overridden `load_state_dict` or `state_dict`, or its hooks, are no longer called"
     return Fix("Copy the tensors in place", Applicability.UNSAFE, (edit,), reason)

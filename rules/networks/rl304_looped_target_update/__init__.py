@@ -1,15 +1,15 @@
-"""A target network that follows another through temporary tensors, parameter by parameter.
+"""A soft target update that allocates temporary tensors for each parameter.
 
 ## What it does
-Flags loops that blend the weights of one network into those of another and make new tensors to do
-so: `t.data.copy_(tau * p.data + (1 - tau) * t.data)` and its kin, by `copy_`, by assignment to
-`.data`, or through the items of a state dict that is loaded afterwards. Updates in place are not
-flagged: `lerp_`, or `mul_` with `add_`.
+Flags loops that blend the weights of one network into those of another and allocate new tensors to do so:
+`t.data.copy_(tau * p.data + (1 - tau) * t.data)` and similar updates, by `copy_`, by assignment to `.data`,
+or through the items of a state dict that is loaded afterwards. Updates in place are not flagged: `lerp_`,
+or `mul_` with `add_`.
 
 ## Why is it slow
-Each pass makes two products and their sum, and copies the sum to where it belongs. All that is paid
-for every parameter, in each gradient step. Large weights suffer most: their temporary tensors fit
-into no cache, and come from the operating system each time. In place, one temporary tensor is left.
+Every iteration allocates two products and their sum, and copies the sum into the parameter, for every
+parameter and every gradient step. Large weights suffer most: their temporary tensors do not fit into the
+cache, and are allocated by the operating system each time. In place, one temporary tensor is left.
 
 ## Example
 ```python
@@ -128,7 +128,7 @@ class LoopedTargetUpdate(Rule):
         yield self.finding(
             model,
             node,
-            f"{whose_tensors(first, model)} is blended through new memory: {made}",
+            f"{whose_tensors(first, model)} is updated through temporary tensors: {made}",
             fix=fix_of(blends, model),
             advice=advice_of(first, model),
         )
@@ -159,4 +159,4 @@ def advice_of(blend: Blend, model: SemanticModel) -> str:
     """What to write instead."""
     if blend.result in (BlendResult.ITEM, BlendResult.MADE):
         return IN_PLACE
-    return f"Blend in place: `{in_one_call(blend, model)}` makes no tensor at all, and rounds differently"
+    return f"Blend in place: `{in_one_call(blend, model)}` allocates no tensor, and rounds differently"

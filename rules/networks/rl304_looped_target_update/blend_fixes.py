@@ -18,16 +18,19 @@ from rlint.rules.networks.rl304_looped_target_update.blends import (
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
 
 ROUNDS = "`lerp_` rounds differently in the last digit, and takes tensors of one dtype only"
-SHARES = "what shares memory with `{}` changes with it"
+SHARES = "tensors that share memory with `{}` change with it"
 INTEGERS = "all tensors must hold floating-point numbers: integers cannot be blended in place"
-OVERRIDDEN = "the class of `{}` must not give other tensors as its parameters, as classes here do"
-VERSION = "nothing may depend on `{}._version`, which counts the writes"
-RECORDED = "autograd must be off: what it records for `{}` changes"
-NUMBER = "`{}` must be a number, no tensor: half precision rounds those differently"
+OVERRIDDEN = "the class of `{}` must not override `parameters()`, as classes of this project do"
+VERSION = "no code may depend on `{}._version`, which counts in-place writes"
+RECORDED = "autograd must be off: the graph recorded for `{}` changes"
+NUMBER = "`{}` must be a number, not a tensor: half precision rounds tensors differently"
 SHAPES = "both tensors must have the same shape"
 BUFFERS = "buffers of integers (as those of batch normalisation) cannot be blended in place"
-ALIKE = "`{}` and `{}` must be alike in shape, type and device: an error comes after the first is scaled"
-ORDER = "reading `{}` after `{}` must give the same"
+ALIKE = (
+    "`{}` and `{}` must have the same shape, dtype and device: otherwise an error is raised after the "
+    "first is scaled"
+)
+ORDER = "reading `{}` after `{}` must give the same value"
 NAMES = ("weighted", "weighted_parameter")
 
 

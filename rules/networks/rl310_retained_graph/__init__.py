@@ -1,10 +1,10 @@
-"""A graph kept after its last backward.
+"""A graph retained after its last backward pass.
 
 ## What it does
-Flags `loss.backward(retain_graph=True)` where nothing goes backward through the same graph again:
-it was made in the same pass of the loop, no later loss hangs on a part of it, and it is neither
-returned nor stored. Losses that share a part of their graphs need it for all of them but the last,
-and so does a recurrent state that is carried from one update to the next without `detach()`.
+Flags `loss.backward(retain_graph=True)` where no other backward pass uses the same graph: it was built in
+the same iteration, no later loss depends on a part of it, and it is neither returned nor stored. Losses
+that share a part of their graphs need it for all of them but the last, and so does a recurrent state that
+is carried from one update to the next without `detach()`.
 
 ## Why is it slow
 `backward` frees what the layers saved for it as soon as it is used. With `retain_graph=True`, all of
@@ -39,8 +39,8 @@ def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer) -> No
 ```
 
 ## Fix safety
-Always unsafe: if something goes backward through the graph again after all (a hook, another thread,
-a network that keeps its state), that raises an error, which says so. The gradients are the same.
+Always unsafe: if another backward pass uses the graph after all (a hook, another thread, a network that
+keeps its state), that raises an error, which says so. The gradients are the same.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -81,9 +81,9 @@ class RetainedGraph(Rule):
         yield self.finding(
             model,
             node,
-            f"The graph of `{text}` is kept for another backward, which never comes",
+            f"The graph of `{text}` is retained for another backward pass, which never happens",
             fix=build_fix(node, flag, model),
-            advice="Leave out `retain_graph`",
+            advice="Remove `retain_graph`",
         )
 
 
@@ -103,5 +103,5 @@ def build_fix(call: ast.Call, flag: ast.expr, model: SemanticModel) -> Fix | Non
     edit = model.edit.without_arguments(call, [flag])
     if edit is None:
         return None
-    reason = "Nothing may go backward through the graph again, which would raise an error"
-    return Fix("Let backward free the graph", Applicability.UNSAFE, (edit,), reason)
+    reason = "no other backward pass may use the graph, which would raise an error"
+    return Fix("Let `backward` free the graph", Applicability.UNSAFE, (edit,), reason)

@@ -7,10 +7,10 @@ of two outputs (`probs, _ = net(x)`, then `_, value = net(x)`), before a loop an
 network count as well, as do `forward` and networks of other files of the project; and a method that the
 other call runs on the same input (`net(x)` and `net.dist(x)`, where `forward` calls `dist`).
 
-The network must be known to its last layer: dropout, batch normalisation, noise, hooks, state that is
-kept from call to call and layers that nobody can see make it silent. So do optimiser steps, `backward()`
-and other calls that may change weights in between, another setting of autograd, and a condition that lets
-the call run in one pass of a loop alone (`if t == last_step`).
+The network must be known to its last layer: dropout, batch normalisation, noise, hooks, state that is kept
+from call to call and unknown layers make it silent. So do optimiser steps, `backward()` and other calls
+that may change weights in between, another setting of autograd, and a condition that runs the call in only
+one iteration of a loop (`if t == last_step`).
 
 ## Why is it slow
 A forward pass is often the greater part of what a step costs, and its backward pass is longer still. Run
@@ -82,9 +82,7 @@ from rlint.rules.networks._shared.same_input import (
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.rules.networks.rl313_repeated_forward.run_within import run_before_or_within
 
-ADVICE = (
-    "Run the network once, keep the result in a variable and use that; `clone()` what is changed in place"
-)
+ADVICE = "Run the network once and reuse the result; `clone()` it where it is modified in place"
 
 
 class RepeatedForward(Rule):
@@ -134,7 +132,7 @@ class RepeatedForward(Rule):
         yield self.finding(
             model,
             call,
-            f"`{around}` runs `{text}` itself, on the same input: with line {line}, it runs twice",
+            f"`{around}` runs `{text}` on the same input as line {line}, so the forward pass runs twice",
             advice=f"Run `{text}` once, and compute the rest from its result",
             related=[(other, "the other call")],
         )
@@ -153,9 +151,9 @@ class RepeatedForward(Rule):
         yield self.finding(
             model,
             call,
-            f"`{text}` runs again in each pass of the {what}, on the same input",
+            f"`{text}` runs again in every iteration of the {what} on the same input",
             fix=hoist(call, loop, model),
-            advice="Run the network once before the loop, and use its result in it",
+            advice="Run the network once before the loop, and reuse its result",
         )
 
 
@@ -171,9 +169,9 @@ def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:
     """What is run again, and where it was run first."""
     text = " ".join(model.source.text(first.func).split())
     if model.syntax.statement(first) is model.syntax.statement(again):
-        return f"`{text}` runs twice on the same input in one statement: a second forward pass for nothing"
+        return f"`{text}` runs twice on the same input in one statement: the second forward pass is redundant"
     line = model.span_of(first)[0].line
-    return f"`{text}` runs again on the same input as in line {line}: a second forward pass for nothing"
+    return f"`{text}` runs again on the same input as in line {line}: the second forward pass is redundant"
 
 
 def earlier_alike(call: ast.Call, model: SemanticModel) -> list[ast.Call]:

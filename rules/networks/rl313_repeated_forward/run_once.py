@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import AnyLoop, Applicability, Fate, Fix, Repetition, SemanticModel, extract_variable
 
-REASON = "the results become one tensor with one graph: calling `backward()` for each of them would fail"
+REASON = "both uses share one tensor and one graph: calling `backward()` for each of them would fail"
 NAMES = (
     ({"q", "qf", "qnet", "dqn", "qnetwork", "q1", "q2"}, ["q_values", "output"]),
     ({"critic", "value", "vf", "v"}, ["values", "critic_output"]),
@@ -33,7 +33,7 @@ def build_fix(first: ast.Call, again: list[ast.expr], model: SemanticModel) -> F
         return None
     title = f"Run the network once, as `{bound.name}`"
     if bound.reused:
-        title = f"Use `{bound.name}`, which has the result already"
+        title = f"Use `{bound.name}`, which already holds the result"
     return Fix(title, Applicability.UNSAFE, bound.edits, REASON)
 
 
@@ -51,7 +51,7 @@ def hoist(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> Fix | None:
     before = model.edit.insert_before(statement, f"{name} = {model.edit.parenthesized(call)}")
     if before is None:
         return None
-    reason = f"{REASON}; and the network runs once, where the loop may run it not at all"
+    reason = f"{REASON}; the network runs once even if the loop has no iterations"
     return Fix(
         f"Run the network once, as `{name}`",
         Applicability.UNSAFE,

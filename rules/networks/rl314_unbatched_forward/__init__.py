@@ -1,4 +1,4 @@
-"""A network that is run in a loop, on one item in each pass, where one run could take all items.
+"""A network run in a loop on one item at a time, where one batched forward pass would do.
 
 ## What it does
 Flags a network that is called in a `for` loop, comprehension or `map` on one item at a time: on `states[i]`,
@@ -13,8 +13,8 @@ recurrent networks and transformers, whose inputs differ in length, and tokens.
 
 ## Why is it slow
 For the small networks of reinforcement learning, a forward pass costs nearly the same for one row as for a
-hundred: what is paid for is the way through Python, the dispatch of each layer and, on a graphics card, the
-launch of its kernels. In a loop that is paid for each item, and again in the backward pass.
+hundred: the cost is Python overhead, the dispatch of each layer and, on a GPU, kernel launches. In a loop
+it is paid for each item, and again in the backward pass.
 
 ## Example
 ```python
@@ -138,10 +138,9 @@ class UnbatchedForward(Rule):
         return self.finding(
             model,
             node,
-            f"`{text}` runs once {how_often}, on one item at a time, "
-            "and pays for the dispatch of every layer each time",
+            f"`{text}` runs once {how_often}, on a batch of one, and dispatches every layer each time",
             advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
-            "and take its results apart where they are used",
+            "and index its result where it is used",
         )
 
 

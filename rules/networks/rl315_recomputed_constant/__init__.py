@@ -1,20 +1,19 @@
-"""A tensor or an array made again on each call, or in each pass, of what never changes.
+"""A constant tensor or array that is created again on every call or in every iteration.
 
 ## What it does
-Flags tensors and arrays in code that runs per step which are made of constants and configuration
-alone: `torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`,
-`torch.arange(n, device=device)`, `np.array([1.0, 0.5, 0.25])`, and what is computed of such without
-anything else. Configuration are literals, variables of the module that are bound once, attributes that
-nothing but the constructor sets, and in a loop what the loop does not change.
+Flags tensors and arrays in code that runs per step which are created from constants and configuration only:
+`torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`, `torch.arange(n, device=device)`,
+`np.array([1.0, 0.5, 0.25])`, and values computed only from these. Constants are literals, module variables
+that are bound once, attributes that only the constructor sets, and in a loop values that the loop does not
+change.
 
-What is written into is left alone, and so is everything that reads an attribute which may be a tensor: a
-value computed of weights that learn is no constant. What is stored or returned, or read from settings of an
-object that this program does not define (`self.args.n_agents`), gets advice alone.
+Not flagged are tensors that are written to, and values computed from an attribute that may be a tensor,
+since trained weights are no constants. There is only advice for values that are stored or returned, or
+computed from settings of an object that this program does not define (`self.args.n_agents`).
 
 ## Why is it slow
-A constructor allocates memory, asks for its arguments and, for a list, reads it number by number. On a
-CUDA device it starts a kernel, and the numbers of a list are copied there while the program waits. A
-tensor that is kept costs the reading of an attribute.
+A constructor allocates memory and converts a list number by number. On a CUDA device it launches a kernel,
+and a list is copied by a blocking host-to-device copy. A tensor that is kept costs one attribute access.
 
 ## Example
 ```python
@@ -65,13 +64,13 @@ def fit(model: LatentModel, optimizer: torch.optim.Optimizer, batches: list[torc
 ```
 
 ## Fix safety
-Unsafe. All calls share one tensor then: code that writes into it would change it for all that follow,
-and a setting that is changed after the constructor has run no longer counts. In a network it becomes a
-buffer, which is left out of the state dict and moves with the network, to other devices and to other
-floating-point types. In a loop it is built before the first pass, and so also where there is none.
+Unsafe. The tensor is shared between calls: it must not be written to, and settings that change after the
+constructor are not picked up. In a network it becomes a buffer, which is left out of the state dict and
+moves with the network, to other devices and to other floating-point types. For a loop it is built before
+the first iteration, even if there is none.
 
-There is advice alone where the constructor is not in the same class, where a comment would be lost, and
-for constants of a module that name a device: importing a module should not start one.
+There is only advice where the constructor is not in the same class, where a comment would be lost, and for
+module constants on a device: importing a module should not initialise one.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
@@ -116,7 +115,7 @@ class RecomputedConstant(Rule):
             return
         found = constant_at(node, model)
         if found is None:
-            model.silent("{} is not made of constants and settings alone, as far as is known", node)
+            model.silent("{} is not known to be created only from constants and settings", node)
             return
         home = home_of(found, model)
         if home is None and found.names:  # a part of it may depend on nothing
@@ -128,7 +127,7 @@ class RecomputedConstant(Rule):
             return
         only_read = is_only_read(found, model)
         if not only_read and not is_worth_a_word(found, home, model):
-            model.silent("{} is kept, changed or handed on", found.node)
+            model.silent("{} is stored, modified or passed on", found.node)
             return
         yield self.finding(
             model,
@@ -161,17 +160,17 @@ def message_for(call: ast.Call, found: Hoisted, home: Home, model: SemanticModel
     what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     function = model.function(found.node)
     if home.loop is not None:
-        often = f"in each pass of `{model.analysis.loops.header(home.loop)}`"
+        often = f"in every iteration of `{model.analysis.loops.header(home.loop)}`"
         loops = model.frequency.loops(found.node)
         if loops and loops[0] is not home.loop:
-            often = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
+            often = f"in every iteration of `{model.analysis.loops.header(loops[0])}`"
     else:
-        often = f"on each call of `{function.name}`" if function is not None else "each time"
+        often = f"on every call of `{function.name}`" if function is not None else "each time"
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     of = _joined(["constants", *read]) if len(read) < _MANY else "constants and settings"
     if home.kind == HomeKind.LOOP and (found.names or found.loose):
-        of = "what the loop does not change"
-    return f"`{model.source.text(call.func)}` builds the same {what} {often}: it is made of {of} alone"
+        of = "values that the loop does not change"
+    return f"`{model.source.text(call.func)}` creates the same {what} {often}: it only depends on {of}"
 
 
 def _joined(names: list[str]) -> str:
@@ -184,11 +183,11 @@ def advice_for(found: Hoisted, home: Home, model: SemanticModel) -> str:
         case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if model.names.qualified(
             found.node.func
         ) in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor"):
-            return f"Write the number {number} itself where that will do, or build the tensor once"
+            return f"Use the number {number} itself where possible, or create the tensor once"
     if home.kind == HomeKind.LOOP:
         return "Build it once, before the loop"
     if home.kind == HomeKind.MODULE:
-        return "Build it once, at module level, or keep it where the function's settings are kept"
+        return "Build it once, at module level, or keep it with the function's settings"
     if home.kind == HomeKind.NETWORK:
         return "Build it once in `__init__`, with `register_buffer(..., persistent=False)`"
     return "Build it once in `__init__` and keep it as an attribute"

@@ -89,7 +89,8 @@ def _before_loop(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None
         return None
     what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     reason = (
-        f"all passes share one {what}: nothing may write into it; and it is built where the loop may not run"
+        f"the {what} is shared between iterations and must not be written to; it is built even if the loop "
+        f"does not run"
     )
     statement = model.parent(found.node)
     match statement:
@@ -145,7 +146,7 @@ def _in_module(found: Hoisted, model: SemanticModel) -> Fix | None:
     if defined is None:
         return None
     what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
-    reason = f"all calls share one {what}, made when the module is imported: nothing may write into it"
+    reason = f"the {what} is shared between calls and must not be written to; it is created on import"
     return Fix(
         f"Build it once, as `{name}`",
         Applicability.UNSAFE,
@@ -214,12 +215,12 @@ def _in_constructor(found: Hoisted, home: Home, model: SemanticModel) -> Fix | N
 def _reason(found: Hoisted, home: Home, model: SemanticModel) -> str:
     read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     parts = [
-        "all calls share one tensor, which nothing may write into"
+        "the tensor is shared between calls and must not be written to"
         if model.types.type_of(found.node).tag is TypeTag.TENSOR
-        else "all calls share one array, which nothing may write into"
+        else "the array is shared between calls and must not be written to"
     ]
     if read:
-        parts.append(f"{' and '.join(read)} may not change once the object is made")
+        parts.append(f"{' and '.join(read)} must not change after the object is constructed")
     if home.kind == HomeKind.NETWORK:
         parts.append("as a buffer it follows the device and the precision of the network")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""A loss that is summed up or collected for a log together with its graph.
+"""A loss that is accumulated for logging together with its autograd graph.
 
 ## What it does
 Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop of training or
@@ -10,10 +10,10 @@ returned to, nor what is stored before anything was learned from it, and nothing
 graphs on purpose (`retain_graph`, `create_graph`).
 
 ## Why is it slow
-What is kept of a pass keeps its graph. Without `backward()` that is each activation and each
-intermediate result of every pass, all at the same time: memory grows with the length of the loop.
-After `backward()` most of that is freed, and the nodes of the graph stay, one for each operation of each
-pass. They are no tensors: the figures measured here, which count those, do not contain them.
+A stored loss keeps its graph alive. Without `backward()`, that is every activation and intermediate result
+of every iteration: memory grows with the length of the loop. After `backward()` the saved tensors are
+freed, but the nodes of the graph remain, one for each operation of each iteration. The measured figures
+count tensors only and do not contain these nodes.
 
 ## Example
 ```python
@@ -51,9 +51,9 @@ def train(network: nn.Linear, optimizer: torch.optim.Optimizer, loader) -> float
 ```
 
 ## Fix safety
-Always unsafe: nobody may take a gradient of what was kept, which the code that is seen does not do, and a
-tensor that is printed does not show its `grad_fn` any more. The fix keeps a tensor, with
-`.detach()`. Where a number is enough, `.item()` gives one; on a GPU it waits for the device.
+Always unsafe: no code may compute a gradient through the stored value (none that rlint sees does), and a
+printed tensor no longer shows its `grad_fn`. The fix stores a tensor, with `.detach()`. Where a number is
+enough, `.item()` returns one; on a GPU it synchronises with the device.
 
 ## References
 - https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory
@@ -103,13 +103,13 @@ class GraphKeptByLog(Rule):
         if kept is None or after_backward is None:
             return
         value, total = model.source.text(kept.value), model.source.text(kept.keeper)
-        message = f"`{total}` keeps the graph of every `{value}`, with all that `backward` would need"
+        message = f"`{total}` keeps the graph of every `{value}`, with all tensors saved for `backward`"
         if after_backward:
             gone_through = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
             message = f"`{total}` keeps the graph of every `{value}`, " + (
-                "which `backward` has already gone through"
+                "which `backward` has already used"
                 if gone_through
-                else "of which `backward` goes through a part at most"
+                else "of which `backward` uses at most a part"
             )
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
         fix = build_fix(kept.value, model)
@@ -170,5 +170,5 @@ def assumption(keeper: ast.expr, model: SemanticModel) -> str:
 def build_fix(value: ast.expr, model: SemanticModel) -> Fix | None:
     """Detach what is kept."""
     edit = model.edit.replace(value, f"{model.edit.parenthesized(value)}.detach()")
-    reason = f"Nobody may take a gradient of what is kept of `{model.source.text(value)}`"
-    return Fix("Keep it without its graph", Applicability.UNSAFE, (edit,), reason)
+    reason = f"no code may compute a gradient through the stored `{model.source.text(value)}`"
+    return Fix("Detach it from its graph", Applicability.UNSAFE, (edit,), reason)

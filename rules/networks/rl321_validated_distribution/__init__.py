@@ -1,11 +1,11 @@
-"""A distribution that is made in each step and checks everything it is given.
+"""A distribution created in every step that validates its parameters and values.
 
 ## What it does
-Flags distributions of `torch.distributions` that are made in hot code with argument validation on, as it is
-unless somebody turns it off: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project
-that inherit their constructor, and classes that a variable or an attribute keeps until then. Two neighbours
-of it are flagged in hot code, too: a `MultivariateNormal` of a diagonal covariance, and a softmax that is
-computed for `argmax` alone or is normalised again by `Categorical(logits=...)`.
+Flags distributions of `torch.distributions` that are made in hot code with argument validation on, which is
+the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that inherit their
+constructor, and classes that a variable or an attribute keeps until then. Two neighbours of it are flagged
+in hot code, too: a `MultivariateNormal` of a diagonal covariance, and a softmax that is computed for
+`argmax` alone or is normalised again by `Categorical(logits=...)`.
 
 A program that calls `set_default_validate_args` anywhere has decided, and so has a call with
 `validate_args` or one inside of a `try` that catches `ValueError`: validation is left alone there.
@@ -13,7 +13,7 @@ A program that calls `set_default_validate_args` anywhere has decided, and so ha
 ## Why is it slow
 With validation, each parameter is compared with its limits when the distribution is made, and each value
 that is given to `log_prob` as well. For the small tensors of a policy these comparisons take as long as the
-arithmetic, and on a GPU the program waits for each of them, since Python has to know the outcome.
+arithmetic, and on a GPU each of them synchronises with the device, since Python reads the result.
 
 A `MultivariateNormal` factorises its covariance when it is made and solves a triangular system in each
 `log_prob`. Where the covariance is diagonal, its numbers are independent of each other, and
@@ -145,9 +145,9 @@ class ValidatedDistribution(Rule):
         return self.finding(
             model,
             call,
-            f"`{shown}` checks {what} on every pass; on a GPU, the program waits for each check",
+            f"`{shown}` validates {what} each time; on a GPU, each check synchronises with the device",
             fix=without_validation(call, model),
-            advice="Pass `validate_args=False`, or turn validation off for all where the program starts: "
+            advice="Pass `validate_args=False`, or disable validation globally at start-up: "
             "`torch.distributions.Distribution.set_default_validate_args(False)`",
         )
 
@@ -157,7 +157,7 @@ class ValidatedDistribution(Rule):
         return self.finding(
             model,
             call,
-            f"`MultivariateNormal` {given} a matrix that is diagonal, on every pass",
+            f"`MultivariateNormal` {given} a diagonal matrix each time",
             fix=normal.fix,
             advice="Use `Independent(Normal(mean, std), 1)` with the square roots of the diagonal: the same "
             "distribution without a matrix",
@@ -232,5 +232,5 @@ def without_validation(call: ast.Call, model: SemanticModel) -> Fix | None:
     in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
     if edit is None or (in_text and not model.edit.is_relocatable(call)):
         return None
-    reason = "Parameters that are NaN or out of range raise no `ValueError` any more"
+    reason = "parameters that are NaN or out of range no longer raise a `ValueError`"
     return Fix("Pass `validate_args=False`", Applicability.UNSAFE, (edit,), reason)

@@ -154,7 +154,7 @@ def _fix(
     matrix = given[parameter]
     made = _made_of(matrix, model)
     edits: list[Edit] = []
-    title = "Make independent normal distributions"
+    title = "Use independent normal distributions"
     if made is None and isinstance(matrix, ast.Name):
         made, edits = _taken_from(matrix, call, model)
     if made is None and isinstance(matrix, (ast.Name, ast.Attribute)):
@@ -167,8 +167,8 @@ def _fix(
         arguments += f", validate_args={model.source.text(given['validate_args'])}"
     edits = [model.edit.replace(call, f"{independent}({normal}({arguments}), 1)"), *edits]
     reason = (
-        "Samples and log-probabilities round differently, `log_prob` fails on an empty batch, and nobody may "
-        "ask for `covariance_matrix` or `loc`"
+        "samples and log-probabilities are rounded differently, `log_prob` fails on an empty batch, and no "
+        "code may read `covariance_matrix` or `loc`"
     )
     return Fix(title, Applicability.UNSAFE, tuple(edits), reason)
 

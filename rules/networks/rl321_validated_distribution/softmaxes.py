@@ -51,9 +51,11 @@ def softmax_before_argmax(call: ast.Call, model: SemanticModel) -> NeedlessSoftm
     shown, taken = softmax.name, _shown(softmax.taken, model)
     return NeedlessSoftmax(
         softmax.node,
-        f"`{shown}` is computed on every pass for `argmax` alone, which finds the same place without it",
-        f"Give `argmax` {taken} itself: `{shown}` keeps the order",
-        _left_out(softmax, model, "Two probabilities that round to the same number are not the same before"),
+        f"`{shown}` is computed only for `argmax`, which returns the same index without it",
+        f"Pass {taken} itself to `argmax`: `{shown}` preserves the order",
+        _left_out(
+            softmax, model, "two probabilities that round to the same number may come from different inputs"
+        ),
     )
 
 
@@ -67,19 +69,19 @@ def softmax_before_logits(call: ast.Call, model: SemanticModel) -> NeedlessSoftm
     if softmax.name == "softmax":
         return NeedlessSoftmax(
             softmax.node,
-            "The probabilities of `softmax` are given as `logits`, and go through softmax once more",
-            f"Give {taken} itself as `logits`; the policy changes, since it was the softmax of probabilities",
+            "The probabilities of `softmax` are passed as `logits`, which applies softmax again",
+            f"Pass {taken} itself as `logits`; this changes the policy, which was a softmax of probabilities",
             None,
         )
     condition = (
-        "Log-probabilities round differently"
+        "log-probabilities are rounded differently"
         if softmax.dim == -1
-        else f"{taken} must have two dimensions; log-probabilities round differently"
+        else f"{taken} must have two dimensions; log-probabilities are rounded differently"
     )
     return NeedlessSoftmax(
         softmax.node,
-        "`log_softmax` normalises what the distribution normalises once more, on every pass",
-        f"Give {taken} itself as `logits`",
+        "`log_softmax` normalises the logits, and the distribution normalises them again",
+        f"Pass {taken} itself as `logits`",
         _left_out(softmax, model, condition),
     )
 
@@ -154,9 +156,7 @@ def _left_out(softmax: _Softmax, model: SemanticModel, reason: str) -> Fix | Non
             return None
         edits.append(model.edit.delete_statement(model.syntax.statement(softmax.node)))
     done = tuple(edit for edit in edits if edit is not None)
-    return (
-        Fix("Leave the softmax out", Applicability.UNSAFE, done, reason) if len(done) == len(edits) else None
-    )
+    return Fix("Remove the softmax", Applicability.UNSAFE, done, reason) if len(done) == len(edits) else None
 
 
 def _shown(expression: ast.expr, model: SemanticModel) -> str:

@@ -95,7 +95,7 @@ class LoaderOverMemory(Rule):
             yield self.finding(
                 model,
                 iterable,
-                f"`{indices.name}` hands over one index after another, as Python numbers, for each batch",
+                f"`{indices.name}` yields the indices one by one as Python numbers for each batch",
                 fix=indices.fix,
                 advice="Draw all indices at once: `torch.randperm(n).split(batch_size)`",
             )
@@ -103,7 +103,7 @@ class LoaderOverMemory(Rule):
             yield self.finding(
                 model,
                 iterable,
-                "The loader takes rows of tensors in memory one by one, and stacks them again to batches",
+                "The loader indexes in-memory tensors row by row and stacks the rows to batches",
                 fix=rows.fix,
                 advice="Index the tensors themselves: `for indices in torch.randperm(n).split(batch_size)`",
             )

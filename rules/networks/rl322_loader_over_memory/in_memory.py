@@ -63,8 +63,8 @@ def batches_of_indices(
 
 def _reason(sampler: str) -> str:
     if sampler == "RandomSampler":
-        return "The shuffle is another one, and there must be at least one whole batch"
-    return "Mini-batches of indices are tensors, no lists, and there must be at least one whole batch"
+        return "the shuffle differs, and there must be at least one whole batch"
+    return "mini-batches of indices are tensors instead of lists, and there must be at least one whole batch"
 
 
 def batches_of_rows(
@@ -128,9 +128,9 @@ def _rows_fix(
         return None
     edits += [model.edit.replace(target, indices), bound]
     reason = (
-        "The shuffle is another one, and there must be at least one whole batch"
+        "the shuffle differs, and there must be at least one whole batch"
         if shuffle is not None and not _is_off(shuffle)
-        else "There must be at least one whole batch"
+        else "there must be at least one whole batch"
     )
     return Fix("Index the tensors themselves", Applicability.UNSAFE, tuple(edits), reason)
 

@@ -1,10 +1,10 @@
-"""A network that is run although nothing uses its result on the path that is taken.
+"""A forward pass whose result is unused on the branch that is taken.
 
 ## What it does
 Flags `q = net(state)` (also in a block of `torch.no_grad()`, and with what is derived from it) where the
-result is read in one branch of a following `if` alone, only behind a branch that returns or goes on with
-the loop, or where a branch overwrites it: the greedy action that is computed before the epsilon draw. A
-result that nothing reads at all is flagged as well.
+result is read in one branch of a following `if` alone, only after a branch that returns or continues the
+loop, or where a branch overwrites it: the greedy action that is computed before the epsilon draw. A result
+that nothing reads at all is flagged as well.
 
 The network must be known to its last layer. Batch normalisation, dropout, noise, hooks and state that is
 kept from call to call make the rule silent, since such a network may be run for its effects; so do branches
@@ -88,7 +88,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     waste_of,
 )
 
-REASON = "an input that the network cannot take raises an error only where its result is used"
+REASON = "an invalid input raises an error only where the result is used"
 
 
 class DiscardedForward(Rule):
@@ -130,7 +130,8 @@ class DiscardedForward(Rule):
             yield self.finding(
                 model,
                 node,
-                f"`{called(node, model)}` runs also where {condition(waste, model)}, for nothing",
+                f"`{called(node, model)}` also runs where {condition(waste, model)}, where its result is "
+                f"unused",
                 fix=fix,
                 advice="Run the network in the branch that uses its result",
             )
@@ -147,7 +148,7 @@ class DiscardedForward(Rule):
         yield self.finding(
             model,
             call,
-            f"`{called(call, model)}` runs here, and its result is dropped",
+            f"`{called(call, model)}` runs here, and its result is discarded",
             advice="Remove the forward pass, or use its result",
         )
 
@@ -166,9 +167,9 @@ class DiscardedForward(Rule):
         yield self.finding(
             model,
             call,
-            f"`{called(call, model)}` runs here, and nothing uses its result",
+            f"`{called(call, model)}` runs here, and its result is never used",
             fix=fix,
-            advice="Remove the forward pass, or assign it to `_` if it is run for something else",
+            advice="Remove the forward pass, or assign it to `_` if it is run for its side effects",
         )
 
 

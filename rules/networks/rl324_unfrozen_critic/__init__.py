@@ -1,4 +1,4 @@
-"""An actor's loss that computes gradients of the critic's weights, too, which are zeroed unused.
+"""An actor loss that also computes gradients of the critic's weights, which are zeroed unused.
 
 ## What it does
 Flags the `backward()` of a loss that runs through a network whose weights the following optimizer does not
@@ -109,13 +109,13 @@ class UnfrozenCritic(Rule):
         names = [f"`{name}`" for name, _ in found]
         shown = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
         thrown = " and ".join(dict.fromkeys(by for _, by in found if by))
-        fate = f"which {thrown} throws away" if thrown else "which no optimizer steps"
+        fate = f"which {thrown} discards" if thrown else "which no optimizer uses"
         frozen = ", ".join(f"`{name}.requires_grad_(False)`" for name, _ in found)
         yield self.finding(
             model,
             node,
-            f"This also computes gradients of the weights of {shown}, {fate}: "
-            f"`{loss.optimizer}` does not step them",
-            advice=f"Call {frozen} before this loss is computed, and turn it on again behind `backward`; "
-            "the gradient still passes through",
+            f"This also computes gradients of the weights of {shown}, {fate}: `{loss.optimizer}` does not "
+            f"update them",
+            advice=f"Call {frozen} before this loss is computed, and enable it again after `backward`; the "
+            f"gradient still flows through the network",
         )
