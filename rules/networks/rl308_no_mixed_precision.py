@@ -103,7 +103,7 @@ class NoMixedPrecision(Rule):
         yield self.finding(
             model,
             node,
-            f'{layers} of `{network}` compute in float32: the project never uses `torch.amp.autocast("cuda")`',
+            f'{layers} of `{network}` compute in float32: the project has no `torch.amp.autocast("cuda")`',
             advice='Compute the loss under `torch.amp.autocast("cuda", dtype=torch.bfloat16)`, which needs '
             "no `GradScaler`, and compare the learning curves",
         )

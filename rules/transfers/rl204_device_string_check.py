@@ -1,4 +1,4 @@
-"""A device looked at by its name, again and again, to find out what cannot have changed.
+"""A repeated check of a device's name whose result cannot change.
 
 ## What it does
 Flags `"cuda" in str(device)`, `str(device).startswith("cuda")`, `str(device) == "cpu"` and the like, and
@@ -103,11 +103,11 @@ class DeviceStringCheck(Rule):
         yield self.finding(
             model,
             node,
-            f"`{shown}` {what} each time, for an answer that stays the same"
+            f"`{shown}` {what} each time, for a result that never changes"
             if "\n" not in shown
-            else f"A check {what} each time, for an answer that stays the same",
+            else f"A check {what} each time, for a result that never changes",
             fix=build_fix(node, device, model),
-            advice="Ask once, where the device is set, and keep the answer",
+            advice="Check once, where the device is set, and keep the result",
         )
 
 
@@ -149,7 +149,7 @@ def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, model: Sema
             asked = f"(not {asked})" if isinstance(operator, ast.NotIn) else asked
             clean = model.edit.is_relocatable(node)
             return (
-                Fix("Ask the tensor", Applicability.SAFE, (model.edit.replace(node, asked),))
+                Fix("Use `is_cuda` of the tensor", Applicability.SAFE, (model.edit.replace(node, asked),))
                 if clean
                 else None
             )
@@ -208,7 +208,7 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: Se
     made = model.edit.insert_before(loop, f"{name} = {model.edit.code(node)}")
     if made is None or not same:
         return None
-    reason = "What devices there are must stay the same while the loop runs"
+    reason = "the available devices must not change while the loop runs"
     if device is not None:
         reason = f"`{model.source.text(device)}` must stay the same device while the loop runs"
     return Fix(

@@ -93,7 +93,7 @@ def test_a_cold_line(run: Run, program: Callable[..., Path]) -> None:
     assert found["changes"] == [
         '`hot = ["agent.Rater.rate"]` in the configuration, or `# rlint: hot` at its `def`'
     ]
-    assert "records a graph" in found["message"]
+    assert "builds an autograd graph" in found["message"]
     assert told["rules"][0] == found
     program(settings='hot = ["agent.Rater.rate"]')
     assert run("check", "--select", "RL301").exit_code == 1

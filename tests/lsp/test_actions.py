@@ -41,7 +41,7 @@ def test_one_finding_is_fixed(tmp_path: Path) -> None:
             opened.open("train.py")
             [found] = await opened.diagnostics("train.py")
             fix, noqa, ignore = await opened.actions("train.py", found.range, ["quickfix"])
-            assert fix.title == "rlint (RL101): Collect the parts in a list and join them once"
+            assert fix.title == "rlint (RL101): Collect the parts in a list and concatenate once"
             assert (fix.is_preferred, noqa.is_preferred, ignore.is_preferred) == (True, False, False)
             assert list(fix.diagnostics or ()) == [found]
             edit = fix.edit

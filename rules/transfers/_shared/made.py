@@ -339,23 +339,21 @@ def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
     names = {model.names.qualified(call.func) or "" for call in made.calls}
     found = []
     if made.filled_by is not None and (filled := _method(made.filled_by))[1:-2] not in _FIXED:
-        found.append(f"`{filled}` draws from the random stream of the device, not from that of the host")
+        found.append(f"`{filled}` draws from the device's random stream instead of the host's")
     elif names & _DRAW:
-        found.append(
-            f"`{min(names & _DRAW)}` draws from the random stream of the device, not from that of the host"
-        )
+        found.append(f"`{min(names & _DRAW)}` draws from the device's random stream instead of the host's")
     elif names & _ROUND:
-        found.append(f"`{min(names & _ROUND)}` may round its last digits otherwise on a device")
+        found.append(f"`{min(names & _ROUND)}` may be rounded differently on a device")
     elif any(
         model.names.qualified(call.func) == "torch.arange" and not _counts(call, model) for call in made.calls
     ):
-        found.append("`torch.arange` may round fractions otherwise on a device")
+        found.append("`torch.arange` may round floating-point steps differently on a device")
     elif made.is_computed:
-        found.append("arithmetic may round its last digits otherwise on a device")
+        found.append("arithmetic may be rounded differently on a device")
     elif made.casts and not names <= _EXACT_IN_ANY_TYPE:
-        found.append(f"`{_method(made.casts[0])}` may convert otherwise on a device")
+        found.append(f"`{_method(made.casts[0])}` may convert differently on a device")
     if made.expanded_by is not None:
-        found.append(f"nothing may write to the result of `{_method(made.expanded_by)}`, which is a view")
+        found.append(f"the result of `{_method(made.expanded_by)}` is a view and must not be written to")
     return found
 
 

@@ -1,19 +1,20 @@
-"""A copy from host memory to the device that the program waits for in each step.
+"""A blocking host-to-device copy in every step.
 
 ## What it does
-Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to lie
-in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, what a function or a buffer of the
-project returns from there. Moves guarded by a device test (`if args.cuda: x = x.cuda()`) and in helpers
-such as `Variable = lambda x: x.cuda()` count as well. Where it is not known what is moved, the finding is
-likely, and says so. What a constructor makes and moves at once is the affair of `create-then-move`.
+Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to be
+in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host tensors returned by a function
+or a buffer of the project. Moves guarded by a device test (`if args.cuda: x = x.cuda()`) and in helpers
+such as `Variable = lambda x: x.cuda()` count as well. Where the moved tensor is not known, the finding is
+likely, and says so. Tensors that a constructor creates and that are moved at once are covered by
+`create-then-move`.
 
 ## Why is it slow
-`.to(device)` waits until the device has done everything that was asked of it so far, the copy included. The
-program cannot prepare the next kernels meanwhile, and the device idles after the copy until they come. With
-`non_blocking=True` the program goes on at once; what uses the tensor on the device still runs behind the
-copy. From pinned memory (`DataLoader(..., pin_memory=True)`) the copy itself runs beside the program, too.
-Without pinning the gain is small, since the driver first copies the tensor to memory of its own. Pinning
-each tensor on the spot does not help: it takes as long as the copy.
+`.to(device)` blocks until the device has finished all queued work, the copy included. The host cannot
+launch the next kernels meanwhile, and the device idles after the copy until they arrive. With
+`non_blocking=True` the call returns at once; kernels that use the tensor still run after the copy. From
+pinned memory (`DataLoader(..., pin_memory=True)`) the copy also overlaps with the host. Without pinning the
+gain is small, since the driver first copies the tensor to a staging buffer. Pinning each tensor on the spot
+does not help: it takes as long as the copy.
 
 ## Example
 ```python
@@ -54,8 +55,8 @@ def train(network, optimizer, dataset, device):
 Safe where the target is a CUDA device for certain (`.cuda()`, `"cuda:0"`) and nothing can write to the
 source before the copy is done: an array that the expression makes and `from_numpy` wraps, or a batch that a
 loader without pinning stacks for this pass and that is only moved in it. Unsafe otherwise: pinned memory is
-read while the program goes on, so a write to it may reach the device, and so may one to any memory on
-devices other than CUDA. On the CPU the argument neither changes nor gains anything.
+read asynchronously, so a later write to it may reach the device, and on devices other than CUDA the same
+holds for any memory. On the CPU the argument neither changes nor gains anything.
 
 Left alone are copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program
 read before the data has arrived; modules; changes of the data type; `non_blocking=False`; tensors that may
@@ -125,7 +126,7 @@ class BlockingTransfer(Rule):
             return
         is_sure = lies_on_host(source, model)
         if not is_sure and not may_lie_on_host(node, source, model):
-            model.silent("{} is not known to lie in host memory", source)
+            model.silent("{} is not known to be in host memory", source)
             return
         if model.frequency.heat_of(node).level < self.heat:
             return
@@ -199,7 +200,7 @@ def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sur
     match named:
         case [ast.Attribute(value=ast.Name() as other, attr="device")] if not model.names.is_self(other):
             if model.types.type_of(other).tag is TypeTag.TENSOR:
-                return f"`{other.id}` lies on an accelerator"
+                return f"`{other.id}` is on an accelerator"
     return None
 
 
@@ -218,25 +219,23 @@ def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:
             " ".join(model.source.text(part).split()) for part in (*call.args, *call.keywords)
         )
         shown = f".{call.func.attr}({arguments})"
-    waits = f"`{shown}` waits for the copy to the device"
+    waits = f"`{shown}` blocks on a host-to-device copy"
     if batches.is_pinned(kind):
-        return f"{waits}, though the source is pinned and the copy could run beside the program"
+        return f"{waits}, though the source is pinned and the copy could be asynchronous"
     if kind.of in (batches.COLLATED, batches.FROM_NUMPY):
-        return f"{waits}; the source is not pinned, so the gain without the wait is small"
-    return f"{waits}; the gain without the wait is small unless the source is pinned"
+        return f"{waits}; the source is not pinned, so an asynchronous copy gains little"
+    return f"{waits}; an asynchronous copy gains little unless the source is pinned"
 
 
 def advice(kind: Type) -> str:
     """What to write instead."""
     if batches.is_pinned(kind):
-        return "Pass `non_blocking=True`, and leave the source as it is until the copy is done"
+        return "Pass `non_blocking=True`, and do not modify the source until the copy is done"
     if kind.of == batches.COLLATED:
         return (
             "Pass `non_blocking=True`, and let the loader pin its batches: `DataLoader(..., pin_memory=True)`"
         )
-    return (
-        "Pass `non_blocking=True`; for more, let the source lie in pinned memory that is made once and reused"
-    )
+    return "Pass `non_blocking=True`; to gain more, allocate a pinned buffer once and reuse it as the source"
 
 
 def build_fix(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> Fix | None:
@@ -255,13 +254,13 @@ def doubt(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel
     """What a reader has to agree to; None where there is nothing."""
     kind = model.types.type_of(source)
     if batches.is_pinned(kind):
-        condition = "nothing may write to the source before the copy is done, since it is pinned"
+        condition = "the source is pinned and must not be written to before the copy is done"
     elif not is_never_written(source, model):
-        condition = "nothing may write to the source before the copy is done if it is pinned"
+        condition = "if the source is pinned, it must not be written to before the copy is done"
     else:
         condition = ""
     if target is Device.CUDA:
         return condition.capitalize() or None
     named = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
     device = f"`{model.source.text(named or call.args[0])}` must be the CPU or a CUDA device"
-    return f"{device}, and {condition}" if condition else f"{device}: others may read the source later"
+    return f"{device}, and {condition}" if condition else f"{device}: other devices may read the source later"

@@ -1,31 +1,33 @@
-"""Numbers read from the device one by one, or only to be sent back to it.
+"""Values copied from the device one by one, or only to be copied back.
 
 ## What it does
 Flags, in hot code of programs that know of accelerators,
 
 - numbers that leave the device and go straight back: `torch.from_numpy(x.cpu().numpy()).to(device)`, or
-  after some arithmetic, in the same function or one that it calls: `x = x.cpu()`, `x = x * mask`, `x.cuda()`;
+  after some arithmetic, in the same function or one that it calls: `x = x.cpu()`, `x = x * mask`,
+  `x.cuda()`;
 - several reads in one step that could be one: `policy_loss.item()`, then `value_loss.item()`. A read is
   `.item()`, `.tolist()`, `.cpu().numpy()`, `float()`, `int()` or `bool()` of a tensor, a tensor that is
-  printed or handed to `add_scalar` or `wandb.log`, one that a condition asks or that bounds a slice
+  printed or passed to `add_scalar` or `wandb.log`, one used in a condition or as the bound of a slice
   (`rows[first:last]`), and the call of a function of the project that does one of these (`to_np(action)`);
-- a read in each of several methods that make up a step: `update_critic` and `update_actor` both return or log
-  their loss, and the second cannot be queued before the first is computed;
-- a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for each
-  element of a tensor. Elements read by `.item()` and its kin are the affair of `item-per-element`.
+- a read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
+  log their loss, and the second cannot be queued before the first is computed;
+- a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for
+  each element of a tensor. Elements read by `.item()` and similar calls are covered by `item-per-element`.
 
 A single read in a step is not flagged: an action must reach the environment somehow. Nor are reads that need
 each other's numbers, that stand behind an interval, that come once behind many passes of a loop, or that
 functions make which evaluate what was learned.
 
 ## Why is it slow
-The device works behind the program. A read makes the program wait until all that was asked for so far is
-computed and copied; nothing new is asked for meanwhile, and the device idles until it is. Each further read
-waits once more. Numbers that are only logged can stay where they are, as `loss.detach()`, until they are
+The device runs asynchronously. A read synchronises: the host blocks until all queued work is done and the
+value is copied; it launches no new kernels meanwhile, and the device then idles. Each further read
+synchronises again. Values that are only logged can stay on the device, as `loss.detach()`, until they are
 written; several that are needed at once can be read together.
 
-On the CPU nothing waits: reading a number there is a matter of a call. Joining tensors to read them together
-takes longer there than reading them one by one; dropping a round trip or reading a whole tensor does not.
+On the CPU there is no synchronisation: reading a number costs one call. Concatenating tensors to read them
+together takes longer there than reading them one by one; dropping a round trip or reading a whole tensor
+does not.
 
 ## Example
 ```python
@@ -130,10 +132,10 @@ class HostRoundTrip(Rule):
                 yield self.finding(
                     model,
                     trip.moved,
-                    f"The numbers of `{shown(trip.read.tensor, model)}` leave the device only to go back to "
-                    "it, and the program waits for them",
+                    f"`{shown(trip.read.tensor, model)}` is copied to the host only to be copied back, "
+                    f"which synchronises with the device",
                     fix=round_trips.build_fix(trip, model),
-                    advice="Use the tensor that is there (`.detach()`, and `.to(...)` for another type)",
+                    advice="Use the device tensor itself (`.detach()`, and `.to(...)` for another dtype)",
                 )
                 return
             if is_copied_to_host(node, model):
@@ -160,9 +162,9 @@ class HostRoundTrip(Rule):
         yield self.finding(
             model,
             call,
-            f"`{text}` is copied to the host and, in line {model.span_of(back)[0].line}, back to the device: "
-            "the program waits for it, though all that is computed in between could run there",
-            advice="Leave it on the device, and move there what it is computed with",
+            f"`{text}` is copied to the host and, in line {model.span_of(back)[0].line}, back to the "
+            f"device, which synchronises, though everything computed in between could run on the device",
+            advice="Keep it on the device, and move the other operands there",
             related=[(back, "back to the device")],
         )
 
@@ -184,7 +186,7 @@ class HostRoundTrip(Rule):
             model.silent("{} is the only read of its step, which costs one synchronisation", read.node)
             return
         if group[0].node is not read.node:
-            model.silent("{} is told of with the first read of its step", read.node)
+            model.silent("{} is reported with the first read of its step", read.node)
             return
         yield self.finding(
             model,
@@ -206,10 +208,10 @@ class HostRoundTrip(Rule):
         yield self.finding(
             model,
             read.node,
-            f"`{shown(read.node, model)}` waits for the device in the middle of each step, as does {more}: "
-            "what comes behind cannot be queued meanwhile",
-            advice="Return or store it as a tensor (`.detach()`), and read all of a step together at its "
-            "end: `torch.stack((...)).tolist()`",
+            f"`{shown(read.node, model)}` synchronises with the device in the middle of every step, as does "
+            f"{more}: later kernels cannot be queued meanwhile",
+            advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
+            "its end: `torch.stack((...)).tolist()`",
         )
 
 
@@ -218,8 +220,8 @@ def advice_for_step(group: Sequence[HostRead]) -> str:
     if all(read.method == "slice" for read in group):
         return "Read each bound once, as a number: `last = int(last)`"
     return (
-        "Keep what is only logged on the device (`.detach()`) and read it later, or read all "
-        f"together: {together(group)}"
+        "Keep values that are only logged on the device (`.detach()`) and read them later, or read all "
+        "together: {together(group)}"
     )
 
 
@@ -259,7 +261,7 @@ def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
 
 def of_elements(read: HostRead, model: SemanticModel) -> str:
     """What a read in a loop over elements does."""
-    return f"`{shown(read.node, model)}` waits for the device once for each pass of the loop"
+    return f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop"
 
 
 def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> str:
@@ -267,7 +269,7 @@ def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> 
     where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
     if isinstance(read.tensor, ast.Subscript):
         whole = shown(read.tensor.value, model)
-        return f"Read all of it in front of the {where}: `{whole}.tolist()`"
+        return f"Read all of it before the {where}: `{whole}.tolist()`"
     return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
 
 
@@ -284,12 +286,12 @@ def of_step(group: Sequence[HostRead], model: SemanticModel) -> str:
     first, *others = different.values()
     if not others:
         times = "twice" if len(group) == 2 else f"{len(group)} times"
-        return f"`{first}` waits for the device {times} in each step"
+        return f"`{first}` synchronises with the device {times} in every step"
     second = others[0]
     more = len(group) - 2
     if more:
-        return f"`{first}`, `{second}` and {more} more wait for the device one after the other in each step"
-    return f"`{first}` and `{second}` wait for the device one after the other in each step"
+        return f"`{first}`, `{second}` and {more} more each synchronise with the device in every step"
+    return f"`{first}` and `{second}` each synchronise with the device in every step"
 
 
 def shown(node: ast.expr, model: SemanticModel) -> str:

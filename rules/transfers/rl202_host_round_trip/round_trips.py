@@ -142,9 +142,9 @@ def build_fix(trip: RoundTrip, model: SemanticModel) -> Fix | None:
     if called not in _COPIES:
         reasons.append("the result may share the memory of the tensor that was read")
     if not _is_detached(trip.read, model):
-        reasons.append("a gradient, if the tensor has one, is not refused any more")
+        reasons.append("`.numpy()` no longer refuses a tensor that requires grad")
     if trip.named:
-        reasons.append("nothing may have written to the array meanwhile")
+        reasons.append("the array must not have been written to in between")
     if not reasons:
         reasons.append("the strides of the result are those of the tensor that was read")
     reason = ", and ".join(reasons)

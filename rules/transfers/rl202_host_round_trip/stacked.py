@@ -49,7 +49,7 @@ def build_fix(group: Sequence[HostRead], model: SemanticModel) -> Fix | None:
         "Read them together",
         Applicability.UNSAFE,
         edits,
-        "The tensors must lie on one device, and on the CPU the detour by one more tensor takes longer",
+        "the tensors must be on one device; on the CPU, stacking them first takes longer",
     )
 
 

@@ -1,4 +1,4 @@
-"""Weights moved to the host only to be loaded, which moves them anyway.
+"""Weights copied to the host only to be loaded, though loading copies them anyway.
 
 ## What it does
 Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` in code that runs again and
@@ -6,9 +6,9 @@ again, written in the call or with the dict kept in a name that is used for noth
 `target.copy_(source.cpu())`. The dict may also be filled by a loop; then there is advice alone.
 
 ## Why is it slow
-`load_state_dict` copies each tensor into the parameter that is there, from whichever device it lies on. With
-`.cpu()` in front of it, each tensor is first copied to fresh host memory and then once more. A learner that
-publishes after each update pays for that each time.
+`load_state_dict` copies each tensor into the parameter that is there, from whichever device it lies on.
+With `.cpu()` before it, each tensor is first copied to new host memory and then copied again. A learner
+that publishes after each update pays for that each time.
 
 On the CPU, `.cpu()` returns the tensor itself: nothing is gained there but the calls.
 
@@ -110,11 +110,10 @@ class BlockingPublish(Rule):
         yield self.finding(
             model,
             moved.node,
-            f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to host "
-            "memory that nobody "
-            "keeps: `load_state_dict` copies from any device",
+            f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to temporary host "
+            f"memory, though `load_state_dict` copies from any device",
             fix=None if by_hand else build_fix(moved, doubt(loaded, moved.owner, model), model),
-            advice="Load the tensors of `state_dict()` as they are",
+            advice="Pass the tensors of `state_dict()` directly",
         )
 
     def check_copy(self, node: ast.Call, target: ast.expr, model: SemanticModel) -> Iterator[Finding]:
@@ -129,10 +128,10 @@ class BlockingPublish(Rule):
         yield self.finding(
             model,
             node,
-            f"`{moved.shown}` copies the tensor to host memory that nobody keeps: "
-            "`copy_` copies from any device",
-            fix=build_fix(moved, "The two tensors must not overlap", model),
-            advice="Copy from the tensor where it lies",
+            f"`{moved.shown}` copies the tensor to temporary host memory, though `copy_` copies from any "
+            f"device",
+            fix=build_fix(moved, "the two tensors must not overlap", model),
+            advice="Copy directly from the tensor",
         )
 
 
@@ -147,12 +146,12 @@ def build_fix(moved: Moved, reason: str | None, model: SemanticModel) -> Fix | N
         return None
     edit = model.edit.replace(moved.node, model.edit.parenthesized(moved.original))
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix("Leave the move to the copy", safety, (edit,), reason)
+    return Fix("Remove the copy to the host", safety, (edit,), reason)
 
 
 def doubt(loaded: StateLoad, source: ast.expr, model: SemanticModel) -> str | None:
     """Find what a reader has to agree to; None where there is nothing."""
     if model.index.defines_method("get_extra_state"):
-        return f"The extra state of a module in `{model.source.text(loaded.target)}` need not be a tensor"
+        return f"the extra state of a module in `{model.source.text(loaded.target)}` need not be a tensor"
     reason: str | None = made_networks.loading_doubt(loaded.target, source, model)
     return reason

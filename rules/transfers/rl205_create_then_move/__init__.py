@@ -1,4 +1,4 @@
-"""A tensor made in host memory only to be moved to the device at once.
+"""A tensor created in host memory only to be moved to the device at once.
 
 ## What it does
 Flags torch's constructors in hot code whose tensor goes to a device in the same expression or as soon as it
@@ -9,10 +9,10 @@ Flags, too, random numbers that are drawn in host memory and copied into a
 buffer or a parameter of a network, as noisy layers do in each step, in programs that know of accelerators.
 
 ## Why is it slow
-The tensor is allocated and filled on the host, then copied over the bus, and the program waits for the copy.
-With `device=` the numbers are made where they are used, and the program goes on at once. Data that the
-program holds (`torch.tensor(rewards)`) has to be copied either way; there `device=` saves the copy within
-host memory where an array is given, and little more than a call where a list is.
+The tensor is allocated and filled on the host, then `.to(device)` blocks on a host-to-device copy. With
+`device=` the tensor is created on the device, and the host does not wait. Host data
+(`torch.tensor(rewards)`) has to be copied either way; there `device=` saves the copy within host memory for
+an array, and little more than a call for a list.
 
 On the CPU, `.to(device)` returns the same tensor: nothing is gained there but the call.
 
@@ -44,14 +44,15 @@ def rollout(env, policy, device: torch.device, steps: int):
 ```
 
 ## Fix safety
-The fix hands `device=` to the constructor and drops the move. It is safe where the target is a device for
+The fix passes `device=` to the constructor and drops the move. It is safe where the target is a device for
 certain (`"cuda"`, a `torch.device`, a parameter that is annotated so) and the constructor gives the same
 numbers everywhere. It is unsafe
 
 - where only the name of a variable says that it holds a device: `.to()` takes a data type or a tensor, too;
 - for random numbers, since each device draws from a stream of its own;
 - for what is rounded: fractions in `arange` and `linspace`, arithmetic, conversions between types;
-- for `torch.FloatTensor(data)` and its kin, which know no `device=` and become `torch.as_tensor`.
+- for `torch.FloatTensor(data)` and similar constructors, which have no `device=` and become
+  `torch.as_tensor`.
 
 Left alone are tensors that need a gradient, are pinned, or draw from a generator of the host; tensors that
 are written to between the two steps; data that is moved with `non_blocking=True`; moves to the CPU; and
@@ -121,7 +122,7 @@ class CreateThenMove(Rule):
             message(move, creation, data, model),
             fix=build_fix(creation, data, model),
             advice=advice(creation, data, model),
-            assumes=f"`{model.source.text(like)}` lies on an accelerator" if like is not None else None,
+            assumes=f"`{model.source.text(like)}` is on an accelerator" if like is not None else None,
         )
 
     def check_buffer(self, copy: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -139,10 +140,11 @@ class CreateThenMove(Rule):
             yield self.finding(
                 model,
                 draw,
-                f"`{drawn}` draws in host memory what is copied into `{buffer}`, and the program waits",
-                advice=f"Draw it where the buffer lies: `{drawn}(..., device={buffer}.device)`",
+                f"`{drawn}` draws numbers on the host; copying them into `{buffer}` is a blocking "
+                f"host-to-device copy",
+                advice=f"Draw on the device of the buffer: `{drawn}(..., device={buffer}.device)`",
                 related=[(copy, "copied into the network here")],
-                assumes=f"`{buffer}` lies on an accelerator",
+                assumes=f"`{buffer}` is on an accelerator",
             )
 
 
@@ -171,10 +173,8 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
     if "\n" in shown:
         shown = f".{move.call.func.attr}()"
     if data:
-        return (
-            f"`{constructor}` copies its data within host memory before `{shown}` copies them to the device"
-        )
-    return f"`{constructor}` fills host memory, and the program waits while `{shown}` copies it"
+        return f"`{constructor}` copies its data within host memory before `{shown}` copies it to the device"
+    return f"`{constructor}` is allocated on the host; `{shown}` then blocks on a host-to-device copy"
 
 
 def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
@@ -184,7 +184,7 @@ def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> st
     old = [call for call in calls if model.names.qualified(call.func) in LEGACY]
     if old and data:
         dtype = LEGACY[model.names.qualified(old[0].func) or ""]
-        return f"Make it there: `torch.as_tensor(..., dtype={dtype}, device={device})`"
+        return f"Create it on the device: `torch.as_tensor(..., dtype={dtype}, device={device})`"
     if old:
-        return f"Make it there: `torch.empty(..., device={device})`"
-    return f"Make it there: `{model.source.text(calls[0].func)}(..., device={device})`"
+        return f"Create it on the device: `torch.empty(..., device={device})`"
+    return f"Create it on the device: `{model.source.text(calls[0].func)}(..., device={device})`"

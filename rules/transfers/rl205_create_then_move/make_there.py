@@ -17,9 +17,7 @@ from rlint.rules.transfers._shared.made import (
     type_given,
 )
 
-_DEVICE_AROUND = (
-    "nothing may run this within a `with torch.device(...)`, which decides where tensors are made"
-)
+_DEVICE_AROUND = "this must not run inside `with torch.device(...)`, which sets the default device"
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
 
@@ -47,7 +45,9 @@ def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticMode
     if not data:
         reasons += difference(made, model)
     elif "dtype" in keywords:
-        reasons.append("the data is converted once, not twice: large numbers may be rounded otherwise")
+        reasons.append(
+            "the data is converted once instead of twice: large numbers may be rounded differently"
+        )
     edits = [constructed(call, keywords, model) for call in made.calls]
     edits += [model.edit.replace_method(call, "") for call in converted]
     edits.append(moved(move, assignment, model))
@@ -60,7 +60,7 @@ def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticMode
     reason = ", and ".join(reasons)
     reason = f"{reason[:1].upper()}{reason[1:]}"
     return Fix(
-        "Make it on the device",
+        "Create it on the device",
         Applicability.UNSAFE if reason else Applicability.SAFE,
         (*kept,),
         reason or None,
@@ -96,7 +96,7 @@ def doubt_about_device(move: DeviceMove, device: str, model: SemanticModel) -> s
         return None if fits else f"`{device}` must be a CUDA device, since `.cuda()` refuses others"
     if model.types.is_surely_device(move.device):
         return None
-    return f"`{device}` must be a device, neither a data type nor a tensor"
+    return f"`{device}` must be a device, not a dtype or a tensor"
 
 
 def is_cuda(move: DeviceMove) -> bool:
@@ -173,7 +173,7 @@ def legacy_doubt(call: ast.Call, model: SemanticModel) -> str:
     given, name = model.source.text(call.args[0]), model.source.text(call.func)
     if model.types.type_of(call.args[0]) or "\n" in given:
         return f"`torch.as_tensor` also takes data that `{name}` refuses"
-    return f"`{given}` must be data, not a number, which `{name}` takes for a size"
+    return f"`{given}` must be data, not a number, which `{name}` interprets as a size"
 
 
 def moved(move: DeviceMove, assignment: ast.stmt | None, model: SemanticModel) -> Edit | None:

@@ -1,4 +1,4 @@
-"""A tensor or an array of numbers that Python computes one by one from a formula.
+"""A tensor or array created from a list of numbers that Python computes one by one.
 
 ## What it does
 Flags, in code that runs per step, tensors and arrays that are made of a list of numbers for which there
@@ -92,7 +92,7 @@ class PythonListTensor(Rule):
         yield self.finding(
             model,
             node,
-            f"The {what} is made of a list of numbers that Python {_does(formula, model)} one by one",
+            f"The {what} is created from a list of numbers that Python {_does(formula, model)} one by one",
             fix=build_fix(node, formula, model),
             advice=_advice(node, formula, model),
         )
@@ -108,4 +108,4 @@ def _advice(call: ast.Call, formula: Formula, model: SemanticModel) -> str:
     library = "torch" if (model.names.qualified(call.func) or "").startswith("torch.") else "np"
     if formula.element is None or isinstance(formula.element, ast.Name):
         return f"Write `{library}.arange(...)`"
-    return f"Compute it of `{library}.arange(...)`, in one expression; or once, where it never changes"
+    return f"Compute it from `{library}.arange(...)` in one expression, or once if it never changes"

@@ -1,4 +1,4 @@
-"""A loader whose batches go to a CUDA device from memory that is not pinned.
+"""A `DataLoader` whose batches are copied to a CUDA device from memory that is not pinned.
 
 ## What it does
 Flags a `DataLoader(...)` without `pin_memory` whose batches are moved to a device for each step of a loop:
@@ -11,10 +11,10 @@ batches of any class, and batches that are moved with `non_blocking=False`.
 
 ## Why is it slow
 A GPU reads from pinned memory alone. A batch in other memory is first copied to pinned memory of the
-driver, and the program waits for that. With `pin_memory=True`, a loader that has workers pins its batches in
-a thread of its own while the model computes, and `.to(device, non_blocking=True)` copies beside the
-program. Without workers the loader pins in the program's own thread, so little is gained; whether workers
-pay is another matter, since for small data in memory they cost more than they save.
+driver, and the host waits for that. With `pin_memory=True`, a loader that has workers pins its batches in a
+thread of its own while the model computes, and `.to(device, non_blocking=True)` copies beside the program.
+Without workers the loader pins in the program's own thread, so little is gained; whether workers pay is
+another matter, since for small data in memory they cost more than they save.
 
 ## Example
 ```python
@@ -105,7 +105,7 @@ class UnpinnedLoader(Rule):
         yield self.finding(
             model,
             node,
-            f"The batches go to the device in line {line} from memory that is not pinned{gain}",
+            f"The batches are copied to the device in line {line} from memory that is not pinned{gain}",
             fix=build_fix(node, feeds, model),
             advice="Pass `pin_memory=True`, and move the batches with `non_blocking=True`",
         )
@@ -128,7 +128,7 @@ def build_fix(call: ast.Call, feeds: Feeds, model: SemanticModel) -> Fix | None:
             return None
         value = f"{available}()"
     edit = model.edit.with_keyword(call, "pin_memory", value)
-    reason = "The dataset must give tensors in host memory, since others cannot be pinned"
+    reason = "the dataset must return tensors in host memory, since others cannot be pinned"
     return (
         Fix("Let the loader pin its batches", Applicability.UNSAFE, (edit,), reason)
         if edit is not None

@@ -1,17 +1,18 @@
-"""An array copied into a tensor that could have taken it over, or handed to a legacy constructor.
+"""An array copied into a tensor that could share its memory, or passed to a legacy constructor.
 
 ## What it does
 Flags two ways to make a tensor of a numpy array in hot code:
 
-- `torch.tensor(array)` of an array that was made just for it (`np.stack(frames)`, `rows[indices]`,
-  `x * scale`), or that the function neither writes to nor keeps;
-- `torch.FloatTensor(array)`, `torch.Tensor(array)` and kin, of an array or of an observation, by what
-  `env.step()` and `env.reset()` return or by its name.
+- `torch.tensor(array)` of an array that was made just for it (`np.stack(frames)`, `rows[indices]`, `x *
+  scale`), or that the function neither writes to nor keeps;
+- `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, of an array or of an
+  observation, by what `env.step()` and `env.reset()` return or by its name.
 
 ## Why is it slow
 `torch.tensor` always copies. `torch.as_tensor` shares the array's memory where the type stays the same, so
-that nothing is allocated and nothing moves, however large the batch is. `torch.FloatTensor` and kin copy
-only where they must, but take longer for it than `torch.as_tensor`, which costs in each environment step.
+that nothing is allocated and nothing moves, however large the batch is. `torch.FloatTensor` and similar
+constructors copy only where they must, but take longer than `torch.as_tensor`, which costs in each
+environment step.
 
 ## Example
 ```python
@@ -50,7 +51,7 @@ def act(policy: torch.nn.Module, state: np.ndarray) -> int:
 
 ## Fix safety
 Instead of `torch.tensor`, the fix is safe where nothing else holds the array. It is unsafe where a variable
-does: whoever writes to the array would change the tensor; and in a program that makes tensors larger in place
+does: a write to the array would change the tensor; and in a program that makes tensors larger in place
 (`resize_`), which one that shares an array's memory cannot be made.
 
 Instead of a legacy constructor, values and sharing stay as they are. The fix is safe where the argument
@@ -132,7 +133,7 @@ def of_class(
     dtype = legacy_tensors.class_dtype(maker)
     function = model.source.text(call.func)
     return (
-        f"`{function}` takes longer than `torch.as_tensor` to make a tensor of {shown(array, model)}",
+        f"`{function}` takes longer than `torch.as_tensor` to create a tensor from {shown(array, model)}",
         f"Write `torch.as_tensor(..., dtype=torch.{dtype})`",
         fix_of_class(call, array, kind, maker, dtype, model),
     )
@@ -154,9 +155,9 @@ def fix_of_class(
         return None
     reason = legacy_tensors.class_doubt(call, maker, model)
     if kind.tag is not TypeTag.NDARRAY:
-        reason = f"{shown(array, model)} must be an array: a whole number is a size to `{head}`"
+        reason = f"{shown(array, model)} must be an array: `{head}` interprets an integer as a size"
     elif not kind.rank:
-        reason = f"{shown(array, model)} must have a dimension: else it is a size to `{head}`"
+        reason = f"{shown(array, model)} must have a dimension: otherwise `{head}` interprets it as a size"
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Call `torch.as_tensor`", safety, (edit,), reason)
 
@@ -179,7 +180,7 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
     else:
         reason = legacy_tensors.sharing_doubt(model)
         if not new:
-            reason = f"Nothing may write to {shown(array, model)} while the tensor is in use"
+            reason = f"{shown(array, model)} must not be written to while the tensor is in use"
         safety = Applicability.UNSAFE if reason else Applicability.SAFE
         fix = Fix("Let the tensor share the array's memory", safety, (edit,), reason)
     message = f"`{model.source.text(call.func)}` copies {shown(array, model)}{why}"

@@ -1,4 +1,4 @@
-"""A tensor indexed by a Python list or range, which is made a tensor each time.
+"""A tensor indexed by a Python list or range, which is converted to a tensor each time.
 
 ## What it does
 Flags tensors that are indexed in hot code by `range(…)`, `list(range(…))` and the like, alone
@@ -6,10 +6,10 @@ Flags tensors that are indexed in hot code by `range(…)`, `list(range(…))` a
 numbers that indexes several tensors or is the same in each pass.
 
 ## Why is it slow
-To index by a list, torch looks at its items one by one, makes a tensor of them in host memory, and copies
-that to the device of the tensor, where the program waits for it. That happens anew for each tensor and in
-each pass. A slice looks at nothing and copies nothing; an index tensor, made on the device by `torch.arange`
-or made once of the list, is used as it is.
+To index by a list, torch reads its items one by one, creates a tensor in host memory, and copies it to the
+device of the indexed tensor by a blocking copy. That is repeated for each tensor and in every iteration. A
+slice reads and copies nothing; an index tensor, created on the device by `torch.arange` or once from the
+list, is used directly.
 
 ## Example
 ```python
@@ -91,7 +91,8 @@ class IndexByList(Rule):
                 yield self.finding(
                     model,
                     node,
-                    f"{shown(found.node, 'a range', model)} is made a tensor, number by number, to index "
+                    f"{shown(found.node, 'a range', model)} is converted to a tensor, number by number, to "
+                    f"index "
                     f"{shown(node.value, 'another', model)}",
                     fix=build_fix(node, found, model),
                     advice=advice(found),
@@ -106,13 +107,13 @@ class IndexByList(Rule):
         lasts = bool(set(model.frequency.loops(node)) - made_in)
         if places[:1] == [node] and (again or lasts):
             name = binding.name
-            often = f"in each of {len(places)} places" if again else "in each pass"
+            often = f"in each of {len(places)} places" if again else "in every iteration"
             yield self.finding(
                 model,
                 node,
-                f"The list `{name}` is made a tensor, number by number, {often} where it is an index",
-                advice=f"Make a tensor of it once: `{name} = torch.tensor({name}, device=...)`",
-                related=[(place, "is indexed by it, too") for place in places[1:]],
+                f"The list `{name}` is converted to a tensor, number by number, {often} where it is an index",
+                advice=f"Convert it to a tensor once: `{name} = torch.tensor({name}, device=...)`",
+                related=[(place, "also indexed by it") for place in places[1:]],
             )
 
 
@@ -126,7 +127,7 @@ def advice(found: Counted) -> str:
     """What to write instead."""
     if found.is_alone:
         return "Take a slice, or copy one: `tensor[start:stop].clone()`"
-    return "Use `torch.arange(..., device=...)`, made once, or `gather`"
+    return "Use `torch.arange(..., device=...)`, created once, or `gather`"
 
 
 def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix | None:
@@ -139,11 +140,12 @@ def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix 
         if text is None:
             return None
         reason = (
-            f"A slice shares the memory of `{owner}`, and an index beyond its end raises no error any more"
+            f"a slice shares the memory of `{owner}`, and an index beyond its end no longer raises an error"
         )
         if isinstance(node.ctx, ast.Store):
             reason = (
-                f"An index beyond the end of `{owner}` raises another error, and a negative one means others"
+                f"an index beyond the end of `{owner}` raises another error, and negative indices have "
+                f"another meaning"
             )
         return Fix("Take a slice", Applicability.UNSAFE, (model.edit.replace(found.node, text),), reason)
     arange = model.names.spelled("torch.arange", node)
@@ -152,7 +154,7 @@ def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix 
     bounds = ", ".join(model.source.text(bound) for bound in counter.args)
     certain = is_never_negative(counter, model)
     return Fix(
-        "Index by a tensor that is made on the device",
+        "Index by a tensor created on the device",
         Applicability.SAFE if certain else Applicability.UNSAFE,
         (model.edit.replace(found.node, f"{arange}({bounds}, device={owner}.device)"),),
         None

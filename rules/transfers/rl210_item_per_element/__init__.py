@@ -6,9 +6,9 @@ Flags `.item()`, `float()`, `int()` and `bool()` of each element of a tensor, in
 `for reward, done in zip(rewards, dones): total += reward.item()`.
 
 ## Why is it slow
-Each element is made a tensor of its own before its number is read. On a device each read waits, too, until
-everything that was asked of the device so far is done, and then copies a few bytes. `tolist()` reads all
-numbers in one call and one copy, and Python's own numbers are faster to compute with.
+Indexing creates a tensor for each element before its number is read. On a device each read also
+synchronises, and then copies a few bytes. `tolist()` reads all numbers in one call and one copy, and Python
+numbers are faster to compute with.
 
 ## Example
 ```python
@@ -150,7 +150,11 @@ def message(call: ast.Call, tensor: ast.expr, model: SemanticModel) -> str:
     shown = shown if len(shown) <= LONGEST_SHOWN and "\n" not in shown else "item()"
     source = source if len(source) <= LONGEST_SHOWN and "\n" not in source else "a tensor"
     source = source if source == "a tensor" else f"`{source}`"
-    waits = "" if model.types.type_of(tensor).device is Device.HOST else ", and on a device waits for each"
+    waits = (
+        ""
+        if model.types.type_of(tensor).device is Device.HOST
+        else ", and synchronises with a device for each"
+    )
     return f"`{shown}` reads {source} number by number{waits}"
 
 
@@ -158,5 +162,5 @@ def advice(read: TensorRead, model: SemanticModel) -> str:
     """What to write instead."""
     tensor = model.source.text(read.tensor)
     if len(tensor) > LONGEST_SHOWN or "\n" in tensor:
-        return "Read all numbers at once, by `tolist()` before the loop"
+        return "Read all numbers at once with `tolist()` before the loop"
     return f"Read all numbers at once, before the loop: `{tensor}.tolist()`"

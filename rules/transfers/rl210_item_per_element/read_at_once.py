@@ -35,7 +35,7 @@ _TAKES_LISTS = models.having(Trait.ITERATES, "builtins") - (
     models.giving(TypeTag.ITERATOR, "builtins") | {"builtins.bytearray", "builtins.bytes", "builtins.next"}
 )
 _GIVES_COMPLEX = sorted(element_types.COMPLEX)
-WARNS = "`{}` must not need a gradient: torch warns of that where an element is made a number"
+WARNS = "`{}` must not require grad: PyTorch warns if such an element is converted to a number"
 _READS = ("item", "tolist", "flatten", "__iter__", "__getitem__", "__float__", "__int__", "__bool__")
 TITLE = "Read all numbers at once"
 
@@ -56,7 +56,7 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
         reasons.append(f"`{model.source.text(read.tensor)}` must not hold complex numbers")
     if model.types.may_override(read.tensor, *_READS):
         reasons.append(
-            f"`{model.source.text(read.tensor)}` must be a plain tensor: classes here override "
+            f"`{model.source.text(read.tensor)}` must be a plain tensor: classes in this project override "
             "`item` or `tolist`"
         )
     if any(may_warn(call.func, read.tensor, kind, model) for call in reads):
@@ -134,9 +134,11 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
     if model.types.type_of(read.tensor).fresh and not read.is_indexed:
         return []
     if isinstance(read.loop, ast.GeneratorExp) and not is_used_up(read.loop, model):
-        return [f"nothing may write to `{model.source.text(read.tensor)}` before the generator is used up"]
+        return [
+            f"`{model.source.text(read.tensor)}` must not be written to before the generator is exhausted"
+        ]
     if not read.is_indexed and goes_on_beside(read, model):
-        return [f"nothing that the loop runs over may write to `{model.source.text(read.tensor)}`"]
+        return [f"the loop's iterable must not write to `{model.source.text(read.tensor)}`"]
     start = read.binding.value
     assert start is not None
     # what the loop runs over is asked for once, before its first pass

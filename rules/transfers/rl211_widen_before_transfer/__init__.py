@@ -1,4 +1,4 @@
-"""Frames of bytes made floating-point numbers on the host, and moved to the device as such.
+"""Byte frames converted to floating point on the host before the copy to the device.
 
 ## What it does
 Flags data of a narrow type (uint8, int8, int16) that is widened before it goes to a device, in hot code:
@@ -8,8 +8,8 @@ Flags data of a narrow type (uint8, int8, int16) that is widened before it goes 
 by 255.
 
 ## Why is it slow
-A float32 takes four bytes, a pixel one. The conversion on the host writes four times the memory, and four
-times as much crosses the bus, which is the slowest part of the way. A move that converts, too, does so on
+A float32 takes four bytes, a pixel one. The conversion on the host writes four times the memory, and the
+host-to-device copy, the slowest part, moves four times the bytes. A `.to()` that also converts does so on
 the host before it copies. On the device the conversion takes next to nothing.
 
 On the CPU nothing is moved, and nothing is gained.
@@ -115,9 +115,10 @@ class WidenBeforeTransfer(Rule):
         yield self.finding(
             model,
             node,
-            f"{shown} becomes {dtype} on the host, so {factor(kind, dtype)} the bytes cross to the device",
+            f"{shown} becomes {dtype} on the host, so {factor(kind, dtype)} the bytes are copied to the "
+            f"device",
             fix=fix,
-            advice=f"Move it as it is, and convert on the device: `.to(device).{method_of(dtype)}`",
+            advice=f"Copy it unconverted, and convert on the device: `.to(device).{method_of(dtype)}`",
         )
 
 
@@ -184,7 +185,7 @@ def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: Semantic
     if not reason and kind.tag is TypeTag.NDARRAY and not kind.fresh:
         reason = f"`{model.source.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
     if not reason and widening.scale is not None:
-        reason = "The division on the device may round in another way"
+        reason = "the division on the device may be rounded differently"
     method = method_of(widening.dtype)
 
     def moved_first(
@@ -213,15 +214,15 @@ def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:
 def fix_of(edits: list[Edit], reason: str | None) -> Fix:
     """The fix, unsafe where there is a reason."""
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
-    return Fix("Move first, convert on the device", safety, tuple(edits), reason)
+    return Fix("Copy first, convert on the device", safety, tuple(edits), reason)
 
 
 def doubt(kind: Type, device: ast.expr | None, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
     if not kind.dtype:
-        return "The data must be of a narrow type: what is wider than the result is better converted first"
+        return "the data must have a narrow dtype: data wider than the result should be converted first"
     if device is not None and not model.types.is_surely_device(device):
-        return f"`{model.source.text(device)}` must be a device: `.to()` takes a data type or a tensor, too"
+        return f"`{model.source.text(device)}` must be a device: `.to()` also accepts a dtype or a tensor"
     return None
 
 

@@ -1,4 +1,4 @@
-"""A boolean mask that indexes several tensors, and whose true elements are looked up each time.
+"""A boolean mask that indexes several tensors, and is converted to indices each time.
 
 ## What it does
 Flags a mask of booleans by which at least three tensors are indexed on the same path of hot code:
@@ -103,15 +103,15 @@ class RepeatedMaskIndex(Rule):
         if not is_of_tensors(value, uses, model):
             model.silent("it is not known whether {} is a tensor", mask)
             return
-        times = "in each pass of the loop" if any(use.is_in_loop for use in uses) else f"{count} times"
+        times = "in every iteration" if any(use.is_in_loop for use in uses) else f"{count} times"
         yield self.finding(
             model,
             uses[0].subscript,
-            f"the true elements of `{mask.id}` are looked up {times}, once for each tensor that it indexes; "
-            "an accelerator is waited for each time",
+            f"`{mask.id}` is converted to indices {times}, once for each tensor that it indexes; each time "
+            f"synchronises with an accelerator",
             fix=build_fix(mask, value, uses, model),
-            advice=f"Look them up once: `{mask.id}.nonzero(as_tuple=True)`",
-            related=[(use.subscript, "is indexed by the mask as well") for use in uses[1:]],
+            advice=f"Compute the indices once: `{mask.id}.nonzero(as_tuple=True)`",
+            related=[(use.subscript, "also indexed by the mask") for use in uses[1:]],
         )
 
 
@@ -138,4 +138,4 @@ def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: Seman
         return None
     edits = (inserted, *(model.edit.replace(use.index, kept) for use in uses))
     reason = f"`{mask.id}` must be a tensor of at least one dimension"
-    return Fix("Look the true elements up once", Applicability.UNSAFE, edits, reason)
+    return Fix("Compute the indices of the mask once", Applicability.UNSAFE, edits, reason)
