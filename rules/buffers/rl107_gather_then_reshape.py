@@ -1,8 +1,8 @@
 """Rows gathered with an index array and then reshaped, field by field.
 
 ## What it does
-Flags `states[indices].reshape(batch_size, -1)` in hot code, where `states` is known to be a numpy array whose
-rows hold several numbers: the way in which a replay buffer makes a batch of each of its fields.
+Flags `states[indices].reshape(batch_size, -1)` in hot code, where `states` is known to be a NumPy array
+whose rows hold several numbers: the way in which a replay buffer makes a batch of each of its fields.
 
 The rule is opt-in: there is little to gain, and nothing at all for rows of one number. It is in the catalogue
 since the pattern is often blamed for more than it costs.
@@ -46,7 +46,7 @@ The fix is unsafe: `numpy.take` gives the same rows and refuses the same indices
 as zeros and ones. An `out=` is not part of it: it would save the allocation and hand the same memory to every
 caller, so that batches which are still in use would change.
 
-Arrays of numbers (`rewards[indices].reshape(-1, 1)`) are left alone, for which brackets are faster; so are
+Arrays of numbers (`rewards[indices].reshape(-1, 1)`) are not flagged, for which brackets are faster; so are
 tensors, and what nothing tells to be an array.
 
 ## References

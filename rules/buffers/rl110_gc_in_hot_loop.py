@@ -7,13 +7,13 @@ does so counts, and so does a call under `if torch.cuda.is_available()`.
 
 Not flagged are calls with a visible reason: at an interval or after a check of the memory in use, in an
 `except`, once per epoch or phase right after a `del`, and where a model is moved, put to sleep, loaded,
-saved or handed over to generation. So are loops over what an experiment compares (`for seed in seeds`),
+saved or passed to generation. So are loops over what an experiment compares (`for seed in seeds`),
 collections of the young generations alone (`gc.collect(0)`), and code that runs once.
 
 ## Why is it slow
-`gc.collect()` looks at every container object of the process, those of the imported libraries and of
-a replay buffer included, to find the few that refer to each other in a cycle. All others are freed
-without it, as soon as nothing refers to them, and so is the memory of their tensors.
+`gc.collect()` scans every container object of the process, including those of imported libraries and of a
+replay buffer, to find the few in reference cycles. All others are freed without it, as soon as nothing
+refers to them, and so is the memory of their tensors.
 
 `torch.cuda.empty_cache()` synchronises with the device and releases all cached blocks. The next iteration
 has to allocate them from the driver again. It does not increase the memory available to PyTorch, which
@@ -56,8 +56,8 @@ collects by itself, with the memory of their tensors and whatever their finalize
 device cannot be used by other processes, and a fragmented cache may run out of memory earlier; where that
 happens, empty it once after the loop or on an out-of-memory error.
 
-There is advice alone where the result of the call is used, and for a helper that does nothing but
-this: it may be called from elsewhere for good reason. The import stays.
+There is only advice where the result of the call is used, and for a helper that does nothing but this: it
+may be called from elsewhere for good reason. The import stays.
 
 ## References
 - https://docs.python.org/3/library/gc.html#gc.collect

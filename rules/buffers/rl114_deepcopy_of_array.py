@@ -1,18 +1,17 @@
 """An array, a tensor or a state dict copied by `copy.deepcopy`, which is made for objects of any kind.
 
 ## What it does
-Flags `copy.deepcopy` in hot code of what is known to be a numpy array, a tensor, the state dict of a
+Flags `copy.deepcopy` in hot code of what is known to be a NumPy array, a tensor, the state dict of a
 network, or a list, tuple or dict of arrays or tensors.
 
-Left alone are objects of which nothing is known, arrays of objects, networks and optimizers, whose
-copies need `deepcopy`, copies made for `load_state_dict` (RL305), and code that is not hot, where a
-snapshot is taken now and then.
+Not flagged are objects of which nothing is known, arrays of objects, networks and optimizers, whose copies
+need `deepcopy`, copies made for `load_state_dict` (RL305), and code that is not hot, where a snapshot is
+taken now and then.
 
 ## Why is it slow
-`copy.deepcopy` finds out what an object is, remembers it in a dict in case that it comes up again,
-and looks for it in there before. For an observation of a few numbers this takes far longer than the
-copy. For tensors it is Python code all the way down: it copies the storage, the gradient and the
-attributes, and of a view the whole storage that it looks at.
+`copy.deepcopy` dispatches on the type of an object and records each copy in a memo dict. For an observation
+of a few numbers this takes far longer than the copy. For tensors all of it is Python code: it copies the
+storage, the gradient and the attributes, and for a view the whole underlying storage.
 
 ## Example
 ```python
@@ -51,14 +50,14 @@ order and flags. `order="K"` keeps the order of the axes in memory as `deepcopy`
 are laid out in rows, which is what numpy makes, plain `.copy()` does the same. Of an array that
 the expression makes itself (`deepcopy(frames / 255)`) no copy is needed at all.
 
-Unsafe for an array of unknown dtype, since the objects that an array of objects holds would not be
-copied with it. Unsafe for a tensor, which becomes `.detach().clone()`: that copy has no gradient,
-requires none, and is no `torch.nn.Parameter`. Unsafe for lists, tuples and dicts, which are made anew
-item by item, so that one item that is there twice becomes two; and for a state dict, whose copy is a
-plain dict without the version numbers that some modules look at while loading.
+Unsafe for an array of unknown dtype, since the objects that an array of objects holds would not be copied
+with it. Unsafe for a tensor, which becomes `.detach().clone()`: that copy has no gradient, requires none,
+and is no `torch.nn.Parameter`. Unsafe for lists, tuples and dicts, which are rebuilt item by item, so an
+item that occurs twice is copied twice; and for a state dict, whose copy is a plain dict without the version
+metadata that some modules read while loading.
 
-There is advice alone where the value may be `None`, where a comment would be lost, and inside an
-f-string. The import of `copy` stays.
+There is only advice where the value may be `None`, where a comment would be lost, and inside an f-string.
+The import of `copy` stays.
 
 ## References
 - https://docs.python.org/3/library/copy.html#copy.deepcopy

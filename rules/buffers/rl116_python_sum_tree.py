@@ -5,18 +5,17 @@ Flags the loop of a prioritised buffer that looks up one transition after the ot
 an array or a tensor, each time from the root down to a leaf: by a call of the tree's search, whether that
 is a loop or calls itself, in the same class or another file, or by a search that is written out there.
 
-Left alone are trees kept in Python lists, whose items are read so quickly that a batch must be large for
-anything else to win; searches that take the whole batch down at once, or that are compiled (`@njit`);
-and loops that change the tree between one draw and the next.
+Not flagged are trees kept in Python lists, whose items are read so quickly that a batch must be large for
+anything else to win; searches that take the whole batch down at once, or that are compiled (`@njit`); and
+loops that change the tree between one draw and the next.
 
 ## Why is it slow
-Each level costs an index into an array and a comparison of what comes out. Either makes an object, which
-takes longer than the arithmetic (and much longer for tensors). A batch of 64 from a buffer of 100,000
-goes through some thousand levels like that. All searches of a batch pass the same levels, so that one
-operation per level can move all of them: it reads the left sums of all nodes, compares, and chooses.
+Each level indexes an array and compares the result. Both create an object, which takes longer than the
+arithmetic (and much longer for tensors). A batch of 64 from a buffer of 100,000 descends about a thousand
+levels in total. All searches of a batch have the same depth, so one vectorised operation per level can
+advance all of them: it reads the left sums of all nodes, compares, and selects.
 
-An operation on arrays has a cost of its own, so that small batches (some 20 samples, and fewer) are as
-well off with the loop.
+An operation on arrays has a cost of its own, so small batches (about 20 samples or fewer) gain nothing.
 
 ## Example
 ```python

@@ -4,7 +4,7 @@
 Flags loops that evaluate a network (in a function called `evaluate`, `validate`, `test_epoch` and the like,
 or over a `val_loader`, a `test_set`) where the network is known to have dropout or batch normalisation and
 no code calls `eval()` or `train(False)`: neither the function, nor its callees, nor its callers, in any
-file of the project. Functions that learn are left alone, and so are those whose name says that dropout is
+file of the project. Functions that learn are not flagged, nor are those whose name says that dropout is
 meant to go on (`mc_dropout`, `uncertainty`).
 
 ## Why is it slow

@@ -32,7 +32,7 @@ def copy_weights(source: nn.Module, target: nn.Module) -> None:
 
 ## Fix safety
 The fix drops the copy and nothing else: a comprehension stays a comprehension, since the plain
-`state_dict()` also carries version numbers that modules may look at while loading.
+`state_dict()` also carries version metadata that modules may read while loading.
 
 It is safe where both networks are built here, each by a constructor of its own or one as a deep copy
 of the other, so that they share no weights, and where nothing can change the weights between the clone

@@ -1,16 +1,16 @@
 """Training of a large network on a CUDA device in float32 only.
 
 ## What it does
-Flags `loss.backward()` in code that takes gradient steps again and again, where the loss comes from a
-network that surely has convolutions, attention or linear layers of 1,024 units or more, the file puts
-something on a device that may be a CUDA one, and nothing in the whole project mentions lower precision:
-no `autocast`, no `GradScaler`, no `half` or `bfloat16`, no TF32, no option called `fp16` or `amp`, and no
-library that sees to it, such as accelerate, deepspeed or lightning. One place in each function is told.
+Flags `loss.backward()` in code that takes gradient steps repeatedly, where the loss comes from a network
+that surely has convolutions, attention or linear layers of 1,024 units or more, the file puts something on
+a device that may be a CUDA one, and nothing in the whole project mentions lower precision: no `autocast`,
+no `GradScaler`, no `half` or `bfloat16`, no TF32, no option called `fp16` or `amp`, and no library that
+sees to it, such as accelerate, deepspeed or lightning. One place in each function is told.
 
 The rule is opt-in: what is gained depends on the device and on the sizes. Convolutions and matrix
 products must be large enough to keep the device busy; where an update waits for Python, for its data or
 for the environment, lower precision changes nothing, and the casts even cost a little. Networks of a few
-small linear layers, as for joint positions, are therefore left alone.
+small linear layers, as for joint positions, are therefore not flagged.
 
 ## Why is it slow
 GPUs since Volta have units for products of matrices in half precision that do several times as many

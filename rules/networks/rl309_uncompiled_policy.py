@@ -1,13 +1,12 @@
 """An uncompiled policy that acts for many environments at once on a CUDA device.
 
 ## What it does
-Flags the call of a network on observations, with autograd off, in a loop that steps environments or in
-a function that such a loop calls, where the project has many environments (`num_envs`, 32 or more unless
-somebody says otherwise), the file puts something on a device that may be a CUDA one, and nothing in the
-whole project mentions a compiler:
-no `torch.compile`, no CUDA graphs, no TorchScript, nothing that exports the network. The network must be
-known wholly and have one shape of input: no recurrent layers, no attention, no hooks, no attributes that
-it changes when it runs. The first such call of a network in a function is told.
+Flags the call of a network on observations, with autograd off, in a loop that steps environments or in a
+function that such a loop calls, where the project has many environments (`num_envs`, 32 or more by
+default), the file puts something on a device that may be a CUDA one, and nothing in the whole project
+mentions a compiler: no `torch.compile`, no CUDA graphs, no TorchScript, nothing that exports the network.
+The network must be known wholly and have one shape of input: no recurrent layers, no attention, no hooks,
+no attributes that it changes when it runs. The first such call of a network in a function is told.
 
 The rule is opt-in: it pays on CUDA devices, for batches of about 64 observations or more, over runs that are
 long enough to make up for the seconds or minutes of compilation. For one observation on the CPU, a
@@ -54,11 +53,11 @@ def collect(envs, num_envs: int, steps: int) -> None:
 ```
 
 ## Fix safety
-There is no fix: compiled code rounds differently, needs a compiler on the machine, and compiles anew for each
-other shape of the observations. With `mode="reduce-overhead"`, the next call overwrites what the
-last one gave: what is kept has to be copied (`rollout[step] = logits` does, a list of results does not).
-Keep the plain network for `state_dict()`, whose keys differ in the compiled one. TorchScript is deprecated
-and no substitute.
+There is no fix: compiled code rounds differently, needs a compiler on the machine, and recompiles for each
+new shape of the observations. With `mode="reduce-overhead"`, the next call overwrites what the last one
+gave: what is kept has to be copied (`rollout[step] = logits` does, a list of results does not). Keep the
+plain network for `state_dict()`, whose keys differ in the compiled one. TorchScript is deprecated and no
+substitute.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.compile.html

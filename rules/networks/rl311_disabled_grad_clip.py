@@ -40,9 +40,9 @@ def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
 ```
 
 ## Fix safety
-There is no fix: the author has switched it off, and only the author can say whether that was meant.
-A comment that says in words why nothing is clipped is left alone, as is a commented line beside one
-that clips.
+There is no fix: the author has switched it off, and only the author can say whether that was meant. A
+comment that says in words why nothing is clipped is not flagged, as is a commented line beside one that
+clips.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html

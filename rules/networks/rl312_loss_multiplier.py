@@ -45,8 +45,8 @@ def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
 There is no fix: without the factor, another policy is learned, and whether a better one is for the
 author to see.
 
-A named coefficient, a factor of one term among several, one whose gradients are divided again
-(`p.grad /= 1000`), and the scale of a `GradScaler` are left alone.
+A named coefficient, a factor of one term among several, one whose gradients are divided again (`p.grad /=
+1000`), and the scale of a `GradScaler` are not flagged.
 
 ## References
 - https://pytorch.org/docs/stable/amp.html#gradient-scaling

@@ -45,9 +45,9 @@ fits into: every bit is the same, and `torch.bernoulli` draws the same from the 
 is `torch.full` where the factor is written with a point or the type is given, and else `fill_`,
 which takes whole numbers without changing the type.
 
-Where the ones may be whole numbers, or are, a fraction would be cut off: `ones_like` is then filled
-in the type that the product has, `torch.result_type(x, 0.5)`, and for ones of a type that
-is handed over there is advice alone.
+Where the ones may be whole numbers, or are, a fraction would be cut off: `ones_like` is then filled in the
+type that the product has, `torch.result_type(x, 0.5)`, and for ones of a dtype that is passed in there is
+only advice.
 
 Unsafe where the factor of a probability may be a tensor, which `fill_` takes only if it is a single
 number, and for numbers that are not written out: one beyond the range of the type raises an error in

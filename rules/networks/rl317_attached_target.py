@@ -7,13 +7,13 @@ such a network is one that is called so, that the program copies weights into, a
 optimizers made beside it was given.
 
 Not flagged are networks whose weights need no gradient, forwards of something that itself carries a
-gradient of a network that learns (an actor's loss by way of a target critic), and programs in which
-nobody can say what an optimizer steps.
+gradient of a network that learns (an actor's loss by way of a target critic), and programs in which the
+parameters of an optimizer are not known.
 
 ## Why is it slow
 `backward()` walks through the target network, too, and computes a gradient for each of its weights. No
-optimizer reads them; they are added up in memory for as long as nobody clears them. All activations
-of the target network are kept until then.
+optimizer reads them; they accumulate in memory until they are zeroed. All activations of the target network
+are kept until `backward()`.
 
 ## Example
 ```python
@@ -60,10 +60,10 @@ class Agent:
 ```
 
 ## Fix safety
-Always unsafe: the weights of the target network get no gradient any more, which somebody may log or
-clip; and if something that learns does share weights with it, or makes its input, its gradient changes.
-The fix puts the statement of the forward under `torch.no_grad()`. There is none where the statement
-computes something else that is learned from, such as the loss itself.
+Always unsafe: the weights of the target network no longer get a gradient, which other code may log or clip;
+and if something that learns does share weights with it, or makes its input, its gradient changes. The fix
+puts the statement of the forward under `torch.no_grad()`. There is none where the statement computes
+something else that is learned from, such as the loss itself.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.no_grad.html

@@ -1,10 +1,10 @@
 """An optimizer that updates weights with many small operations instead of a fused kernel.
 
 ## What it does
-Flags `Adam`, `AdamW` and `SGD` with momentum that are made without `fused=` or `foreach=` and take a step for
-each update, also where another file does that (`self.policy.optimizer.step()`). `SGD` without momentum, which
-does little, is left alone, and so are optimizers of a single tensor (`[log_alpha]`), those that are given a
-closure, that are `differentiable` or `capturable`, and files with sparse gradients.
+Flags `Adam`, `AdamW` and `SGD` with momentum that are made without `fused=` or `foreach=` and take a step
+for each update, also where another file does that (`self.policy.optimizer.step()`). `SGD` without momentum,
+which does little, is not flagged, nor are optimizers of a single tensor (`[log_alpha]`), those that are
+given a closure, that are `differentiable` or `capturable`, and files with sparse gradients.
 
 The rule is opt-in: `fused=True` rounds differently, so a seeded run changes, and old versions of PyTorch have
 it on CUDA devices alone. Where the forward and backward passes are large, the step is a small part of all.

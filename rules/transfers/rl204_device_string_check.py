@@ -45,9 +45,9 @@ def collect(env, policy, steps: int, device: torch.device):
 ## Fix safety
 For the device of a tensor, the fix asks the tensor: `"cuda" in str(x.device)` becomes `x.is_cuda`, which is
 safe. In a loop the answer is kept in a name before it; in a method, in an attribute beside the one that the
-device is read from. Both are unsafe: somebody may set the device to another one meanwhile.
+device is read from. Both are unsafe: other code may change the device in between.
 
-Left alone are checks in code that runs once, and checks of the `type` of a device.
+Not flagged are checks in code that runs once, and checks of the `type` of a device.
 
 ## References
 - https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device

@@ -5,7 +5,7 @@ Flags changes of shape in hot code which do nothing that a shorter chain would n
 
 - one that the next one undoes, such as `flatten()` in `x.flatten().reshape(n, 4)`;
 - a new axis that `reshape` could have made: `x.view(-1).unsqueeze(1)` is `x.view(-1, 1)`;
-- an axis that is taken away again: `x.unsqueeze(0).squeeze(0)`;
+- an axis that is removed again: `x.unsqueeze(0).squeeze(0)`;
 - axes that are swapped twice: `x.t().t()`, or `permute` after `permute`;
 - a change that depends on the number of dimensions where that is known: `x.flatten() if x.ndim > 1 else x`;
 - the same change of the same value, made twice in a function.

@@ -1,13 +1,13 @@
 """A transition added to a second buffer that is never read.
 
 ## What it does
-Flags a call that adds a transition to a buffer where the same function adds the same transition to
-another one in the same step, and where nothing in the project ever reads the first: it is not sampled
-from, counted, looped over, handed on, returned or looked at.
+Flags a call that adds a transition to a buffer where the same function adds the same transition to another
+one in the same step, and where nothing in the project ever reads the first: it is not sampled from,
+counted, iterated over, passed on, returned or inspected.
 
-Left alone are two buffers that both are used (demonstrations and the agent's own steps, n-step returns
-beside single steps, frames that are stacked), two different transitions, and buffers that come from
-elsewhere, of which nobody can say here who reads them.
+Not flagged are two buffers that both are used (demonstrations and the agent's own steps, n-step returns
+beside single steps, frames that are stacked), two different transitions, and buffers from elsewhere whose
+readers are not known.
 
 ## Why is it slow
 The transition is stored twice in each step: its arrays are copied once more, or kept alive, and the

@@ -5,9 +5,9 @@ Flags an array of a buffer or rollout (an attribute or a variable) that numpy al
 default or by name, that is filled row by row, and whose rows become float32 tensors when they are read:
 `torch.FloatTensor(self.states[indices])`, `torch.from_numpy(self.states[indices]).float()`,
 `torch.as_tensor(self.states[indices], dtype=torch.float32)`. The same of the entries of a dict
-(`self.buffers = {"states": np.empty((size, width))}`), also where their rows are handed out by key and become
-tensors elsewhere in the program; of the arrays in a list; and of what a method returns rows of, for others to
-make tensors of them.
+(`self.buffers = {"states": np.empty((size, width))}`), also where their rows are returned by key and become
+tensors elsewhere in the program; of the arrays in a list; and of what a method returns rows of, for others
+to make tensors of them.
 
 ## Why is it slow
 NumPy allocates float64 by default, torch computes in float32. Each number takes twice the memory, for as
@@ -56,7 +56,7 @@ The fix asks for `np.float32`. It is unsafe: numbers are rounded when they are s
 read, which is the same only as long as no code computes with the stored values. A count beyond sixteen
 million would stand still, and a saved buffer has another dtype.
 
-Left alone are arrays that are counted up, that are read as whole numbers too, or in ways that are not
+Not flagged are arrays that are counted up, that are read as whole numbers too, or in ways that are not
 understood (saving them aside), small arrays, and those whose comment says that float64 is meant.
 
 ## References

@@ -7,18 +7,18 @@ buffer: `len(self.buffer)`, `min(self.mem_cntr, self.mem_size)`, a `size` of a r
 `torch.randperm(n)[:k]`, which are the same by another name. Flags `np.random.choice(n, k, p=p)` on a
 buffer as well.
 
-Left alone are `numpy.random.Generator.choice`, which draws a few at a time; numbers of agents, critics
-or environments, which are small; other numbers of which nothing is known; whole permutations, which
-each epoch over a rollout needs; and code that runs once per episode or less.
+Not flagged are `numpy.random.Generator.choice`, which draws a few at a time; numbers of agents, critics or
+environments, which are small; other numbers of which nothing is known; whole permutations, which each epoch
+over a rollout needs; and code that runs once per episode or less.
 
 ## Why is it slow
-The `choice` of `np.random` without repeats makes a permutation of all `n` numbers and throws away all
-but the first `k`, so that each batch takes as long as the buffer is. From ten thousand transitions on,
-that costs more than the batch itself. `numpy.random.Generator.choice` remembers what it has drawn
-and takes as long as `k`; below about a thousand transitions it is not faster.
+The `choice` of `np.random` without replacement permutes all `n` numbers and discards all but the first `k`,
+so the cost of each batch is proportional to the size of the buffer. From ten thousand transitions on, that
+costs more than the batch itself. The cost of `numpy.random.Generator.choice` depends on `k` only; below
+about a thousand transitions it is not faster.
 
-With `p=`, `choice` checks all probabilities and sums them, once more as long as the buffer is. A sum
-tree finds an index in the logarithm of that.
+With `p=`, `choice` checks and sums all probabilities, again in time proportional to the size of the buffer.
+A sum tree finds an index in logarithmic time.
 
 ## Example
 ```python
@@ -63,8 +63,8 @@ gives the same twice. Where a permutation was cut, which gave all there are to w
 stands in the new call, since `choice` would raise a `ValueError`.
 
 The generator is kept by the object, so the fix needs a class with an `__init__` that runs to its end.
-Functions, `torch.randperm` and probabilities get advice alone. Where a row that comes twice in a batch
-does no harm, as in most replay buffers, `np.random.randint(0, n, size=k)` is simpler and faster still.
+Functions, `torch.randperm` and probabilities get only advice. Where duplicates in a batch are acceptable,
+as in most replay buffers, `np.random.randint(0, n, size=k)` is simpler and faster still.
 
 ## References
 - https://numpy.org/doc/stable/reference/random/generated/numpy.random.choice.html

@@ -5,7 +5,7 @@ Flags `x.pop(0)`, `del x[0]` and `x.insert(0, item)` in hot code, on a list that
 function compares its length with a limit that is large, or that is named like a capacity (`if
 len(self.buffer) > self.capacity`).
 
-Left alone are lists with a small limit or one that names a window of frames or steps, lists of whose
+Not flagged are lists with a small limit or one that names a window of frames or steps, lists of whose
 length nothing is known, objects that may be no lists, and code that runs once per episode or less.
 
 ## Why is it slow

@@ -6,9 +6,9 @@ Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.m
 where the list is made once and only grows: a local or global list or an attribute that nothing empties,
 cuts or replaces.
 
-Left alone are windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that begin anew with each episode
-or update, statistics behind an interval or once at the end, and a list that gains one item per episode
-in a loop of few episodes.
+Not flagged are windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that are recreated for each episode
+or update, statistics at an interval or once at the end, and a list that gains one item per episode in a
+loop of few episodes.
 
 ## Why is it slow
 Each call reads all items, and NumPy first converts the list to an array. The cost of one call grows
@@ -52,7 +52,7 @@ Unsafe, and for sums and means alone: the fix keeps a sum beside the list. It ro
 items must be numbers, and the result may be a Python number where it was one of numpy. There is a fix where
 the list is set and grows at one place each, with a statement of its own, and where a mean is taken only
 after that. For everything else there is advice: keep the largest item so far, or sums of items and of
-squares; or, as it is often meant, look at the latest items only.
+squares; or, as is often intended, use only the latest items.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.mean.html

@@ -6,7 +6,7 @@ shape, the number of actions. `RandomState.choice`, `Generator.choice` and `choi
 too. So does `np.random.choice(n, p=p)` where `p` is the same each time: an attribute that `__init__`
 alone sets, or a variable that stays the same in the loop around the call.
 
-Left alone are arrays and lists as first argument, whose items come back; probabilities that change from
+Not flagged are arrays and lists as first argument, whose items come back; probabilities that change from
 call to call, as those of a policy do; draws without replacement, which `no-replace-choice` covers; and code
 that runs once per episode or less.
 

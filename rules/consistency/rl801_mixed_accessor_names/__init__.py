@@ -7,8 +7,8 @@ project, across all files connected by imports, use another (`get_environment_co
 `statistics`, after the same verb. Where as many names have the one as the other, the word that is defined
 twice as often or more counts, and else the one spelled out.
 
-The rule is opt-in: names are a matter of taste, and nothing runs faster. Methods of classes that derive from
-those of a library are left alone, since the library may ask for the name.
+The rule is opt-in: names are a matter of taste, and nothing runs faster. Methods of classes that derive
+from library classes are not flagged, since the library may ask for the name.
 
 ## Why is it slow
 It is not slow at run time, but it slows readers down: a wrongly guessed name raises an `AttributeError`,

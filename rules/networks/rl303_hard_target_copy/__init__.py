@@ -1,10 +1,10 @@
 """A target network overwritten with all weights of another network on every update.
 
 ## What it does
-Flags a network that follows another (a target network, an old policy) and is overwritten as a whole
-in each gradient or environment step: by `target.load_state_dict(net.state_dict())`, by
-`target = copy.deepcopy(net)`, or by a loop over `parameters()`. Copies made every so many steps are
-not flagged, nor copies made once, weights handed to other processes, restored or kept for later.
+Flags a network that follows another (a target network, an old policy) and is overwritten as a whole in each
+gradient or environment step: by `target.load_state_dict(net.state_dict())`, by `target =
+copy.deepcopy(net)`, or by a loop over `parameters()`. Copies made every so many steps are not flagged, nor
+copies made once, weights passed to other processes, restored or kept for later.
 
 ## Why is it slow
 `load_state_dict` builds two state dicts, compares their keys and shapes and calls the hooks of each

@@ -61,12 +61,12 @@ Where two products become two operations, the networks must be built alike in th
 class: one is a deep copy of the other, or both are built by the same call and one has loaded the
 state of the other.
 
-Unsafe where that is not known, as in a function that is given both networks: if their shapes, types
-or devices differ, the error comes after the old weights were scaled. Unsafe, too, where the tensors
-may be integers, which cannot be multiplied in place (`state_dict()` has the counters of batch
-normalisation), where the weights may be tensors, and where autograd may be on. Assignments to `.data`
-and to the items of a state dict become `lerp_`, which makes no tensor at all but rounds differently,
-and what shares memory with the old tensor changes with it. Other dicts of weights get advice alone.
+Unsafe where that is not known, as in a function that is given both networks: if their shapes, types or
+devices differ, the error comes after the old weights were scaled. Unsafe, too, where the tensors may be
+integers, which cannot be multiplied in place (`state_dict()` has the counters of batch normalisation),
+where the weights may be tensors, and where autograd may be on. Assignments to `.data` and to the items of a
+state dict become `lerp_`, which makes no tensor at all but rounds differently, and what shares memory with
+the old tensor changes with it. Other dicts of weights get only advice.
 
 `lerp_` in place of the safe fix gains more. Its rounding is no worse, but the numbers differ in the
 last digit from those of earlier runs.

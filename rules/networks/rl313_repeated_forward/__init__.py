@@ -59,8 +59,8 @@ class Agent:
 ## Fix safety
 Always unsafe. The result is kept in a variable and used in both places. Both uses then share one graph:
 gradients are the same up to rounding, but two calls of `backward()`, one for each, fail where there were
-two graphs. There is advice alone where the function calls `backward()` twice, and where one of the
-results is changed in place (`target = net(x)`, `target[0, action] = ...`): that one needs a `clone()`.
+two graphs. There is only advice where the function calls `backward()` twice, and where one of the results
+is changed in place (`target = net(x)`, `target[0, action] = ...`): that one needs a `clone()`.
 
 ## References
 - https://pytorch.org/docs/stable/notes/autograd.html#how-autograd-encodes-the-history

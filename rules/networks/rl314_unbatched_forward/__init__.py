@@ -1,15 +1,15 @@
 """A network run in a loop on one item at a time, where one batched forward pass would do.
 
 ## What it does
-Flags a network that is called in a `for` loop, comprehension or `map` on one item at a time: on `states[i]`,
-on the `state` of `for state in states`, on what is made a batch of one (`state.unsqueeze(0)`, `state[None]`,
-`torch.tensor([state])`), on the transitions of a `random.sample`. Methods of networks and functions of the
-project that return what a network computed count as well.
+Flags a network that is called in a `for` loop, comprehension or `map` on one item at a time: on
+`states[i]`, on the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`,
+`state[None]`, `torch.tensor([state])`), on the transitions of a `random.sample`. Methods of networks and
+functions of the project that return what a network computed count as well.
 
 Nothing of an input may come from an earlier pass: recurrent states, environments that are stepped in the
-loop and models that are rolled out are left alone. So are mini-batches (slices, loaders, chunks), a network
-for each item, loops of a few items that are written out, loops that train the network, stop early or yield,
-recurrent networks and transformers, whose inputs differ in length, and tokens.
+loop and models that are rolled out are not flagged. So are mini-batches (slices, loaders, chunks), a
+network for each item, loops of a few items that are written out, loops that train the network, stop early
+or yield, recurrent networks and transformers, whose inputs differ in length, and tokens.
 
 ## Why is it slow
 For the small networks of reinforcement learning, a forward pass costs nearly the same for one row as for a

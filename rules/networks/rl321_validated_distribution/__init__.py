@@ -8,7 +8,7 @@ in hot code, too: a `MultivariateNormal` of a diagonal covariance, and a softmax
 `argmax` alone or is normalised again by `Categorical(logits=...)`.
 
 A program that calls `set_default_validate_args` anywhere has decided, and so has a call with
-`validate_args` or one inside of a `try` that catches `ValueError`: validation is left alone there.
+`validate_args` or one inside of a `try` that catches `ValueError`: validation is not flagged there.
 
 ## Why is it slow
 With validation, each parameter is compared with its limits when the distribution is made, and each value
@@ -61,11 +61,11 @@ All fixes are unsafe. Without validation, a network that has diverged gives dist
 a `ValueError`, and an action outside of the range gets some log-probability. Samples and log-probabilities of
 valid arguments are the same, bit for bit, and so is what is drawn.
 
-`Independent(Normal)` rounds differently, raises an error where it is asked for the `log_prob` or the entropy
-of an empty batch, and has neither `covariance_matrix` nor `loc`; there is no fix where the file reads one of
-these, or compares distributions with `kl_divergence`. Without softmax, `argmax` chooses by the input where
-two probabilities round to the same number. Probabilities handed over as `logits` are a mistake that a person
-has to correct: there is advice alone.
+`Independent(Normal)` rounds differently, raises an error where it is asked for the `log_prob` or the
+entropy of an empty batch, and has neither `covariance_matrix` nor `loc`; there is no fix where the file
+reads one of these, or compares distributions with `kl_divergence`. Without softmax, `argmax` chooses by the
+input where two probabilities round to the same number. Probabilities passed as `logits` are a mistake that
+the author has to correct: there is only advice.
 
 ## References
 - https://docs.pytorch.org/docs/stable/distributions.html#torch.distributions.distribution.Distribution.set_default_validate_args

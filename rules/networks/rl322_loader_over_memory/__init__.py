@@ -2,17 +2,17 @@
 
 ## What it does
 Flags loops over a `DataLoader(TensorDataset(...))` and over a `BatchSampler(SubsetRandomSampler(range(n)),
-...)` that run again and again: for each update, each epoch. Loaders with workers, pinned memory, a sampler
-or a collate function of their own are left alone, and so are datasets of any other class.
+...)` that run repeatedly: for each update, each epoch. Loaders with workers, pinned memory, a sampler or a
+collate function of their own are not flagged, nor are datasets of any other class.
 
 The rule is opt-in. The loader shuffles by random numbers of its own, so a program that does without it sees
 other mini-batches; and beside a large network the time is nothing.
 
 ## Why is it slow
 A loader is made for data that have to be read and decoded one by one. Of tensors it takes one row after
-another, each by a call in Python, and stacks them again to a batch; a sampler hands over one index after
-another as a Python number. Indexing the tensors by a whole mini-batch of indices does the same in one call
-for each tensor.
+another, each by a call in Python, and stacks them again to a batch; a sampler yields one index at a time as
+a Python number. Indexing the tensors by a whole mini-batch of indices does the same in one call for each
+tensor.
 
 ## Example
 ```python
@@ -51,7 +51,7 @@ same, in the same order, but they are tensors, and no rows at all give one empty
 A `RandomSampler` and a shuffling `DataLoader` seed a generator of their own, so the batches are others.
 
 There is a fix where the loop uses its indices only to index, and where the tensors of a `TensorDataset` are
-variables that the loop does not bind anew; else there is advice.
+variables that the loop does not rebind; otherwise there is advice.
 
 ## References
 - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader

@@ -10,8 +10,8 @@ The network must be known to its last layer. Batch normalisation, dropout, noise
 kept from call to call make the rule silent, since such a network may be run for its effects; so do branches
 that only raise an error, those that only the end of an episode takes, a condition that depends on the
 result, and code in between that changes the input or the weights. A forward that is a statement of its own
-(`self.layer(x)`) is flagged where the network keeps nothing of it; `_ = net(x)` is left alone: it says that
-the result is not wanted. Of a call that gives several values, all have to be unused.
+(`self.layer(x)`) is flagged where the network keeps nothing of it; `_ = net(x)` is not flagged: it says
+that the result is not wanted. Of a call that gives several values, all have to be unused.
 
 ## Why is it slow
 A forward pass of a policy is a large part of what a step costs. While epsilon is near one, it is thrown
@@ -61,7 +61,7 @@ class Agent:
 ## Fix safety
 Always unsafe. The statements move into the branch that uses them, with what was derived from the result; a
 result that nothing reads goes. An input that the network cannot take, such as one of the wrong shape, then
-raises an error on that path alone. Results and random numbers stay the same. There is advice alone where a
+raises an error on that path alone. Results and random numbers stay the same. There is only advice where a
 comment would be lost.
 
 ## References

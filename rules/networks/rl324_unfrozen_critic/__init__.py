@@ -7,7 +7,7 @@ The input of that network must come from one that the optimizer does step, and i
 gradients before it steps, or there must be none.
 
 Networks that are frozen meanwhile, `backward(inputs=...)`, networks that share a part with the one that
-learns, and optimizers of which rlint does not know what they step are left alone.
+learns, and optimizers of which rlint does not know what they step are not flagged.
 
 The rule is opt-in: every textbook writes it so, the gain is a part of one `backward`, and the advice takes
 three lines more.

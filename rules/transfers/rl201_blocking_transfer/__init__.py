@@ -58,10 +58,10 @@ loader without pinning stacks for this pass and that is only moved in it. Unsafe
 read asynchronously, so a later write to it may reach the device, and on devices other than CUDA the same
 holds for any memory. On the CPU the argument neither changes nor gains anything.
 
-Left alone are copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program
+Not flagged are copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program
 read before the data has arrived; modules; changes of the data type; `non_blocking=False`; tensors that may
-lie on the device already; and branches of conditions (`if device_type == "cuda": … else:`) that say there is
-none.
+lie on the device already; and branches of conditions (`if device_type == "cuda": … else:`) that say there
+is none.
 
 ## References
 - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html

@@ -15,9 +15,9 @@ Flags, in hot code of programs that know of accelerators,
 - a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for
   each element of a tensor. Elements read by `.item()` and similar calls are covered by `item-per-element`.
 
-A single read in a step is not flagged: an action must reach the environment somehow. Nor are reads that need
-each other's numbers, that stand behind an interval, that come once behind many passes of a loop, or that
-functions make which evaluate what was learned.
+A single read in a step is not flagged: an action must reach the environment somehow. Nor are reads that
+need each other's numbers, that happen at an interval or once after many iterations of a loop, or that
+evaluation functions make.
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises: the host blocks until all queued work is done and the

@@ -1,9 +1,9 @@
 """Weights copied to the host only to be loaded, though loading copies them anyway.
 
 ## What it does
-Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` in code that runs again and
-again, written in the call or with the dict kept in a name that is used for nothing else, and
-`target.copy_(source.cpu())`. The dict may also be filled by a loop; then there is advice alone.
+Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` in code that runs
+repeatedly, written in the call or with the dict kept in a name that is used for nothing else, and
+`target.copy_(source.cpu())`. The dict may also be filled by a loop; then there is only advice.
 
 ## Why is it slow
 `load_state_dict` copies each tensor into the parameter that is there, from whichever device it lies on.
@@ -43,16 +43,17 @@ def train(network: nn.Module, shared: nn.Module, optimizer, batches) -> None:
 ```
 
 ## Fix safety
-The fix drops the move and nothing else: a comprehension stays a comprehension, since the plain `state_dict()`
-also carries version numbers that modules may look at while loading. It is safe where both networks are built
-here, each by a constructor of its own or one as a deep copy of the other, and nothing can change the weights
-between the two statements. It is unsafe where the networks come from elsewhere: they may share weights, and a
-target of another class than `torch.nn.Module` may keep what it is given. It is unsafe, too, where a module of
-the project has a `get_extra_state`, which need not be a tensor, overrides `state_dict` or `load_state_dict`,
-or changes what it loads; and for `copy_`, whose tensors must not overlap.
+The fix drops the move and nothing else: a comprehension stays a comprehension, since the plain
+`state_dict()` also carries version metadata that modules may read while loading. It is safe where both
+networks are built here, each by a constructor of its own or one as a deep copy of the other, and nothing
+can change the weights between the two statements. It is unsafe where the networks come from elsewhere: they
+may share weights, and a target of another class than `torch.nn.Module` may keep what it is given. It is
+unsafe, too, where a module of the project has a `get_extra_state`, which need not be a tensor, overrides
+`state_dict` or `load_state_dict`, or changes what it loads; and for `copy_`, whose tensors must not
+overlap.
 
-Left alone are weights that are saved, sent or kept; `assign=True`, which takes over the tensors themselves;
-keys that are renamed or filtered; and clones, which are the affair of `cloned-state-dict`.
+Not flagged are weights that are saved, sent or kept; `assign=True`, which takes over the tensors
+themselves; keys that are renamed or filtered; and clones, which `cloned-state-dict` covers.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict

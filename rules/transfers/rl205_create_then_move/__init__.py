@@ -3,10 +3,10 @@
 ## What it does
 Flags torch's constructors in hot code whose tensor goes to a device in the same expression or as soon as it
 has a name: `torch.zeros(n).to(device)`, `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)`
-and then `mask = mask.to(device)`. The move may stand behind a test of the device (`if x.is_cuda:`), go to
+and then `mask = mask.to(device)`. The move may be guarded by a test of the device (`if x.is_cuda:`), go to
 where another tensor lies (`.to(x)`, `.type_as(x)`), and follow arithmetic, `expand` or a draw in place.
-Flags, too, random numbers that are drawn in host memory and copied into a
-buffer or a parameter of a network, as noisy layers do in each step, in programs that know of accelerators.
+Flags, too, random numbers that are drawn in host memory and copied into a buffer or a parameter of a
+network, as noisy layers do in each step, in programs that know of accelerators.
 
 ## Why is it slow
 The tensor is allocated and filled on the host, then `.to(device)` blocks on a host-to-device copy. With
@@ -54,7 +54,7 @@ numbers everywhere. It is unsafe
 - for `torch.FloatTensor(data)` and similar constructors, which have no `device=` and become
   `torch.as_tensor`.
 
-Left alone are tensors that need a gradient, are pinned, or draw from a generator of the host; tensors that
+Not flagged are tensors that need a gradient, are pinned, or draw from a generator of the host; tensors that
 are written to between the two steps; data that is moved with `non_blocking=True`; moves to the CPU; and
 programs that set torch's default device.
 

@@ -5,9 +5,9 @@ Flags, in code that runs per step, tensors and arrays that are made of a list of
 is a formula: `torch.tensor([gamma**k for k in range(n)])`, `np.array([2 * i + 1 for i in range(n)])`,
 `torch.tensor(list(range(n)))`.
 
-The rule is opt-in: in real code such lists are rare and mostly short, and for a short list the vectors
-are slower than the list. Lists that are known to have fewer than 64 numbers are left alone. Where the
-numbers are the same each time, build them once instead: that is `recomputed-constant`.
+The rule is opt-in: in real code such lists are rare and mostly short, and for a short list the vectors are
+slower than the list. Lists that are known to have fewer than 64 numbers are not flagged. Where the numbers
+are the same each time, build them once instead: that is `recomputed-constant`.
 
 ## Why is it slow
 Python computes each number by itself and makes an object of it, and the constructor reads the list
@@ -49,8 +49,8 @@ Unsafe. The vectors are computed in double precision, as Python computes, and ro
 power may still differ in its last place. An empty list gave floating-point numbers, whatever its
 formula. Whole numbers overflow, where Python's grow. Devices without double precision refuse.
 
-There is advice alone for formulas that call functions, or that use the number of the pass more than
-once, and for constructors with arguments that the fix does not know.
+There is only advice for formulas that call functions, or that use the number of the pass more than once,
+and for constructors with arguments that the fix does not know.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.arange.html

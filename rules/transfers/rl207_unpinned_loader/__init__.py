@@ -5,8 +5,8 @@ Flags a `DataLoader(...)` without `pin_memory` whose batches are moved to a devi
 `.cuda()`, `.to("cuda")`, or `.to(device)` where the device is chosen while the program runs. The loader and
 the loop may stand in different functions and methods of one file.
 
-Programs that stay on the CPU are left alone, and so are datasets that lie on the device already, loaders
-that are handed to a library (`accelerator.prepare(loader)`), loaders with a `collate_fn`, which may give
+Programs that stay on the CPU are not flagged, nor are datasets that lie on the device already, loaders
+that are passed to a library (`accelerator.prepare(loader)`), loaders with a `collate_fn`, which may give
 batches of any class, and batches that are moved with `non_blocking=False`.
 
 ## Why is it slow

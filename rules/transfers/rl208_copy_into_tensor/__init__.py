@@ -1,7 +1,7 @@
 """An array copied into a tensor that could share its memory, or passed to a legacy constructor.
 
 ## What it does
-Flags two ways to make a tensor of a numpy array in hot code:
+Flags two ways to make a tensor of a NumPy array in hot code:
 
 - `torch.tensor(array)` of an array that was made just for it (`np.stack(frames)`, `rows[indices]`, `x *
   scale`), or that the function neither writes to nor keeps;
@@ -58,7 +58,7 @@ Instead of a legacy constructor, values and sharing stay as they are. The fix is
 surely is an array that has a dimension; a whole number would be a size, and a tensor is treated in another
 way. It is unsafe in a program that sets a default device or, for `torch.Tensor`, a default type.
 
-Left alone are lists and numbers, tensors that need a gradient, conversions to another type (which copy
+Not flagged are lists and numbers, tensors that need a gradient, conversions to another type (which copy
 anyway), arrays that are written to or kept, attributes, and tensors that go to a device at once.
 
 ## References

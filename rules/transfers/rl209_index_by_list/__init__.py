@@ -3,7 +3,7 @@
 ## What it does
 Flags tensors that are indexed in hot code by `range(…)`, `list(range(…))` and the like, alone
 (`batch[list(range(start, stop))]`) or beside another index (`values[range(n), actions]`); and by a list of
-numbers that indexes several tensors or is the same in each pass.
+numbers that indexes several tensors or is the same in every iteration.
 
 ## Why is it slow
 To index by a list, torch reads its items one by one, creates a tensor in host memory, and copies it to the
@@ -42,12 +42,12 @@ def learn(optimizer, policy, batches):
 
 ## Fix safety
 Beside another index, `range(n)` becomes a `torch.arange` on the same device. That is safe where `n` is the
-length or a size of something; where it might be negative, `torch.arange` raises and `range` is empty. Alone,
-a range becomes a slice, and the fix is unsafe: a slice shares its memory with the tensor, and ends where the
-tensor ends, while an index beyond that raises. For lists there is advice alone: `index = torch.tensor(rows)`,
-once for all uses.
+length or a size of something; where it might be negative, `torch.arange` raises and `range` is empty.
+Alone, a range becomes a slice, and the fix is unsafe: a slice shares its memory with the tensor, and ends
+where the tensor ends, while an index beyond that raises. For lists there is only advice: `index =
+torch.tensor(rows)`, once for all uses.
 
-Left alone are arrays, lists that index one tensor once (making a tensor of them first takes as long), and
+Not flagged are arrays, lists that index one tensor once (making a tensor of them first takes as long), and
 a handful of numbers that are written out.
 
 ## References

@@ -45,8 +45,8 @@ the program stops now, would then give them all. It is unsafe, too, where a func
 to the tensor by another name, for `float` and `int` in programs that deal with complex numbers, and for
 `float`, `int` and `bool` of a tensor that may need a gradient, of which torch warns.
 
-There is advice alone where the loop does more with an element than read it, or where the counter may not
-run over the whole tensor. Left alone are arrays and lists, single reads, and a handful of reads by a literal
+There is only advice where the loop does more with an element than read it, or where the counter may not run
+over the whole tensor. Not flagged are arrays and lists, single reads, and a handful of reads by a literal
 count.
 
 ## References

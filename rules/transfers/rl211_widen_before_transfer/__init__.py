@@ -50,7 +50,7 @@ variable holds a device, where a `view` stands between (it takes a tensor only a
 the conversion may have put in order), where arithmetic moves to the device (which may round in another way),
 and where an array that the program holds loses its copy (`from_numpy` takes no reversed arrays).
 
-Left alone are data that is as wide as the result, small data such as flags, data that lies on the device
+Not flagged are data that is as wide as the result, small data such as flags, data that lies on the device
 already, and moves with `non_blocking=True`, which convert on the device. What `torch.tensor(...)` makes for
 `.to(device)` is left to `create-then-move`.
 

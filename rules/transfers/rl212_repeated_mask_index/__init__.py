@@ -10,11 +10,11 @@ a number (`x[mask] = 0.0`, which torch runs as `masked_fill_` and which needs no
 indices that are numbers already.
 
 ## Why is it slow
-To index by a mask, torch first looks up where it is true, as `mask.nonzero()` does, and only then gathers the
-elements. On an accelerator, the program has to wait for the number of elements, so that each use of the mask
-is a synchronisation. The indices are the same for all tensors: computed once, they need one.
+To index by a mask, torch first computes its indices, as `mask.nonzero()` does, and then gathers the
+elements. On an accelerator, the host has to read the number of elements, so each use of the mask
+synchronises. The indices are the same for all tensors: computed once, they need one synchronisation.
 
-On the CPU nothing waits, and the gain shows with masks of many thousand elements alone.
+On the CPU there is no synchronisation, and only masks of many thousand elements gain.
 
 ## Example
 ```python
@@ -51,7 +51,7 @@ def learn(net: nn.Module, optimizer, states: torch.Tensor, returns: torch.Tensor
 ## Fix safety
 Always unsafe. The elements are the same and in the same order, and so are the gradients; but a mask without
 dimensions indexes in another way than its indices, and what has the mask's name must be a tensor. There is
-advice alone where that is not known, where the mask stands beside other indices (`x[:, mask]`), and where it
+only advice where that is not known, where the mask stands beside other indices (`x[:, mask]`), and where it
 is written to in between.
 
 ## References
