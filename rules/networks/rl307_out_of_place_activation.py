@@ -30,9 +30,9 @@ net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(inplace=True), nn.Linear(64, 2))
 
 ## Fix safety
 Always unsafe. Values are the same, and so are the gradients of `ReLU`, `ReLU6` and `LeakyReLU`; those of
-`ELU`, `CELU` and `SELU` then follow from their results, which rounds otherwise. Whoever keeps the output
-of the layer below, by a forward hook or by running the layers one at a time, sees it overwritten, and
-where autograd needs it, `backward()` raises.
+`ELU`, `CELU` and `SELU` then follow from their results, which is rounded differently. Code that keeps the
+output of the previous layer, by a forward hook or by running the layers one at a time, sees it overwritten,
+and where autograd needs it, `backward()` raises.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.ReLU.html

@@ -1,0 +1,113 @@
+"""Text for users is held to a list of words that it does not use: `words_not_used.py`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fixture_folders import ROOT, RULES, rule_folders
+from rlint.registry import catalogue
+from test_pages import FENCE, page_of
+from words_not_used import NOT_USED
+
+COMMANDS = (
+    "",
+    "check",
+    "fix",
+    "explain",
+    "verify",
+    "prove",
+    "profile",
+    "rule",
+    "rules",
+    "site",
+    "config",
+    "clean",
+    "server",
+    "completion",
+)
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+OPEN: dict[str, frozenset[str]] = {
+    "docs/explain.md": frozenset({"behind them"}),
+    "docs/fixing.md": frozenset({"whoever"}),
+    "docs/notebooks.md": frozenset({"anew", "left alone", "nobody"}),
+    "docs/plugins.md": frozenset({"advice alone", "in front of", "somebody", "whoever"}),
+    "docs/profiles.md": frozenset({"are told by"}),
+    "docs/prove.md": frozenset({"is asked of"}),
+    "docs/security.md": frozenset({"again and again", "hang on", "nobody", "somebody"}),
+    "docs/semantic-model.md": frozenset({"anew", "is asked of"}),
+    "docs/trust.md": frozenset({"hand to", "hangs on", "nobody", "told of"}),
+    "rlint site": frozenset({"anew"}),
+}
+"""Phrases that a text still holds, as they stand there. Remove a phrase once its text is rewritten."""
+
+
+def around(text: str, match: re.Match[str]) -> str:
+    """Return a match with some text before and after it."""
+    return text[max(match.start() - 40, 0) : match.end() + 40]
+
+
+def unused_words(text: str, place: str) -> list[str]:
+    """Return one line for each phrase of the list in a text, except those that are known to be open."""
+    flat = re.sub(r"\s+", " ", text)
+    allowed = OPEN.get(place, frozenset())
+    found = [(each, match) for each in NOT_USED for match in each.pattern.finditer(flat)]
+    return [
+        f"{place}: …{around(flat, match)}…: write {each.instead!r} ({each.why})"
+        for each, match in found
+        if match.group().lower() not in allowed
+    ]
+
+
+@pytest.mark.parametrize("folder", rule_folders(), ids=lambda folder: folder.name)
+def test_messages(folder: Path) -> None:
+    """What the findings of a fixture say, their advice and what their fixes assume."""
+    text = (folder / "findings.txt").read_text(encoding="utf-8")
+    assert unused_words(re.sub(r"`[^`\n]*`", "``", text), f"fixtures/{folder.name}") == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda entry: entry.name)
+def test_pages(rule: catalogue.RuleEntry) -> None:
+    """The page of a rule, without the programs of its example."""
+    assert unused_words(FENCE.sub("", page_of(rule)), rule.code) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_documents(path: Path) -> None:
+    """The README and the pages of the documentation."""
+    assert unused_words(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command or "rlint")
+def test_help(command: str) -> None:
+    """What `--help` prints."""
+    arguments = [sys.executable, "-m", "rlint", *([command] if command else []), "--help"]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=True)
+    assert unused_words(done.stdout, f"rlint {command}".strip()) == []
+
+
+def test_every_command_is_asked() -> None:
+    """A new command joins the list above."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rlint", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    listed = re.findall(r"^  ([a-z]+)  ", done.stdout.split("Commands:")[1], re.MULTILINE)
+    assert sorted(listed) == sorted(filter(None, COMMANDS))
+
+
+def test_the_list_finds_its_words() -> None:
+    """The expressions match the phrases that they are written for, and leave right uses."""
+    assert unused_words("append behind the loop", "a text")
+    assert unused_words("made anew in each\npass", "a text")
+    assert not unused_words("work done behind a lock, and the thread is joined", "a text")
