@@ -145,11 +145,11 @@ class DebugWeightClone(Rule):
                 return  # who deletes it first, or reads it afterwards, fails otherwise where there is none
             yield self._unread(node, [node, *deleted], copy, message, model)
         elif trace.compared:
-            ends = "only a log message compares" if trace.logs else "nothing uses what is computed from"
+            use = "only compared in a log message" if trace.logs else "only used for an unused result"
             yield self.finding(
                 model,
                 node,
-                f"{ends} `{name}`, a copy of the weights `{source}`",
+                f"`{name}`, a copy of the weights `{source}`, is {use}",
                 fix=_without_comparison(trace, model),
                 advice="Remove the comparison, or run it only when debugging and every N updates",
             )
@@ -175,8 +175,8 @@ class DebugWeightClone(Rule):
             reason = f"code outside of this project may read `{target.attr}`"
             fix = Fix("Remove the copy", Applicability.UNSAFE, tuple(edits), reason=reason)
         message = (
-            f"nothing reads `{model.source.text(target)}`, a copy of the weights "
-            f"`{_shown(copy.source, model)}`"
+            f"`{model.source.text(target)}`, a copy of the weights "
+            f"`{_shown(copy.source, model)}`, is never read"
         )
         yield self.finding(model, node, message, fix=fix, advice="Remove the copy")
 

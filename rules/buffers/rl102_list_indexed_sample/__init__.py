@@ -145,7 +145,7 @@ class ListIndexedSample(Rule):
         if alike[0] is not node:
             return None  # told once for all fields of the batch
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
-        related = [(other, "goes through the same items again") for other in alike[1:]]
+        related = [(other, "iterates over the same items again") for other in alike[1:]]
         return self.finding(model, node, message, advice=ARRAYS, related=related)
 
     def converted(self, call: ast.Call, model: SemanticModel) -> Finding | None:

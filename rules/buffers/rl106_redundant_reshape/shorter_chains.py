@@ -153,7 +153,7 @@ def _squeezed(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
         )
         if first.name == "unsqueeze":
             doubts.append("a missing axis no longer raises an error")
-        return Shorter(message, f"Remove {_shown(first)}", _fix(f"Leave out `{first.name}`", edits, doubts))
+        return Shorter(message, f"Remove {_shown(first)}", _fix(f"Remove `{first.name}`", edits, doubts))
     axes = [whole(given) for given in (*first.args, *last.args)]
     if first.name == "unsqueeze" and len(axes) == 2 and None not in axes and axes[0] == axes[1]:
         return _nothing_done(first, last, model)

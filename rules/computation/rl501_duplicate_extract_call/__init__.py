@@ -121,13 +121,13 @@ class DuplicateExtractCall(Rule):
         if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
         if not worth.is_worth_keeping(node, model):
-            model.silent("{} costs too little, or does more than give a value", node)
+            model.silent("{} costs too little, or has side effects", node)
             return
         repetition = model.dataflow.repetition(node)
         if repetition is None and isinstance(node, ast.Call):
             yield from self.check_branches(node, model)
         if repetition is None or len(repetition.doubts) > _DOUBTS:
-            model.silent("what {} is made of may change before it is computed again", node)
+            model.silent("the inputs of {} may change before it is evaluated again", node)
             return
         again = [other for other in repetition.again if not worth.is_covered(other, model)]
         often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]

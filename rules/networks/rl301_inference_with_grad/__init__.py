@@ -151,8 +151,8 @@ class InferenceWithGrad(Rule):
         names = list(dict.fromkeys(model.source.text(call.func) for call in run))
         outlets = {left.label for call in run for left in model.gradients.sinks(call)}
         what = LEAVES[outlets.pop()] if len(outlets) == 1 else NOTHING_TAKEN
-        records = "builds an autograd graph" if len(names) == 1 else "build autograd graphs"
-        message = f"{joined(names)} {records} that is never used: {what}"
+        records = "builds an autograd graph that is" if len(names) == 1 else "build autograd graphs that are"
+        message = f"{joined(names)} {records} never used: {what}"
         yield self.finding(
             model,
             node,

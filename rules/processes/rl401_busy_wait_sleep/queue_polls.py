@@ -137,7 +137,7 @@ def timeout_fix(wait: Wait, model: SemanticModel) -> Fix | None:
         return None
     alone = _endless(wait) and wait.loop.body[0] is trying
     reasons = [] if kind.tag is TypeTag.QUEUE else [f"`{shown(queue, model)}` must be a queue"]
-    reasons += [] if alone else ["what else the loop looks at is seen up to 0.1 s late"]
+    reasons += [] if alone else ["other conditions of the loop may be noticed up to 0.1 s late"]
     reasons += hazards(kind, model)
     reasons += overridden(queue, ("get", "get_nowait"), model)
     waiting = f"{model.edit.parenthesized(queue)}.get(timeout={'1.0' if alone else '0.1'})"
