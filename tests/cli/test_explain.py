@@ -88,7 +88,7 @@ def test_a_cold_line(run: Run, program: Callable[..., Path]) -> None:
     assert told["types"]["self.critic".join("``")] == "a network (`agent.Critic`)"
     found = rule(told, "RL301")
     assert (found["verdict"], found["subject"], found["near"]) == ("silent", "`self.critic(row)`", True)
-    assert any("runs less than once a step" in reason for reason in found["reasons"])
+    assert any("runs less than once per step" in reason for reason in found["reasons"])
     assert found["reasons"][0].startswith("cold: ")
     assert found["changes"] == [
         '`hot = ["agent.Rater.rate"]` in the configuration, or `# rlint: hot` at its `def`'
