@@ -15,6 +15,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.conditions import is_observation
 from rlint.semantics.frequency.guards import Guard, GuardKind
 from rlint.semantics.frequency.handed_lengths import whole
+from rlint.semantics.interprocedural.decorator_sites import decorated
 from rlint.semantics.interprocedural.implicit_call_sites import implicit_calls
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.stored_callables import callables_in, called_by_library, source_of
@@ -60,6 +61,9 @@ def calls_by_function(
             calls.setdefault(tree.function(call), []).append(_plain_site(path, call, analysis, gradients))
     for node, path in implicit_calls(analysis):
         calls.setdefault(tree.function(node), []).append(_plain_site(path, node, analysis, gradients))
+    for decorator, path, kind in decorated(analysis):
+        site = _plain_site(path, decorator, analysis, gradients)
+        calls.setdefault(tree.function(decorator), []).append(replace(site, arguments=(("0", alike(kind)),)))
     return calls
 
 

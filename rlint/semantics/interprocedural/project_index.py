@@ -260,8 +260,27 @@ class ProjectIndex(SymbolTable):
         """
         found: dict[str, FunctionSummary] = {}
         for each in alternatives(path):
-            found.update((target.path, target) for target in self.callables(each, module))
+            targets = self.callables(each, module)
+            if not targets and "[" in each:  # an item of a registry that also holds what nobody knows
+                for held in self._led_to(each, module):
+                    found.update((target.path, target) for target in self.callables(held, module))
+            found.update((target.path, target) for target in targets)
         return list(found.values())
+
+    def _led_to(self, path: str, module: str) -> Sequence[str]:
+        """The paths of which a path leads to one; none where it leads to one thing."""
+        if self._depth > DEPTH:
+            return ()
+        noted = self._notes.state
+        self._depth += 1
+        try:
+            value, _ = self._follow(path, module)
+        finally:
+            self._depth -= 1
+            self._notes.state = noted
+        if isinstance(value, _OneOf):
+            return value.paths
+        return alternatives(access_path(value)) if isinstance(value, Type) and "{" in value.of else ()
 
     def _callables_of_each(self, paths: Sequence[str], module: str) -> list[FunctionSummary]:
         """The functions at several paths; none where those at one of them are not known."""
@@ -306,6 +325,10 @@ class ProjectIndex(SymbolTable):
         self, value: Symbol | None, owner: ClassSummary | None, module: str
     ) -> list[FunctionSummary]:
         if isinstance(value, Type):
+            if value.of and value.tag is TypeTag.UNKNOWN:
+                return self._callables_of_each(alternatives(value.of), module)
+            if "{" in value.of:
+                return self._callables_of_each(alternatives(access_path(value)), module)
             if value.tag in _CALLED_BY:
                 cls = self.class_of(value)
                 return self.implementations(cls, _CALLED_BY[value.tag]) if cls else []
