@@ -111,7 +111,8 @@ class Type(NamedTuple):
     INSTANCE or MODULE, the constructor of a LOCK ("threading.Lock"), the referred function or
     class of a FUNCTION or CLASS. Of a value that is of one of several classes, it is all of their names
     ("{agents.DQN|agents.SAC}", see `alternatives`). `item` is the kind of the elements, where they are all
-    alike. `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was
+    alike; of a FUNCTION that is a lambda, of what it returns. `device` is where a tensor lies (or which
+    device a DEVICE names). `fresh` says that the value was
     just made by the expression and nothing else can hold it or its memory. `optional` says it may
     be None. `parts` are the kinds of a tuple's elements one by one, where the length is known; of a dict
     with `keys`, what lies at each of these.

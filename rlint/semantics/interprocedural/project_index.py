@@ -75,6 +75,8 @@ class ProjectIndex(SymbolTable):
                     found = kind if found is None else found.joined(kind)
             if found is not None:
                 found = found or self._told_otherwise(cls, name) or found
+                if not found or found.tag is TypeTag.NONE:
+                    found = self._with_given(found, cls, name)
                 if (
                     self.is_restored(cls)
                     or self._is_set_from_outside(cls, name)
@@ -82,7 +84,32 @@ class ProjectIndex(SymbolTable):
                 ):
                     found = self._in_doubt(found)
                 return self._judged(found, lambda: f"{cls.qualname}.{name}")
-        return UNKNOWN
+        found = self._with_given(UNKNOWN, cls, name)
+        return self._judged(found, lambda: f"{cls.qualname}.{name}") if found.caveat is not None else UNKNOWN
+
+    def _with_given(self, found: Type, cls: ClassSummary, name: str) -> Type:
+        """What an attribute is of which its class knows nothing, or that it is None: what code outside of the
+        class stores there. Others may store other things, so that it is in doubt.
+        """
+        given: Type | None = None
+        for path, kind, module in self.given(name):
+            owner = self.class_of(self.resolve(path, module))
+            if owner is not None and (
+                owner is cls or cls in self.ancestry(owner) or owner in self.ancestry(cls)
+            ):
+                held = self._known(kind, module)
+                given = held if given is None else given.joined(held)
+        if given is None:
+            return found
+        if found.tag is TypeTag.NONE:
+            return self._in_doubt(found.joined(given))
+        if (
+            found.of
+            or found.caveat is not None
+            or any(isinstance(each, ClassSummary) and name in each.attributes for each in self.ancestry(cls))
+        ):
+            return with_choice(found, Choice(given)) if given else found
+        return self._in_doubt(given)
 
     def _in_doubt(self, kind: Type) -> Type:
         """Return a kind that the value need not be of in the end, and note that it was looked at."""
@@ -450,6 +477,8 @@ class ProjectIndex(SymbolTable):
                     return self._called(symbol, owner)
                 known = models.callable_fact(value.of)
                 return known.result if known else None
+            if value.tag is TypeTag.FUNCTION and value.item is not None:
+                return value.item  # a lambda
             if value.tag is TypeTag.MODULE:
                 inner = networks.wrapped(value)
                 if inner is not None:

@@ -29,6 +29,7 @@ from rlint.semantics.frequency.handed_lengths import stores_of, whole
 from rlint.semantics.frequency.program_settings import defaults_of, settings_of
 from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 from rlint.semantics.interprocedural.call_sites import calls_by_function
+from rlint.semantics.interprocedural.given_attributes import given_attributes
 from rlint.semantics.interprocedural.interning import Interner
 from rlint.semantics.interprocedural.project_index import ProjectIndex
 from rlint.semantics.interprocedural.references import looks_up_names, mentions_of
@@ -98,6 +99,7 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
         summary.classes[described.qualname] = described
     _add_attributes(summary, analysis)
     _look_into_containers(summary, analysis)
+    summary.given = given_attributes(analysis, lambda attribute: _stored_kind(attribute, analysis))
     summary.attributes_read = _attributes_read(analysis)
     summary.replaced = replaced_in(analysis)
     summary.mentions = mentions_of(analysis, summary.attributes_read)

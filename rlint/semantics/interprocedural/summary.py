@@ -263,6 +263,7 @@ class ModuleSummary:
         default_factory=dict
     )  # (see program_settings.py)
     stored: tuple[tuple[str, tuple[str, ...]], ...] = ()  # attributes, with functions that they may hold
+    given: tuple[tuple[str, str, Type], ...] = ()  # attributes set on known objects (see given_attributes.py)
     registered: tuple[tuple[str, str], ...] = ()  # functions that libraries call, with what for
     looks_up_names: bool = False  # by names that only the running program knows
     digest: str = ""  # what the text is told by, where there are mentions

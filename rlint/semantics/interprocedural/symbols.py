@@ -59,6 +59,7 @@ class SymbolTable:
         self._subclasses: dict[str, list[ClassSummary]] | None = None
         self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
+        self._given: dict[str, list[tuple[str, Type, str]]] | None = None
         self._overriding = Overriding(self)
 
     def module_named(self, name: str) -> ModuleSummary | None:
@@ -260,3 +261,14 @@ class SymbolTable:
                     for path, name in function.sets:
                         self._setters.setdefault(name, []).append((path, function))
         return self._setters.get(attribute, [])
+
+    def given(self, attribute: str) -> list[tuple[str, Type, str]]:
+        """What code outside of classes stores in attributes of this name: the access path of the object, the
+        kind of the value, and the module; what tests do is left out.
+        """
+        if self._given is None:
+            self._given = {}
+            for module in self.modules.values():
+                for path, name, kind in () if module.is_test else module.given:
+                    self._given.setdefault(name, []).append((path, kind, module.module))
+        return self._given.get(attribute, [])

@@ -90,6 +90,8 @@ class CallInference(ResultInference):
             return named_tuples.instance(callee, node, self.given)
         if callee.tag in (TypeTag.CLASS, TypeTag.FUNCTION) and callee.of:
             return deferred(f"{callee.of}()")
+        if callee.tag is TypeTag.FUNCTION and callee.item is not None:
+            return callee.item  # a lambda
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
 
     def _shown_by_environment(self, node: ast.Call, func: ast.Attribute, result: Type) -> Type:

@@ -124,6 +124,9 @@ class LiteralInference(DtypeInference):
             kind = kind.joined(self.type_of(value))
         return kind
 
+    def _of_lambda(self, node: ast.Lambda) -> Type:
+        return Type(TypeTag.FUNCTION, item=known_item(self.type_of(node.body).aged()))
+
     def _of_walrus(self, node: ast.NamedExpr) -> Type:
         return self.type_of(node.value).aged()
 
@@ -168,6 +171,7 @@ class LiteralInference(DtypeInference):
         ast.Compare: _of_compare,
         ast.IfExp: _of_conditional,
         ast.BoolOp: _of_choice,
+        ast.Lambda: _of_lambda,
         ast.NamedExpr: _of_walrus,
         ast.Subscript: _of_subscript,
     }

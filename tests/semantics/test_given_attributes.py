@@ -1,0 +1,126 @@
+"""Attributes of objects that code outside of their classes sets: options, and functions that make things."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression
+from rlint.models.value_type import TypeTag, alternatives
+from rlint.semantics.model import SemanticModel
+
+OPTIONS = {
+    "options.py": """
+        class Options:
+            def __init__(self):
+                self.network_fn = None
+                self.steps = 0
+    """,
+    "networks.py": """
+        import torch.nn as nn
+
+        class Value(nn.Module):
+            def forward(self, x):
+                return x
+
+        class Dueling(nn.Module):
+            def forward(self, x):
+                return x
+    """,
+    "agent.py": """
+        class Agent:
+            def __init__(self, config):
+                self.config = config
+                self.network = config.network_fn()
+                self.optimizer = config.optimizer_fn(self.network.parameters())
+
+            def act(self, x):
+                return self.network(x)
+
+            def learn(self):
+                self.optimizer.step()
+    """,
+    "train.py": """
+        import torch
+        from agent import Agent
+        from networks import Dueling, Value
+        from options import Options
+
+        def value(steps):
+            config = Options()
+            config.network_fn = lambda: Value(config.size)
+            config.optimizer_fn = lambda parameters: torch.optim.Adam(parameters)
+            config.steps = steps
+            return Agent(config)
+    """,
+}
+
+
+def agent_of(files: dict[str, str]) -> SemanticModel:
+    """Return the model of the file with the agent."""
+    return build(files)["agent.py"]
+
+
+def test_a_function_in_an_option_gives_what_it_makes() -> None:
+    """What the lambda returns that the script stores in the options is what the agent holds."""
+    model = agent_of(OPTIONS)
+    network = model.types.type_of(expression(model, "self.network", last=True))
+    assert (network.tag, network.of) == (TypeTag.MODULE, "networks.Value")
+    assert model.types.type_of(expression(model, "self.optimizer", last=True)).tag is TypeTag.OPTIMIZER
+
+
+def test_what_is_set_from_outside_is_in_doubt() -> None:
+    """Others may store other things in the same attribute: nothing safe rests on it."""
+    model = agent_of(OPTIONS)
+    assert model.types.type_of(expression(model, "self.network", last=True)).doubtful
+
+
+def test_several_scripts_keep_all() -> None:
+    """What several scripts store are all things that the attribute may hold."""
+    files = dict(OPTIONS)
+    files["train.py"] += """
+        def dueling():
+            config = Options()
+            config.network_fn = lambda: Dueling(config.size)
+            return Agent(config)
+    """
+    model = agent_of(files)
+    network = model.types.type_of(expression(model, "self.network", last=True))
+    assert set(alternatives(network.of)) == {"networks.Value", "networks.Dueling"}
+
+
+@pytest.mark.parametrize("made", ["make_network", "Value"])
+def test_functions_and_classes_are_called_like_lambdas(made: str) -> None:
+    """A function that is stored by its name, and a class, give what calling them gives."""
+    files = dict(OPTIONS)
+    files["train.py"] = (
+        files["train.py"].replace("lambda: Value(config.size)", made)
+        + """
+        def make_network():
+            return Value(3)
+    """
+    )
+    model = agent_of(files)
+    assert model.types.type_of(expression(model, "self.network", last=True)).of == "networks.Value"
+
+
+def test_what_the_class_stores_itself_goes_first() -> None:
+    """A kind that the class gives its attribute is not changed by those who set it from outside."""
+    files = dict(OPTIONS)
+    files["agent.py"] += """
+        def count(config):
+            return config.steps
+    """
+    files["train.py"] += """
+        import agent
+        agent.count(Options())
+    """
+    model = agent_of(files)
+    assert model.types.type_of(expression(model, "config.steps", last=True)).tag is TypeTag.INT
+
+
+def test_what_tests_set_counts_for_nothing() -> None:
+    """What only a test stores in an object says nothing of the program."""
+    files = dict(OPTIONS)
+    files["tests/test_agent.py"] = files.pop("train.py").replace("def value", "def test_value")
+    model = agent_of(files)
+    assert not model.types.type_of(expression(model, "self.network", last=True)).of
