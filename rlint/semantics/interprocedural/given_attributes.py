@@ -1,4 +1,4 @@
-"""Attributes that a file sets on objects which are not its methods' own: `config.network_fn = lambda: Net()`."""
+"""Attributes that a file sets on other objects than its own: `config.network_fn = lambda: Network()`."""
 
 from __future__ import annotations
 
