@@ -75,7 +75,7 @@ def shown(format_: str, found: Report, options: ReportOptions | None = None) -> 
 def full_report() -> Report:
     """A report with everything that there may be."""
     hidden = (
-        HiddenFindings(finding(TEXT, "x"), in_source=True, reason="hidden by a comment"),
+        HiddenFindings(finding(TEXT, "x"), in_source=True, reason="suppressed by a comment"),
         HiddenFindings(finding(TEXT, "x = "), in_source=False, reason="listed in known.json"),
     )
     base = report(SAFE, UNSAFE, problems=(BROKEN, BUG), sources=(source(TEXT),))

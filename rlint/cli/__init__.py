@@ -76,7 +76,7 @@ class Commands(click.Group):
         if name not in COMMANDS and not name.startswith("-"):
             hint = did_you_mean(name, COMMANDS)
             if not hint and Path(name).exists():
-                hint = f"; to check files, say `rlint check {name}`"
+                hint = f"; to check files, run `rlint check {name}`"
             raise click.UsageError(f"no such command `{name}`{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -91,9 +91,9 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, "-V", "--version", message="rlint %(version)s")
 def cli() -> None:
-    """Find, explain and repair what makes reinforcement-learning and PyTorch code slow.
+    """Find, explain and fix performance problems in reinforcement-learning and PyTorch code.
 
-    The code that is checked is read, never imported or run.
+    Checked code is parsed, never imported or executed.
     """
 
 
@@ -128,5 +128,5 @@ def _report_crash(error: Exception, *, verbose: bool) -> int:
         traceback.print_exception(type(error), error, error.__traceback__)
     what = traceback.format_exception_only(type(error), error)[-1].strip()
     click.echo(f"rlint: internal error: {what}", err=True)
-    click.echo("This is a bug in rlint. Please report it, with what `--verbose` prints.", err=True)
+    click.echo("This is a bug in rlint. Please report it with the output of `--verbose`.", err=True)
     return 2

@@ -33,6 +33,6 @@ def use_plugins(config: tuple[str, ...], *, isolated: bool) -> None:
     except RlintError as error:
         if config:
             raise
-        problems = [f"warning: {error}; plugins that it may name are left out"]
+        problems = [f"warning: {error}; any plugins that it names are ignored"]
     for problem in problems:
         click.echo(problem, err=True)

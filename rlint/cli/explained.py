@@ -57,7 +57,7 @@ def _place(text: str) -> _Place:
     found = _PLACE.fullmatch(text)
     if found is None or not int(found["line"]):
         raise click.UsageError(
-            f"{text!r} is no place: write FILE:LINE, FILE:LINE:COLUMN or FILE:cell CELL:LINE"
+            f"{text!r} is not a location: write FILE:LINE, FILE:LINE:COLUMN or FILE:cell CELL:LINE"
         )
     column, cell = found["column"], found["cell"]
     return _Place(
@@ -92,7 +92,7 @@ def _explainer(place: _Place, work: CheckWork) -> tuple[Explainer, Source]:
     if explainer.problem is not None:
         raise RlintError(str(explainer.problem))
     if settings.excludes_file(path):
-        explainer.notes.append("`exclude` leaves the file out, unless it is named")
+        explainer.notes.append("the file matches `exclude` and is checked only when it is named")
     return explainer, source
 
 
@@ -107,11 +107,11 @@ def _explained(place: _Place, explainer: Explainer, source: Source) -> LineExpla
         if place.cell is None:
             raise RlintError(f"{place.path} is a notebook: write `{place.path}:cell CELL:{place.line}`")
         if place.cell not in views:
-            raise RlintError(f"{place.path}: cell {place.cell} is no cell with Python code")
+            raise RlintError(f"{place.path}: cell {place.cell} does not exist or holds no Python code")
         view = views[place.cell]
         before, last = view.first_line - 1, view.shown.count("\n") + 1
         cell = Cell(view.index, view.id, before, source.notebook.file_line(view.index, place.line))
     if place.line > last:
-        raise RlintError(f"{place.path}: there is no line {place.line}: the last one is {last}")
+        raise RlintError(f"{place.path}: line {place.line} does not exist; the last line is {last}")
     told = explainer.explain(ExplainedLine(before + place.line, place.column))
     return replace(told, line=place.line, cell=cell)

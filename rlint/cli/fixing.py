@@ -100,13 +100,12 @@ def _mind_uncommitted(fixed: FixReport) -> None:
     what = count(len(unsafe), "unsafe fix").replace("fixs", "fixes")
     if sys.stdin.isatty() and sys.stderr.isatty():
         click.echo(f"{found}", err=True)
-        if click.confirm(f"Apply {what} nevertheless?", err=True):
+        if click.confirm(f"Apply {what} anyway?", err=True):
             return
         raise RlintError("nothing was changed")
     raise RlintError(
-        f"{what} would be applied, but {found}\n"
-        "Commit or stash that first, so that the fixes can be looked at and taken back by themselves; or say"
-        " `--allow-dirty`. Nothing was changed."
+        f"{what} would be applied, but {found}\nCommit or stash first, so that the fixes can be "
+        "reviewed and reverted separately; or pass `--allow-dirty`. Nothing was changed."
     )
 
 

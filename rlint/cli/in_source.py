@@ -39,7 +39,7 @@ def with_hidden(report: Report, targets: Sequence[Target]) -> Report:
             continue
         for finding in found.get(target.name, []):
             if comments.hides(finding):
-                hidden.append(HiddenFindings(finding, in_source=True, reason="hidden by a comment"))
+                hidden.append(HiddenFindings(finding, in_source=True, reason="suppressed by a comment"))
             else:
                 shown.append(finding)
         if wanted:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _HELP = """\
 y  apply this fix
-n  leave this finding as it is
-a  apply this fix and all later ones of {code}
-s  leave this finding and all later ones of {code}
-q  ask no more; apply what was chosen so far
+n  skip this finding
+a  apply this fix and all later fixes of {code}
+s  skip this finding and all later findings of {code}
+q  quit; apply the fixes chosen so far
 c  cancel: change nothing"""
 
 

@@ -63,7 +63,7 @@ def show(path: Path, options: dict[str, Any]) -> int:
 
     found, own = read_proof(path)
     if not own and not options["quiet"]:
-        click.echo(f"warning: {path} was not made by you on this machine", err=True)
+        click.echo(f"warning: {path} was not created by you on this machine", err=True)
     _report(found, options)
     return _status(found)
 
@@ -121,7 +121,7 @@ def bytes_of(text: str) -> int:
     """A size as people write it: `512MB`, `2G`."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if found is None:
-        raise RlintError(f"`--keep {text}` is no size; write `512MB` or `2GB`")
+        raise RlintError(f"`--keep {text}` is not a size; write `512MB` or `2GB`")
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 

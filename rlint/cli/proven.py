@@ -41,16 +41,15 @@ def proven_names(path: Path, targets: Iterable[Target]) -> frozenset[FixId]:
     proven = [one for one in proof.fixes if one.is_proven]
     if proof.together is not None and proof.together.verdict == DIFFERENT:
         raise RlintError(
-            f"{path}: the proven fixes give different results together: {_first(proof.together)}."
-            " Nothing was changed"
+            f"{path}: the proven fixes change results when applied together: "
+            f"{_first(proof.together)}. Nothing was changed"
         )
     files = {target.name: target.path for target in targets}
     for one in proven:
         known = files.get(one.path)
         if known is not None and _digest(known) != proof.digests.get(one.path):
             raise RlintError(
-                f"{one.path} is not what was proven: it changed since. Run `rlint prove` again. Nothing was"
-                " changed"
+                f"{one.path} has changed since it was proven. Run `rlint prove` again. Nothing was changed"
             )
     return frozenset(one.name for one in proven)
 
@@ -59,7 +58,7 @@ def tell_applied(path: Path, fixed: FixReport, console: Console) -> None:
     """Say what was applied, on what that rests, and what was not applied and why."""
     proof, own = read_proof(path)
     applied = set(fixed.ids)
-    origin = "" if own else "; it was not made by you on this machine, and is taken at its word"
+    origin = "" if own else "; it was not created by you on this machine and cannot be verified"
     console.note(
         f"proven by `{' '.join(proof.command)}` on {proof.date[:10]}, on recorded calls of it{origin}"
     )
@@ -68,7 +67,7 @@ def tell_applied(path: Path, fixed: FixReport, console: Console) -> None:
         if one.name in applied:
             console.note(f"applied {place}: {_figures(one)}")
         elif one.is_proven:
-            console.note(f"not applied {place}: it is not found any more")
+            console.note(f"not applied {place}: it is no longer reported")
         else:
             console.note(f"not applied {place}: {one.verdict}{f' ({_first(one)})' if _first(one) else ''}")
 

@@ -150,7 +150,7 @@ def _would_fix(outcome: FixOutcome) -> str:
     shown = [left for left in outcome.left if not left.is_hidden]
     fixed = len(outcome.fixed) - outcome.new_fixed
     found = fixed + len(outcome.gone) + len(shown) - outcome.new_left
-    gone = f"; {len(outcome.gone)} would go with them" if outcome.gone else ""
+    gone = f"; {len(outcome.gone)} more would disappear with them" if outcome.gone else ""
     return f"Would fix {fixed} of {count(found, 'finding')}{gone}."
 
 

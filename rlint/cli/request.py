@@ -83,9 +83,11 @@ def build_resolver(
     inline = tuple(text for text in config if text not in files)
     for file in files:
         if not Path(file).is_file():
-            raise RlintError(f"`--config` names {file!r}, which is neither a file nor `key = value`")
+            raise RlintError(f"`--config` is {file!r}, which is neither a file nor `key = value`")
     if len(files) > 1:
-        raise RlintError("`--config` can name one file only; further ones may set single keys: `key = value`")
+        raise RlintError(
+            "`--config` can name only one file; further uses must set single keys: `key = value`"
+        )
     if files and isolated:
         raise RlintError("`--config FILE` and `--isolated` exclude each other")
     layers = [inline_layer(inline, root)] if inline else []

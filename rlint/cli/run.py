@@ -42,9 +42,9 @@ def run(request: Request) -> int:
             return _run_stdin(work, console)
         if not work.paths and not work.problems:
             console.note(
-                "warning: no Python files found under the given paths; `exclude` and what git ignores"
-                " are passed over (`rlint config` shows the settings, `--no-respect-gitignore` looks into the"
-                " latter)"
+                "warning: no Python files found under the given paths; excluded and git-ignored "
+                "files are skipped (`rlint config` shows the settings, `--no-respect-gitignore` "
+                "includes git-ignored files)"
             )
         targets = work.targets()
         profiled = profiled_of(work, targets)

@@ -76,8 +76,8 @@ class CheckScope:
         number = sum(unneeded.values())
         are, them = ("is", "it") if number == 1 else ("are", "them")
         self._console.note(
-            f"{count(number, 'finding')} in {name} {are} gone; "
-            f"`rlint check --write-baseline` takes {them} out."
+            f"{count(number, 'finding')} in {name} {are} no longer found; "
+            f"`rlint check --write-baseline` removes {them}."
         )
         for key in list(unneeded)[:_SHOWN]:
             inside = f" in {key.function}" if key.function else ""
@@ -142,7 +142,7 @@ def write_baseline(work: CheckWork, targets: Sequence[Target], report: Report) -
     more = f" ({count(gone, 'finding')} gone)" if gone else ""
     console.note(f"Wrote {count(number, 'finding')} to {new.name}{more}.")
     if number and work.baseline_path() != path:
-        console.note(f"`--baseline {new.name}` hides them, or `baseline` in the configuration.")
+        console.note(f"`--baseline {new.name}`, or `baseline` in the configuration, hides them.")
     return 1 if report.problems else 0
 
 

@@ -65,97 +65,111 @@ def _setting(*names: str, text: str) -> Callable[[Command], Command]:
 _RULES = "RULES"
 
 _JOBS = "Number of worker processes (default: one per core)."
-_CACHE = "Where results are kept for the next run (default: .rlint_cache beside the configuration)."
+_CACHE = "Folder of the cache (default: .rlint_cache beside the configuration file)."
 
-_CONFIDENCE = (
-    "Report findings that are at least this sure (default: likely; a likely finding names what it assumes)."
-)
-_MIN_IMPACT = (
-    "Report findings of at least this impact (default: all; text output only counts those of low impact)."
-)
+_CONFIDENCE = "Lowest confidence to report (default: likely; a likely finding names its assumption)."
+_MIN_IMPACT = "Lowest impact to report (default: all; text output only counts findings of low impact)."
 
 OVERRIDES = (
     _list(
         "--select",
         _RULES,
-        "Check for these rules only: codes, prefixes (RL1), names or ALL, with commas between.",
+        "Enable only these rules: comma-separated codes, prefixes (RL1), names or ALL.",
     ),
-    _list("--ignore", _RULES, "Leave these rules out."),
-    _list("--extend-select", _RULES, "Check for these rules, too."),
+    _list("--ignore", _RULES, "Disable these rules."),
+    _list("--extend-select", _RULES, "Also enable these rules."),
     _list("--extend-ignore", _RULES, "The same as --ignore.", hidden=True),
-    _ignores("--per-file-ignores", "Leave a rule out in files that match a pattern."),
-    _ignores("--extend-per-file-ignores", "The same, in addition to the configured ones."),
-    _list("--exclude", "PATTERNS", "Pass over these files and folders, instead of the configured ones."),
-    _list("--extend-exclude", "PATTERNS", "Pass over these files and folders, too."),
-    _setting("--force-exclude/--no-force-exclude", text="Skip excluded files even if they are named."),
+    _ignores("--per-file-ignores", "Disable a rule in files that match a pattern."),
+    _ignores("--extend-per-file-ignores", "Like --per-file-ignores, in addition to the configured ones."),
+    _list("--exclude", "PATTERNS", "Skip these files and folders, instead of the configured ones."),
+    _list(
+        "--extend-exclude", "PATTERNS", "Skip these files and folders, in addition to the configured ones."
+    ),
+    _setting(
+        "--force-exclude/--no-force-exclude",
+        text="Skip excluded files even when they are named on the command line.",
+    ),
     _setting("--respect-gitignore/--no-respect-gitignore", text="Skip git-ignored files (default)."),
-    _setting("--unsafe-fixes/--no-unsafe-fixes", text="Count and apply unsafe fixes, too."),
+    _setting("--unsafe-fixes/--no-unsafe-fixes", text="Also count and apply unsafe fixes."),
     _list("--fixable", _RULES, "Rules whose fixes may be applied (default: ALL)."),
-    _list("--unfixable", _RULES, "Rules that are reported without a fix."),
-    _list("--extend-fixable", _RULES, "Further rules whose fixes may be applied.", hidden=True),
-    _option("--output-format", type=click.Choice(OUTPUT_FORMATS), text="How findings are printed."),
+    _list("--unfixable", _RULES, "Rules whose fixes are never applied."),
+    _list(
+        "--extend-fixable",
+        _RULES,
+        "Rules whose fixes may be applied, in addition to the configured ones.",
+        hidden=True,
+    ),
+    _option("--output-format", type=click.Choice(OUTPUT_FORMATS), text="Output format."),
     _option("--confidence", type=click.Choice(CONFIDENCES), text=_CONFIDENCE),
     _option("--min-impact", type=click.Choice(IMPACTS), text=_MIN_IMPACT),
     _option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", text=_JOBS),
-    _option("--baseline", metavar="FILE", text="Hide the findings that are listed there."),
+    _option("--baseline", metavar="FILE", text="Hide findings that are listed in this file."),
     _option("--cache-dir", metavar="FOLDER", text=_CACHE),
 )
 
-_SINCE = "Report and fix only what touches lines that changed since this revision of git."
+_SINCE = "Report and fix only findings on lines that changed since this git revision."
 _WRITE_BASELINE = (
-    "List all findings in a file for `--baseline` (default: the configured one, or rlint-baseline.json)."
+    "Write all findings to a file for `--baseline` (default: the configured file, or rlint-baseline.json)."
 )
 
 _BASELINE_OPTION = "--write-baseline"
 
-_CONFIG = "A configuration file, or one setting: --config 'select = [\"RL1\"]'."
+_CONFIG = "Configuration file, or a single setting: --config 'select = [\"RL1\"]'."
 
 CONFIGURATION = (
     click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help=_CONFIG),
-    _option("--isolated", is_flag=True, text="Look for no configuration files."),
+    _option("--isolated", is_flag=True, text="Ignore all configuration files."),
 )
 
 RUN = (
     click.option(
-        "-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the report there."
+        "-o",
+        "--output-file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write the report to this file.",
     ),
-    _flag("--diff", text="Print what fixing would change, and change nothing."),
-    _flag("--allow-dirty", text="Apply unsafe fixes to a tree with uncommitted changes, too."),
-    _flag("--fix-only", text="Fix what can be fixed, and report nothing of the rest; exits with 0."),
+    _flag("--diff", text="Print the fixes as a diff and change no file."),
+    _flag("--allow-dirty", text="Apply unsafe fixes even if the tree has uncommitted changes."),
+    _flag("--fix-only", text="Apply fixes and do not report the remaining findings; exit with 0."),
     _flag("--show-fixes", text="List what was fixed."),
-    _flag("--no-fold", text="Show every finding in full, however many are alike."),
-    _flag("--statistics", text="Count the findings of each rule instead of showing them."),
+    _flag("--no-fold", text="Show every finding in full, even if many are similar."),
+    _flag("--statistics", text="Print the number of findings of each rule instead of the findings."),
     _flag("--exit-zero", text="Exit with 0 even if there are findings."),
-    _flag("--exit-non-zero-on-fix", text="Exit with 1 if anything was fixed, even if nothing remains."),
-    _flag("--show-files", text="List the files that would be checked."),
-    _flag("--show-settings", text="Show the effective settings, as `rlint config` does."),
+    _flag("--exit-non-zero-on-fix", text="Exit with 1 if anything was fixed, even if no findings remain."),
+    _flag("--show-files", text="List the files that would be checked, and exit."),
+    _flag("--show-settings", text="Show the effective settings, as `rlint config` does, and exit."),
     click.option("--since", metavar="REV", help=_SINCE),
-    _flag("--no-baseline", text="Hide nothing, whatever baseline is configured."),
+    _flag("--no-baseline", text="Ignore the configured baseline."),
     click.option(_BASELINE_OPTION, metavar="[=FILE]", is_flag=False, flag_value="", help=_WRITE_BASELINE),
-    _flag("--ignore-noqa", text="Report suppressed findings, too."),
-    click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input."),
+    _flag("--ignore-noqa", text="Also report suppressed findings."),
     click.option(
-        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
+        "--stdin-filename", metavar="PATH", help="File name of the code that is read from standard input."
     ),
     click.option(
-        "--profile", type=click.Path(path_type=Path), metavar="FILE", help="Rank findings by a profiled run."
+        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to use colours."
+    ),
+    click.option(
+        "--profile",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Rank findings by a recorded profile.",
     ),
     click.option(
         "--proof",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Rank findings by what `rlint prove` measured.",
+        help="Rank findings by the gains that `rlint prove` measured.",
     ),
     click.option(
         "--min-share",
         type=click.FloatRange(0, 100),
         metavar="PERCENT",
-        help="With --profile: leave out what takes less of the run.",
+        help="With --profile: hide findings with a smaller share of the run.",
     ),
-    _option("-n", "--no-cache", is_flag=True, text="Use no results of earlier runs, and keep none."),
-    _flag("-q", "--quiet", text="Print findings and errors only."),
-    _flag("-s", "--silent", text="Print errors only."),
-    _flag("-v", "--verbose", text="Say what is done, and show tracebacks."),
+    _option("-n", "--no-cache", is_flag=True, text="Do not read or write the cache."),
+    _flag("-q", "--quiet", text="Print only findings and errors."),
+    _flag("-s", "--silent", text="Print only errors."),
+    _flag("-v", "--verbose", text="Print details of the run, and tracebacks of errors."),
 )
 
 

@@ -56,8 +56,8 @@ class CheckWork:
         folder = Path(os.path.realpath(beside / settings.cache_dir))
         if origin != "--config" and not _lies_below(folder, beside):
             raise RlintError(
-                f"{origin}: `cache-dir` leads out of {beside}; a folder elsewhere is named by `--cache-dir`"
-                " or RLINT_CACHE_DIR"
+                f"{origin}: `cache-dir` is outside {beside}; "
+                "use `--cache-dir` or RLINT_CACHE_DIR for a folder elsewhere"
             )
         return Cache(folder)
 
@@ -79,7 +79,7 @@ class CheckWork:
             return None
         if to_write and not _lies_below(path, beside):
             raise RlintError(
-                f"{path}: the baseline leads out of {beside}; `--write-baseline=FILE` names a file elsewhere"
+                f"{path}: the baseline is outside {beside}; use `--write-baseline=FILE` for a file elsewhere"
             )
         return path
 

@@ -46,7 +46,7 @@ def _refuse_what_makes_no_sense(request: Request) -> None:
     if request.reads_stdin:
         raise RlintError("`--watch` watches files; it cannot be used with standard input")
     if request.overrides.get("fix"):
-        raise RlintError("`--watch` only looks; run `rlint fix` beside it")
+        raise RlintError("`--watch` cannot apply fixes; run `rlint fix` beside it")
     for name in _REFUSED:
         if getattr(request, name, None):
             raise RlintError(f"`--watch` and `--{name.replace('_', '-')}` exclude each other")
@@ -62,7 +62,7 @@ def _check(request: Request) -> None:
     sys.stdout.flush()
     if not (request.quiet or request.silent):
         now = datetime.now().astimezone()
-        click.echo(f"[{now:%H:%M:%S}] Watching for changes; Ctrl-C ends.", err=True)
+        click.echo(f"[{now:%H:%M:%S}] Watching for changes; press Ctrl-C to stop.", err=True)
 
 
 def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path, FileStamp | None]) -> None:

@@ -47,7 +47,7 @@ def test_clean_removes_what_rlint_has_kept(run: Run, folder: Path) -> None:
     done = run("clean")
     assert (done.exit_code, done.output) == (0, f"removed {cache}\n")
     assert not cache.exists()
-    assert run("clean").output == "there is no cache to remove\n"
+    assert run("clean").output == "no cache to remove\n"
 
 
 def test_clean_leaves_what_others_have_put_there(run: Run, folder: Path) -> None:
@@ -61,7 +61,7 @@ def test_clean_leaves_what_others_have_put_there(run: Run, folder: Path) -> None
     (folder / "data").mkdir()
     (folder / "data" / "0.1.0").mkdir()
     (folder / "data" / "0.1.0" / "a.json").write_text("{}")
-    assert run("clean").output == "there is no cache to remove\n"
+    assert run("clean").output == "no cache to remove\n"
     assert (folder / "data" / "0.1.0" / "a.json").exists()
 
 

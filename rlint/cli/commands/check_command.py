@@ -11,18 +11,18 @@ from rlint.cli.shared_options import RunCommand, shared_options
 if TYPE_CHECKING:
     from rlint.cli.request import Request
 
-_FIX = "Repair what can be repaired safely, as `rlint fix` does."
-_WATCH = "Check again whenever a file changes, until Ctrl-C."
+_FIX = "Apply safe fixes, as `rlint fix` does."
+_WATCH = "Check again on every file change, until Ctrl-C."
 _NOQA = "Add `# noqa: CODE` to every line with a finding."
 
 
-@click.command("check", cls=RunCommand, short_help="Look for slow code.")
+@click.command("check", cls=RunCommand, short_help="Report performance problems.")
 @click.option("--fix/--no-fix", default=None, help=_FIX)
 @click.option("--add-noqa", is_flag=True, help=_NOQA)
 @click.option("-w", "--watch", is_flag=True, help=_WATCH)
 @shared_options
 def command(request: Request) -> int:
-    """Look for slow code in files, folders (default: this one) or, as `-`, standard input.
+    """Report performance problems in files, folders (default: the current one) or standard input (`-`).
 
     Exits with 0 if there are no findings, 1 if there are, 2 if nothing could be checked.
     """

@@ -7,13 +7,13 @@ import click
 from rlint.cli.enabled_plugins import configuration
 
 
-@click.command("clean", short_help="Delete the results that earlier runs have kept.")
+@click.command("clean", short_help="Delete cached results of earlier runs.")
 @configuration
 def command(config: tuple[str, ...], isolated: bool) -> None:
-    """Delete the cache that `rlint check` uses in this folder: `.rlint_cache` beside the configuration, or
-    what `cache-dir` names.
+    """Delete the cache of the current folder: `.rlint_cache` beside the configuration file, or the folder
+    that `cache-dir` names.
 
-    Nothing but what rlint wrote is deleted; a folder that holds other things stays, with these.
+    Only files written by rlint are deleted; a folder that holds other files is kept, with those files.
     """
     from rlint.cli.request import Request
     from rlint.cli.targets import with_settings
@@ -22,4 +22,4 @@ def command(config: tuple[str, ...], isolated: bool) -> None:
     if cache is not None and cache.clear():
         click.echo(f"removed {cache.folder}")
     else:
-        click.echo("there is no cache to remove")
+        click.echo("no cache to remove")

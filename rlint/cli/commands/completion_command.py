@@ -18,10 +18,10 @@ _VARIABLE = "_RLINT_COMPLETE"
 _SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion", short_help="Print what makes a shell complete rlint's commands.")
+@click.command("completion", short_help="Print a shell completion script.")
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(shell: str) -> None:
-    r"""Print what makes a shell complete rlint's commands, options, and the codes and names of rules.
+    r"""Print a script that lets a shell complete rlint's commands, options, and rule codes and names.
 
     \b
     eval "$(rlint completion bash)"      # in ~/.bashrc

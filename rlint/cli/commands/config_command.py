@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from rlint.config.settings import SettingsResolver
 
 
-@click.command("config", short_help="Show the settings that apply, and where they come from.")
+@click.command("config", short_help="Show the effective settings and their origins.")
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="TOML or JSON.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Output format: TOML or JSON.",
+)
 @CONFIGURATION[0]
 @CONFIGURATION[1]
 def command(paths: tuple[str, ...], output_format: str, config: tuple[str, ...], isolated: bool) -> None:
-    """Show the settings that apply to files or folders, and where each of them comes from."""
+    """Show the effective settings of files or folders, and which file or option sets each one."""
     from rlint.cli.request import build_resolver
 
     resolver = build_resolver({}, config, isolated=isolated)

@@ -7,20 +7,23 @@ import click
 from rlint.cli.request import Request
 from rlint.cli.shared_options import CONFIGURATION, offer_rules
 
-_SELECT = "Explain these rules only: codes, prefixes (RL1), names or ALL, with commas between."
+_SELECT = "Explain only these rules: comma-separated codes, prefixes (RL1), names or ALL."
 
 
-@click.command("explain", short_help="Say what the rules know of a line, and why they are silent.")
+@click.command("explain", short_help="Explain why rules do or do not report a line.")
 @click.argument("places", nargs=-1, required=True, metavar="FILE:LINE[:COLUMN]...")
 @click.option("--select", multiple=True, metavar="RULES", help=_SELECT, shell_complete=offer_rules)
-@click.option("--all", "every", is_flag=True, help="Show the rules that did not come near, too.")
+@click.option("--all", "every", is_flag=True, help="Also show rules that ruled the line out early.")
 @click.option(
-    "--output-format", type=click.Choice(["full", "json"]), default="full", help="For people, or as data."
+    "--output-format",
+    type=click.Choice(["full", "json"]),
+    default="full",
+    help="Output format: readable text or JSON.",
 )
 @click.option(
-    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to use colours."
 )
-@click.option("-n", "--no-cache", is_flag=True, help="Use no summaries of earlier runs, and keep none.")
+@click.option("-n", "--no-cache", is_flag=True, help="Do not read or write the cache.")
 @CONFIGURATION[0]
 @CONFIGURATION[1]
 def command(
@@ -34,10 +37,10 @@ def command(
     config: tuple[str, ...],
     isolated: bool,
 ) -> None:
-    """Say what each rule that looks at a line knows of it: what it reports, or why it is silent, how often
-    the line runs, what its values are, and what would change the answer.
+    """Explain, for each rule that examines a line, what it reports or why it is silent: how often the line
+    runs, what is known of its values, and what would change the result.
 
-    A line of a notebook is named by its cell: `notebook.ipynb:cell 3:12`.
+    Give a line of a notebook by its cell: `notebook.ipynb:cell 3:12`.
     """
     from rlint.cli.explained import explain
 

@@ -13,14 +13,14 @@ from rlint.cli.shared_options import RunCommand, shared_options
 if TYPE_CHECKING:
     from rlint.cli.request import Request
 
-_INTERACTIVE = "Show each fix, and ask whether to apply it."
-_VERIFY = "Run this in a copy of the tree, without and with the fixes; leave out those that it fails with."
-_PROVEN = "Apply what `rlint prove` has proven the same and faster, safe or unsafe, and nothing else."
-_TIMEOUT = "Longest that a run of the command may take (default: ten times what it took before, at least 60)."
-_FASTER = "Leave out fixes that make the command slower, too; it is timed in seven pairs of runs."
+_INTERACTIVE = "Show each fix and ask whether to apply it."
+_VERIFY = "Run this command in a copy of the tree, before and after the fixes; drop fixes that make it fail."
+_PROVEN = "Apply only fixes, safe or unsafe, that `rlint prove` found to give the same results and be faster."
+_TIMEOUT = "Time limit for each run of the command (default: ten times the run before any fix, at least 60)."
+_FASTER = "Also drop fixes that make the command slower; it is timed in seven pairs of runs."
 
 
-@click.command("fix", cls=RunCommand, short_help="Repair slow code.")
+@click.command("fix", cls=RunCommand, short_help="Fix performance problems.")
 @click.option("-i", "--interactive", is_flag=True, help=_INTERACTIVE)
 @click.option("--proven", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=_PROVEN)
 @click.option("--verify-with", metavar="COMMAND", help=_VERIFY)
@@ -28,10 +28,10 @@ _FASTER = "Leave out fixes that make the command slower, too; it is timed in sev
 @click.option("--require-faster", is_flag=True, help=_FASTER)
 @shared_options
 def command(request: Request) -> int:
-    """Repair slow code where that is safe; with --unsafe-fixes, where a reader must agree, too.
+    """Apply safe fixes; with --unsafe-fixes, also fixes that need review.
 
     Exits with 0 if no findings remain, 1 if some do or a file could not be written, 2 if nothing was done:
-    nothing could be checked, the tree has uncommitted changes, or the command fails before any fix.
+    nothing could be checked, the tree has uncommitted changes, or the command failed before any fix.
     """
     from rlint.cli.run import run
 
@@ -53,7 +53,7 @@ def command(request: Request) -> int:
 def _refuse_interactive(request: Request) -> None:
     if request.reads_stdin:
         raise click.UsageError(
-            "`--interactive` reads answers from standard input, which cannot be the program"
+            "`--interactive` reads answers from standard input, so the program cannot be read from there"
         )
     for name in ("diff", "verify_with", "proven"):
         if getattr(request, name):

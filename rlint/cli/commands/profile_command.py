@@ -6,17 +6,18 @@ from pathlib import Path
 
 import click
 
-_STEPS = "End the run after N calls of the step function, as Ctrl-C would (cprofile only)."
-_STEP = "The function that --steps counts (default: step, whichever is called most), or FILE:NAME."
-_SECONDS = "End the run after so many seconds, as Ctrl-C would."
+_STEPS = "Stop the run, as Ctrl-C would, after N calls of the step function (cprofile only)."
+_STEP = "Function that --steps counts, as NAME or FILE:NAME (default: the most called `step`)."
+_SECONDS = "Stop the run, as Ctrl-C would, after this many seconds."
 _PROFILER = (
-    "cprofile (default) counts every call and needs nothing; py-spy samples lines, threads and processes."
+    "Profiler: cprofile (default) counts every call and needs no package; py-spy samples "
+    "lines, threads and processes."
 )
 
 
 @click.command(
     "profile",
-    short_help="Run a program and record where its time goes.",
+    short_help="Run a program under a profiler.",
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
 )
 @click.option("--profiler", type=click.Choice(["cprofile", "py-spy"]), default="cprofile", help=_PROFILER)
@@ -24,16 +25,20 @@ _PROFILER = (
 @click.option("--step-function", "step", metavar="NAME", default="step", help=_STEP)
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help=_SECONDS)
 @click.option(
-    "--rate", type=click.IntRange(1, 1000), default=100, metavar="HZ", help="Samples per second of py-spy."
+    "--rate",
+    type=click.IntRange(1, 1000),
+    default=100,
+    metavar="HZ",
+    help="Samples per second (py-spy only).",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where the profile goes (default: rlint.pstats, or rlint.speedscope.json).",
+    help="File to write the profile to (default: rlint.pstats, or rlint.speedscope.json).",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing about the profile.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing about the profile.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 def command(
     profiler: str,
@@ -55,7 +60,7 @@ def command(
 
     words = program[1:] if program[0] == "--" else program
     if not words:
-        raise click.UsageError("there is no command to profile: `rlint profile -- python train.py`")
+        raise click.UsageError("no command to profile: `rlint profile -- python train.py`")
     file = output or Path(DEFAULT_FILES[profiler])
     done = record(words, file, profiler=profiler, limits=RecordingLimits(steps, step, seconds), rate=rate)
     if not done.written:
@@ -64,7 +69,7 @@ def command(
             "`os._exit`, or the profiler could not start"
         )
     if not quiet:
-        ended = ", ended by the limit" if done.stopped else ""
+        ended = ", stopped at the limit" if done.stopped else ""
         click.echo(f"rlint: wrote {file} ({done.seconds:.1f} s{ended})", err=True)
         click.echo(f"rlint: `rlint check --profile {file}` ranks findings by it", err=True)
     return done.status

@@ -11,16 +11,16 @@ from rlint.cli.enabled_plugins import configuration
 
 _FORMATS = ("table", "json", "markdown", "html")
 _FILE = click.Path(dir_okay=False, path_type=Path)
-_PATH = "Look for fixes here (may be given again; default: the working folder)."
-_KEEP = "Keep at most so much of what is recorded, in a temporary folder (default: 512MB)."
-_SECONDS = "End the run after so many seconds, as Ctrl-C would; what was recorded is replayed."
-_WHOLE = "Run the command itself N times before and after the fixes, in alternation."
-_PROFILE = "Compare what was measured with what this profile of a run makes expect."
+_PATH = "File or folder to look for fixes in (repeatable; default: the current folder)."
+_KEEP = "Maximum size of the recording, which is kept in a temporary folder (default: 512MB)."
+_SECONDS = "Stop the run, as Ctrl-C would, after this many seconds, and replay what was recorded."
+_WHOLE = "Also time the whole command: N alternating runs without and with the fixes."
+_PROFILE = "Compare the measured gains with those that this profile predicts."
 
 
 @click.command(
     "prove",
-    short_help="Prove fixes on your own run.",
+    short_help="Verify and time fixes on your own run.",
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
 )
 @click.option("--path", "paths", multiple=True, metavar="PATH", help=_PATH)
@@ -32,24 +32,22 @@ _PROFILE = "Compare what was measured with what this profile of a run makes expe
     default=4.0,
     show_default=True,
     metavar="S",
-    help="Time each fix for so many seconds.",
+    help="Seconds to time each fix.",
 )
 @click.option("--whole-run", type=click.IntRange(min=1), metavar="N", help=_WHOLE)
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FILE", help=_PROFILE)
-@click.option("--select", multiple=True, metavar="RULES", help="Prove the fixes of these rules only.")
+@click.option("--select", multiple=True, metavar="RULES", help="Prove only fixes of these rules.")
 @click.option(
-    "--proof", type=_FILE, default=Path("rlint.proof"), show_default=True, help="Where the proof goes."
+    "--proof", type=_FILE, default=Path("rlint.proof"), show_default=True, help="File to write the proof to."
 )
+@click.option("--output-format", type=click.Choice(_FORMATS), default="table", help="Output format.")
+@click.option("-o", "--output-file", type=_FILE, help="Write the report to this file.")
 @click.option(
-    "--output-format", type=click.Choice(_FORMATS), default="table", help="How results are printed."
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to use colours."
 )
-@click.option("-o", "--output-file", type=_FILE, help="Write the report there.")
-@click.option(
-    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Hide progress output.")
 @configuration
-@click.option("--show", type=_FILE, metavar="FILE", help="Run nothing; show what this proof says.")
+@click.option("--show", type=_FILE, metavar="FILE", help="Show an existing proof without running anything.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 def command(program: tuple[str, ...], **options: Any) -> None:
     """Record calls of your run, replay them before and after each fix: the same results? faster? by how much?
@@ -66,5 +64,5 @@ def command(program: tuple[str, ...], **options: Any) -> None:
         click.get_current_context().exit(show(options["show"], options))
     words = program[1:] if program[:1] == ("--",) else program
     if not words:
-        raise click.UsageError("there is no command to run: `rlint prove -- python train.py`")
+        raise click.UsageError("no command to run: `rlint prove -- python train.py`")
     click.get_current_context().exit(run(words, options))

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 @click.command("rule", short_help="Explain a rule.")
 @click.argument("rule", metavar="[CODE|NAME]", required=False, shell_complete=offer_rules)
-@click.option("--all", "everything", is_flag=True, help="Show the pages of all rules.")
+@click.option("--all", "everything", is_flag=True, help="Show the documentation of all rules.")
 @click.option(
-    "--output-format", type=click.Choice(["text", "markdown", "json"]), default="text", help="Page or data."
+    "--output-format",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    help="Output format: page or JSON.",
 )
 @configuration
 def command(
@@ -35,7 +38,7 @@ def command(
     elif rule is not None:
         entries = [catalogue.find(rule)]
     else:
-        raise RlintError("name a rule by its code or name (`rlint rules` lists them), or say `--all`")
+        raise RlintError("name a rule by its code or name (`rlint rules` lists them), or use `--all`")
     broken = catalogue.load_usable([entry.code for entry in entries if entry.plugin is not None])[1]
     for entry, reason in broken:
         click.echo(f"error: {catalogue.left_out(entry, reason)}", err=True)
@@ -74,7 +77,7 @@ def page_of(entry: RuleEntry) -> str:
     """Return the rule's documentation, with what was measured of it."""
     from rlint.output import measured_page
 
-    from_plugin = f"\n\n(A rule of the plugin {entry.origin}.)" if entry.plugin is not None else ""
+    from_plugin = f"\n\n(Provided by the plugin {entry.origin}.)" if entry.plugin is not None else ""
     summary, line_end, rest = entry.page.partition("\n")
     return measured_page.with_evidence(f"{summary}{from_plugin}{line_end}{rest}", entry)
 

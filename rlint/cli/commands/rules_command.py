@@ -11,11 +11,16 @@ from rlint.cli.enabled_plugins import configuration, use_plugins
 
 
 @click.command("rules", short_help="List the rules.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Table or data.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Output format: table or JSON.",
+)
 @configuration
 def command(output_format: str, config: tuple[str, ...], isolated: bool) -> None:
-    """List the rules: code, name, family, how safe the fix can be, what it was measured to gain, and what is
-    flagged. With those of the plugins that the configuration of this folder names.
+    """List all rules with code, name, family, fix safety, measured gain and a summary. Rules of plugins that
+    the configuration of the current folder names are included.
     """
     from rlint.evidence import recorded
     from rlint.output import evidence_lines

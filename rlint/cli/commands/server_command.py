@@ -18,14 +18,14 @@ def _address(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     return host.strip("[]"), int(port)
 
 
-@click.command("server", short_help="Serve an editor.")
-@click.option("--stdio", is_flag=True, help="Talk over standard input and output (default).")
-@click.option("--tcp", metavar="HOST:PORT", callback=_address, help="Wait for one editor at this address.")
-@click.option("-v", "--verbose", is_flag=True, help="Log every message on standard error.")
+@click.command("server", short_help="Start the language server.")
+@click.option("--stdio", is_flag=True, help="Communicate over standard input and output (default).")
+@click.option("--tcp", metavar="HOST:PORT", callback=_address, help="Listen for one editor at this address.")
+@click.option("-v", "--verbose", is_flag=True, help="Log every message to standard error.")
 def command(stdio: bool, tcp: tuple[str, int] | None, verbose: bool) -> None:
-    """Serve an editor by the language server protocol: findings as one types, fixes, pages of rules.
+    """Start the language server: findings while typing, code actions for fixes, rule documentation on hover.
 
-    Started by the editor; docs/editors.md says how. Needs `rlint[lsp]`.
+    Editors start this command; see docs/editors.md. Requires `rlint[lsp]`.
     """
     try:
         from rlint.lsp.language_server import serve

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LIST = ".rlint-site"
-"""The file that names the others; whatever it does not name is not ours."""
+"""Lists the other files; files that it does not list are not touched."""
 
 
-@click.command("site", short_help="Build a web site of all rules.")
+@click.command("site", short_help="Build a website of all rules.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @configuration
 def command(folder: Path, config: tuple[str, ...], isolated: bool) -> None:
-    """Build a static web site of all rules in FOLDER: an index, and for each rule a page with its evidence.
+    """Build a static website in FOLDER: an index of all rules, and a page with recorded evidence for each.
 
-    FOLDER is made, or is empty, or holds a site that this command built, which is then built anew. The page
-    of a rule is always `rules/CODE.html`, with `#measured` and the page's other headings as anchors.
+    FOLDER must be new, empty, or hold a site built by this command, which is then rebuilt. The page of a
+    rule is always `rules/CODE.html`; `#measured` and the other headings of the page are anchors.
     """
     from rlint.evidence import recorded
     from rlint.output.site import pages
@@ -53,7 +53,7 @@ def _own_files(folder: Path) -> list[str]:
         names = (folder / _LIST).read_text(encoding="utf-8").splitlines()
         return [name for name in names if name == "index.html" or _is_page(name)]
     if folder.is_dir() and any(folder.iterdir()):
-        raise RlintError(f"{folder} holds other files; name an empty folder, or one that is not there yet")
+        raise RlintError(f"{folder} holds other files; name an empty or new folder")
     return []
 
 

@@ -21,45 +21,47 @@ if TYPE_CHECKING:
     from rlint.registry.catalogue import RuleEntry
 
 _FORMATS = ("table", "json", "markdown", "html")
-_UNSAFE = "With --workload: apply fixes that a reader must agree to, too."
+_UNSAFE = "With --workload: also apply unsafe fixes."
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command("verify", short_help="Run code before and after its fixes, and compare.")
+@click.command("verify", short_help="Run code before and after fixes, and compare.")
 @click.argument("what", nargs=-1, metavar="[RULES]... | FILES...", shell_complete=offer_rules)
 @click.option(
     "--workload",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Verify FILES, the first of which this workload drives, instead of rules.",
+    help="Verify FILES instead of rules; this workload runs the first of them.",
 )
 @click.option(
     "--device",
     "devices",
     multiple=True,
     type=click.Choice(["cpu", "cuda", "mps", "all"]),
-    help="Kinds of devices to run on (default: all that are there).",
+    help="Device types to run on (default: all available).",
 )
-@click.option("--quick", is_flag=True, help="Measure for a fraction of the time; never recorded.")
+@click.option("--quick", is_flag=True, help="Measure for a fraction of the time; results are never recorded.")
 @click.option(
-    "--seeds", type=click.IntRange(min=20), default=20, show_default=True, help="Cases at each size."
+    "--seeds",
+    type=click.IntRange(min=20),
+    default=20,
+    show_default=True,
+    help="Number of cases at each size.",
 )
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help=_UNSAFE)
+@click.option("--output-format", type=click.Choice(_FORMATS), default="table", help="Output format.")
+@click.option("-o", "--output-file", type=_FILE, help="Write the report to this file.")
 @click.option(
-    "--output-format", type=click.Choice(_FORMATS), default="table", help="How results are printed."
+    "--record", is_flag=True, help="Record the results as the rules' evidence, which other commands show."
 )
-@click.option("-o", "--output-file", type=_FILE, help="Write the report there.")
-@click.option(
-    "--record", is_flag=True, help="Keep the results as the rules' evidence, which other commands show."
-)
-@click.option("--check-evidence", is_flag=True, help="Run nothing; fail where evidence is stale or missing.")
+@click.option("--check-evidence", is_flag=True, help="Run nothing; fail if evidence is stale or missing.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=1),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="End a process after so long without a sign of life.",
+    help="Kill a process that shows no activity for this long.",
 )
 @click.option(
     "--memory-limit",
@@ -67,21 +69,21 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     default=4.0,
     show_default=True,
     metavar="GIB",
-    help="End a process that takes more.",
+    help="Kill a process that uses more memory than this.",
 )
 @click.option(
-    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to use colours."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Hide progress output.")
 @configuration
 def command(what: tuple[str, ...], workload: Path | None, **options: Any) -> None:
-    """Run each rule's fixture before and after the rule's fixes: same behaviour? faster? by how much?
+    """Run each rule's fixture before and after its fixes; compare behaviour and measure the gain.
 
-    RULES are codes, the first characters of codes, or names; all rules, if none is given. With --workload,
-    your own FILES are run before and after `rlint fix`. This command runs the code that it is given.
+    RULES are codes, prefixes of codes, or names (default: all rules). With --workload, your own FILES are
+    run before and after `rlint fix`. Unlike the other commands, this one executes the code it is given.
 
-    Exits with 0 if nothing behaves otherwise or is slower, 1 if something does, is, was compared in too few
-    cases, or did not come to its end, 2 if nothing could be run.
+    Exits with 0 if no behaviour changes and nothing is slower, 1 if something changes, is slower, was
+    compared in too few cases or did not finish, 2 if nothing could be run.
     """
     click.get_current_context().exit(_run(what, workload, options))
 
@@ -93,9 +95,7 @@ def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) 
         return _check_evidence(_rules(what))
     require_psutil()
     if options["record"] and (options["quick"] or workload):
-        raise RlintError(
-            "`--record` keeps what a whole run over rules has measured: not --quick, no --workload"
-        )
+        raise RlintError("`--record` needs a full run over rules; it excludes `--quick` and `--workload`")
     from rlint.harness import subjects
     from rlint.harness.session_options import SessionOptions as Asked
 
@@ -118,7 +118,7 @@ def require_psutil() -> None:
     from importlib.util import find_spec
 
     if find_spec("psutil") is None:
-        raise RlintError("running code needs more packages: `pip install 'rlint[verify]'`")
+        raise RlintError("`rlint verify` needs more packages: `pip install 'rlint[verify]'`")
 
 
 def _rules(selectors: tuple[str, ...]) -> list[RuleEntry]:
@@ -126,11 +126,11 @@ def _rules(selectors: tuple[str, ...]) -> list[RuleEntry]:
 
     for selector in selectors:
         if selector.endswith(".py") or Path(selector).exists():
-            raise RlintError(f"{selector} is a file: say with `--workload` what drives it")
+            raise RlintError(f"{selector} is a file: `--workload` must name the workload that runs it")
     found = [entry for one in selectors for entry in catalogue.resolve(one)] or list(catalogue.catalogue())
     chosen = sorted({entry.code: entry for entry in found if entry.module}.values(), key=lambda e: e.code)
     if not chosen:
-        raise RlintError(f"{', '.join(selectors)} has no fixture: it is a code of the engine")
+        raise RlintError(f"{', '.join(selectors)} has no fixture: the engine itself reports this code")
     return chosen
 
 
@@ -140,13 +140,13 @@ def _own(paths: tuple[str, ...], workload: Path, options: dict[str, Any]) -> Exp
     from rlint.harness.subjects import own_program
 
     if not paths:
-        raise RlintError("name the files to verify, first the one that the workload drives")
+        raise RlintError("name the files to verify; the first must be the one that the workload runs")
     if not Path(paths[0]).is_file():
-        raise RlintError(f"{paths[0]} is no file: name first the file that the workload drives")
+        raise RlintError(f"{paths[0]} is not a file: the first path must be the file that the workload runs")
     books = [path for path in paths if path.endswith(".ipynb")]
     if books:
         raise RlintError(
-            f"{books[0]} is a notebook: rlint runs none; verify a module with the code in question"
+            f"{books[0]} is a notebook, which rlint cannot run: move the code to a module and verify that"
         )
     overrides = {"unsafe-fixes": options["unsafe_fixes"], "force-exclude": False}
     work = find_work(Request(paths, overrides, config=options["config"], isolated=options["isolated"]))
@@ -155,7 +155,7 @@ def _own(paths: tuple[str, ...], workload: Path, options: dict[str, Any]) -> Exp
     first = Path(paths[0]).resolve()
     targets = sorted(work.targets(), key=lambda target: target.path.resolve() != first)
     if not targets or targets[0].path.resolve() != first:
-        raise RlintError(f"{paths[0]} is no Python file")
+        raise RlintError(f"{paths[0]} is not a Python file")
     return own_program(targets, workload, unsafe=work.settings.unsafe_fixes)
 
 
@@ -194,7 +194,7 @@ def _update_rule_index() -> None:
     try:
         changed = write_rule_index()
     except OSError as error:  # an installed rlint may be read-only
-        click.echo(f"warning: the index of rules was not updated: {error}", err=True)
+        click.echo(f"warning: the rule index was not updated: {error}", err=True)
         return
     if changed:
         click.echo(f"updated {changed}", err=True)
