@@ -109,8 +109,8 @@ class Rule:
 
 
 def _steps(model: SemanticModel | LibcstModel, node: Any, *, large: bool) -> tuple[TrainingStep, ...]:
-    """What an iteration around a place does; that of a language model takes what such models take, if `large`
-    networks are to count.
+    """Return the training steps that an iteration around a node performs; with `large`, count language
+    models, too.
     """
     cadence = model.frequency.cadence(node)
     found = {driver.step for driver in cadence.drivers} if cadence is not None else set()

@@ -158,7 +158,7 @@ class Fix:
 
 
 def digest_of(text: str) -> str:
-    """What a text is told by."""
+    """Return the digest of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -174,12 +174,12 @@ class Related:
 
     @property
     def shown_start(self) -> Position:
-        """Where people look for it: in its cell, or in its file."""
+        """Return the start as shown to users: in the cell of a notebook, or in the file."""
         return self.cell.local(self.start) if self.cell else self.start
 
     @property
     def shown_end(self) -> Position:
-        """Where it ends, for people."""
+        """Return the end as shown to users."""
         return self.cell.local(self.end) if self.cell else self.end
 
     @property
@@ -261,12 +261,12 @@ class Finding:
 
     @property
     def shown_start(self) -> Position:
-        """Where people look for it: in its cell, or in its file."""
+        """Return the start as shown to users: in the cell of a notebook, or in the file."""
         return self.cell.local(self.start) if self.cell else self.start
 
     @property
     def shown_end(self) -> Position:
-        """Where it ends, for people."""
+        """Return the end as shown to users."""
         return self.cell.local(self.end) if self.cell else self.end
 
     @property

@@ -59,7 +59,7 @@ def single(cls: Class) -> Class:
 
 
 def _compared(cls: type) -> Callable[[Any], Any]:
-    """What gives the fields that tell values apart."""
+    """Return a getter of the fields that determine equality."""
     names = [name for name in cls.__annotations__ if getattr(cls.__dict__.get(name), "compare", True)]
     return attrgetter(*names) if names else lambda _: ()
 
@@ -125,7 +125,7 @@ def _written_on_first_use(given: dict[str, Any]) -> Callable[..., None]:
 
 
 def _init_of(cls: Any, given: dict[str, Any]) -> Any:
-    """What `dataclass` would have written, of the fields and what each is given in the class."""
+    """Return the `__init__` that `dataclass` would generate from the fields and class-level defaults."""
     known: dict[str, Any] = {"missing": dataclasses.MISSING}
     parameters, lines = ["self"], []
     for name, default in given.items():

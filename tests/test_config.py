@@ -97,7 +97,7 @@ def test_extending_in_circles_is_an_error(write: Write) -> None:
     """Two files that extend each other are named."""
     write("rlint.toml", 'extend = "b.toml"\n')
     write("b.toml", 'extend = "rlint.toml"\n')
-    assert error() == "configuration files extend each other in a circle: rlint.toml → b.toml → rlint.toml"
+    assert error() == "circular `extend` in configuration files: rlint.toml → b.toml → rlint.toml"
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_extending_in_circles_is_an_error(write: Write) -> None:
             "pyproject.toml:2: unknown key `lint`; rlint has no table `lint`: write its keys one level up",
         ),
         ('select = "RL1"', "pyproject.toml:2: `select` must be a list of rules, not a string ('RL1')"),
-        ("select = [1]", "`select` must be a list of rules, not a list with other things than strings in it"),
+        ("select = [1]", "`select` must be a list of rules, not a list with items that are not strings"),
         ("fix = 1", "`fix` must be true or false, not a number (1)"),
-        ("jobs = 0", "`jobs` must be a whole number above 0, not a number (0)"),
-        ("jobs = true", "`jobs` must be a whole number above 0, not a truth value (true)"),
-        ('output-format = "ful"', '`output-format` must be one of "full", "concise", "json", '),
+        ("jobs = 0", "`jobs` must be a positive integer, not a number (0)"),
+        ("jobs = true", "`jobs` must be a positive integer, not a truth value (true)"),
+        ('output-format = "ful"', '`output-format` must be one of "full", "concise", "grouped", '),
         ('per-file-ignores = ["a"]', "`per-file-ignores` must be a table from patterns to lists of rules"),
         ('exclude = ["a{b"]', "`a{b` in `exclude` is not a valid pattern"),
         ('select = ["RL999"]', "unknown rule `RL999` in `select` (pyproject.toml)"),
@@ -127,7 +127,7 @@ def test_extending_in_circles_is_an_error(write: Write) -> None:
             "unknown rule `RL999` in `per-file-ignores` (pyproject.toml)",
         ),
         ('extend = "gone.toml"', "pyproject.toml: `extend` names 'gone.toml', which is not a file"),
-        ("fix = yes", "pyproject.toml: is not valid TOML"),
+        ("fix = yes", "pyproject.toml: invalid TOML"),
         ('required-version = ">=99"', "`required-version` is '>=99', but this is rlint"),
         ('required-version = "new"', "`required-version` must be like"),
         ('required-version = ""', "`required-version` must be like"),

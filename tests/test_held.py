@@ -111,7 +111,7 @@ def test_a_new_import_is_read_where_the_fix_needs_it(text: str, is_right: bool) 
     if is_right:
         assert result == "import math\n" + text.replace("use(", "math.sqrt(")
     else:
-        assert result == "!`math` has another meaning in this place"
+        assert result == "!`math` has another meaning here"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_new_names_mean_what_the_fix_says(text: str, new: str, expected: str | N
     """A builtin that the file has another use for, a shadowed module, and what nothing binds."""
     result = instead(text, "use(a)", new)
     changed = text.replace("use(a)", new)
-    assert result == (f"!`{expected}` has another meaning in this place" if expected else changed)
+    assert result == (f"!`{expected}` has another meaning here" if expected else changed)
 
 
 def test_other_fixes_of_the_rule_go_on() -> None:

@@ -73,9 +73,9 @@ def test_a_line_tells_devices_apart(tmp_path: Path) -> None:
 def test_what_was_not_measured_is_not_claimed(tmp_path: Path) -> None:
     """A rule for GPUs says so where none was at hand; the engine's own codes have nothing to measure."""
     assert evidence_lines.line(read(tmp_path)) == "not yet"
-    assert evidence_lines.line(read(tmp_path, "RL201")) == "not yet (its claim is for cuda)"
+    assert evidence_lines.line(read(tmp_path, "RL201")) == "not yet on cuda, where the cost arises"
     assert line(tmp_path, replace(UNCLAIMED, subject="RL201", name="blocking-transfer")) == (
-        "not yet (its claim is for cuda)"
+        "not yet on cuda, where the cost arises"
     )
     assert evidence_lines.line(read(tmp_path, "RL900")) is None
     assert [evidence_lines.cell(read(tmp_path, code)) for code in ("RL101", "RL201", "RL900")] == [

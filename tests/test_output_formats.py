@@ -50,7 +50,7 @@ def test_concise_gives_a_line_each() -> None:
         "agent.py:2:1: RL401 spins",
         "b.py:3:4: error: SyntaxError: invalid syntax (is it Python 2?)",
         "Found 3 findings.",
-        "Met 1 error.",
+        "Found 1 error.",
         "[*] 1 fixable with `rlint fix` (1 more with `--unsafe-fixes`).",
     ]
 
@@ -59,7 +59,7 @@ def test_concise_gives_a_line_each() -> None:
     ("findings", "options", "checked", "expected"),
     [
         ((), ReportOptions(), 3, ["All checks passed!"]),
-        ((), ReportOptions(), 0, ["There were no Python files to check."]),
+        ((), ReportOptions(), 0, ["No Python files to check."]),
         ((), ReportOptions(summary=False), 3, []),
         ((), ReportOptions(fixed=2), 3, ["Found 2 findings (2 fixed, 0 remaining)."]),
         ((PLAIN,), ReportOptions(fixed=2), 3, ["Found 3 findings (2 fixed, 1 remaining)."]),
@@ -69,7 +69,7 @@ def test_concise_gives_a_line_each() -> None:
             3,
             [
                 "Found 2 findings (1 fixed, 1 gone with them, 0 remaining).",
-                "The fixes led to 3 new findings (2 fixed, 1 remaining).",
+                "The fixes exposed 3 new findings (2 fixed, 1 remaining).",
             ],
         ),
         ((PLAIN,), ReportOptions(), 1, ["Found 1 finding."]),

@@ -224,11 +224,14 @@ def test_a_block_at_the_end_of_a_file_needs_no_enable() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# rlint: enable[RL101]\n", "no open `rlint: disable`"),
-        ("# rlint: disable[RL101]\n# rlint: enable[RL201]\n", "no open `rlint: disable`"),
-        ("if x:\n    # rlint: disable\n    y = 1\n# rlint: enable\n", "no open `rlint: disable`"),
+        ("# rlint: enable[RL101]\n", "no `rlint: disable` with these codes is open"),
+        ("# rlint: disable[RL101]\n# rlint: enable[RL201]\n", "no `rlint: disable` with these codes is open"),
+        (
+            "if x:\n    # rlint: disable\n    y = 1\n# rlint: enable\n",
+            "no `rlint: disable` with these codes is open",
+        ),
         ("x = 1  # rlint: disable[RL101]\n", "counts only on a line of its own"),
-        ("# rlint: disable[RL101\n", "lacks its closing bracket"),
+        ("# rlint: disable[RL101\n", "has no closing bracket"),
     ],
 )
 def test_marks_of_blocks_that_mean_nothing_are_reported(text: str, message: str) -> None:
@@ -329,7 +332,10 @@ def test_comment_for_a_rule_that_was_off_is_not_reported() -> None:
 
 def test_bare_ignore_is_reported_when_every_rule_was_on() -> None:
     """Then nothing is left that it could be for."""
-    assert reported("x = 1  # rlint: ignore\n") == (["RL900 `rlint: ignore` hides no finding"], "x = 1\n")
+    assert reported("x = 1  # rlint: ignore\n") == (
+        ["RL900 `rlint: ignore` suppresses no finding"],
+        "x = 1\n",
+    )
 
 
 def test_reports_come_only_when_selected() -> None:
@@ -341,10 +347,10 @@ def test_reports_come_only_when_selected() -> None:
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("# noqa: RL999", "no rule is called `RL999`"),
-        ("# noqa: RL77", "no rule is called `RL77`"),
+        ("# noqa: RL999", "unknown rule `RL999`"),
+        ("# noqa: RL77", "unknown rule `RL77`"),
         ("# rlint: ignore[concat-grown-bufer]", "did you mean `concat-grown-buffer`?"),
-        ("# rlint: ignore[E501]", "no rule is called `E501`"),
+        ("# rlint: ignore[E501]", "unknown rule `E501`"),
         ("# rlint: ignroe[RL101]", "did you mean `ignore`?"),
         ("# rlint: ignore[RL101", "closing bracket"),
         ("# rlint: skip-file", "unindented line of its own"),

@@ -119,7 +119,7 @@ def test_a_process_that_is_killed_is_told_of(
     below[number].kill()
     output, errors = process.communicate()
     assert (process.returncode, output) == (2, "")
-    assert errors == ("rlint: error: a worker process of rlint ended before its time; try `--jobs 1`\n")
+    assert errors == ("rlint: error: a worker process of rlint died unexpectedly; try `--jobs 1`\n")
     assert are_gone(below)
 
 
@@ -177,5 +177,5 @@ def test_a_system_that_gives_too_little_is_told_of(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
     )
     assert (done.returncode, "RL101" in done.stdout) == (status, status == 1)
-    said = "rlint: error: no worker processes can be started: Too many open files; try `--jobs 1`\n"
+    said = "rlint: error: cannot start worker processes: Too many open files; try `--jobs 1`\n"
     assert done.stderr == (said if status == 2 else "")

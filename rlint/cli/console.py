@@ -62,7 +62,7 @@ def _shown(text: str) -> str:
 
 
 def terminal_width(*, err: bool = False) -> int | None:
-    """How many columns the terminal has that a report goes to; None where it goes elsewhere."""
+    """Return the width of the terminal that a report is written to; None if it goes elsewhere."""
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty():
         return None

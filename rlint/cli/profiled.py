@@ -113,7 +113,7 @@ def profiled_of(work: CheckWork, targets: Sequence[Target]) -> Profiled | None:
 
 
 def _rank(heated: Heated | None) -> tuple[int, float, float]:
-    """What is known to cost first, then what the profile cannot tell, then what did not run."""
+    """Return a sort key: known cost first, then what is not in the profile, then code that did not run."""
     if heated is None or heated.share is None:
         return 1, 0.0, 0.0
     saved = heated.saved.high if heated.saved is not None else 0.0

@@ -94,7 +94,7 @@ def _work(options: dict[str, Any]) -> Any:
 def _expected(
     findings: Sequence[Finding], targets: Sequence[Target], profile: Path | None
 ) -> dict[Finding, Expected]:
-    """What impact and profile say of findings."""
+    """Return what impact and profile predict for each finding."""
     from rlint.cli.profiled import time_ratios
     from rlint.cli.rule_figures import rule_figures, with_impact
     from rlint.evidence.results import Ratio

@@ -112,7 +112,7 @@ def _of_impact(report: Report, least: ImpactLevel) -> Report:
 
 
 def _in_all(report: Report, options: ReportOptions, outcome: FixOutcome | None) -> str:
-    """How much was found, what fixing did about it, and what a profile says of the run."""
+    """Return the summary lines: number of findings, results of fixing, and the profile of the run."""
     from rlint.output.counts import summary
 
     text = summary(report, options, fixable=outcome is None)

@@ -37,7 +37,7 @@ class CheckWork:
 
     @property
     def settings(self) -> Settings:
-        """What applies to the run as a whole."""
+        """Return the settings that apply to the run as a whole."""
         return self.resolver.main
 
     def cache(self) -> Cache | None:

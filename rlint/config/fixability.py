@@ -8,8 +8,8 @@ from dataclasses import replace
 from rlint.findings import Applicability, Confidence, Finding
 from rlint.frozen import frozen
 
-UNFIXABLE = "the settings leave the fixes of {code} out (`fixable`, `unfixable`)"
-DEMOTED = "the settings call the fixes of {code} unsafe (`extend-unsafe-fixes`)"
+UNFIXABLE = "the settings disable fixes of {code} (`fixable`, `unfixable`)"
+DEMOTED = "the settings mark fixes of {code} as unsafe (`extend-unsafe-fixes`)"
 
 
 @frozen

@@ -33,7 +33,7 @@ _SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
     "a list of installed packages",
     "a table from patterns to lists of rules",
 )
-_FLAG, _TEXT, _COUNT = "true or false", "a string", "a whole number above 0"
+_FLAG, _TEXT, _COUNT = "true or false", "a string", "a positive integer"
 _FUNCTIONS, _ENTRIES = "a list of functions (`package.module.Class.method`)", "a list of files and functions"
 _ACCELERATOR = 'true, false or "auto"'
 CONFIDENCES = ("certain", "likely", "possible")
@@ -123,7 +123,7 @@ def read_config(path: Path, root: Path | None = None) -> list[Layer]:
     while current is not None:
         if current in seen:
             chain = " → ".join(_shown(each) for each in [*seen, current])
-            raise RlintError(f"configuration files extend each other in a circle: {chain}")
+            raise RlintError(f"circular `extend` in configuration files: {chain}")
         seen.append(current)
         values = _section(current, required=True) or {}
         _check(values, _shown(current), _text(current))
@@ -194,9 +194,9 @@ def _parse(text: str, shown: str) -> dict[str, Any]:
     try:
         values: dict[str, Any] = tomllib.loads(text)
     except RecursionError as error:
-        raise RlintError(f"{shown}: is not valid TOML: nested too deeply") from error
+        raise RlintError(f"{shown}: invalid TOML: nested too deeply") from error
     except tomllib.TOMLDecodeError as error:
-        raise RlintError(f"{shown}: is not valid TOML: {error}") from error
+        raise RlintError(f"{shown}: invalid TOML: {error}") from error
     return values
 
 
@@ -263,7 +263,7 @@ def _described(value: Any) -> str:
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
         return f"{names[type(value)]} ({shown})"
     if isinstance(value, list) and not all(isinstance(each, str) for each in value):
-        return "a list with other things than strings in it"
+        return "a list with items that are not strings"
     return names.get(type(value), type(value).__name__)
 
 

@@ -108,13 +108,13 @@ def _without_braces(text: str) -> list[str]:
             found = [text[:opened] + part + text[start:] for part in parts]
             expanded = [each for one in found for each in _without_braces(one)]
             if len(expanded) > _MOST_ALTERNATIVES:
-                raise re.error(f"its braces stand for more than {_MOST_ALTERNATIVES} patterns")
+                raise re.error(f"its braces expand to more than {_MOST_ALTERNATIVES} patterns")
             return expanded
-    raise re.error("a brace is opened and not closed")
+    raise re.error("a brace is not closed")
 
 
 def _find(text: str, wanted: str, position: int) -> int:
-    """Where a character stands outside of square brackets; -1 if nowhere."""
+    """Return the index of a character outside of square brackets; -1 if there is none."""
     while position < len(text):
         if text[position] == wanted:
             return position

@@ -153,7 +153,7 @@ class SettingsResolver:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with plugins, in all settings that were asked for until now."""
+        """Return problems with plugins in all settings requested so far."""
         seen = [*([self._fixed] if self._fixed else []), *self._by_config.values()]
         return tuple(dict.fromkeys(problem for settings in seen for problem in settings.problems))
 
@@ -170,7 +170,9 @@ class SettingsResolver:
         return self._by_config[config]
 
     def _without_search(self) -> Settings:
-        """What applies where no configuration is found; only then, for options may name a plugin's rules."""
+        """Return the settings where no configuration file is found; computed late, since options may name
+        plugin rules.
+        """
         if self._fixed is None:
             self._fixed = self._joined([])
         return self._fixed
@@ -273,7 +275,7 @@ def _with_left_out(problems: tuple[Problem, ...], rules: Rules) -> tuple[Problem
     if not (problems and rules.left_out):
         return problems
     listed = ", ".join(f"`{selector}`" for selector in dict.fromkeys(rules.left_out))
-    return (*problems, Problem(problems[0].path, f"no rule in use is meant by {listed}, which is left out"))
+    return (*problems, Problem(problems[0].path, f"no enabled rule matches {listed}, which is ignored"))
 
 
 def _origins(layers: Sequence[Layer], keys: tuple[str, ...]) -> str:

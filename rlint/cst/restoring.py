@@ -79,7 +79,7 @@ class Restorer:
                 node.slice = ast.copy_location(items, node.slice)
 
     def _restored(self, node: ast.AST, waiting: dict[_Key, Construct], stack: list[ast.AST]) -> ast.AST:
-        """What belongs in the place of a node: itself, if it stands for nothing else."""
+        """Return the node that belongs in the place of a node: the node itself, unless it is a stand-in."""
         line = getattr(node, "lineno", None)
         key = (self._lines[line - 1] + node.col_offset, type(node)) if line is not None else None  # type: ignore[attr-defined]
         construct = waiting.pop(key, None) if key is not None else None
@@ -204,7 +204,7 @@ class Restorer:
 
 
 def _key(construct: Construct) -> _Key:
-    """Where the node begins that stands for a construct in the mask, and of what class it is."""
+    """Return where the node that stands for a construct in the mask begins, and its class."""
     match construct:
         case Text(start=start, is_broken=True):
             return start + 1, ast.Constant

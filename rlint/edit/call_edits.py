@@ -108,7 +108,7 @@ def _space_after_comma(arguments: list[cst.Arg]) -> cst.BaseParenthesizableWhite
 
 
 def _space_between(node: cst.Call) -> cst.BaseParenthesizableWhitespace:
-    """What stands between the arguments: a space, or a line end with the arguments' indentation."""
+    """Return the whitespace between arguments: a space, or a newline with the arguments' indentation."""
     if len(node.args) > 1:
         comma = node.args[-2].comma
         if isinstance(comma, cst.Comma):

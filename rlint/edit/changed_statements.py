@@ -244,7 +244,7 @@ def _wrapped(edit: Edit, piece: Piece, before: ast.Module, text: str, grammar: G
 
 
 def _inside(text: str, grammar: Grammar) -> ast.AST:
-    """What an expression that may be a tuple is as the only item of another."""
+    """Return how an expression that may be a tuple parses as the only item of another."""
     one = _expression(f"({text},)", grammar)
     return one.elts[0] if isinstance(one, ast.Tuple) and len(one.elts) == 1 else ast.Pass()
 
@@ -259,8 +259,8 @@ def _expression(text: str, grammar: Grammar) -> ast.expr | None:
 
 
 def _tree(lines: str, grammar: Grammar) -> ast.Module | None:
-    """What whole lines of a program mean; None where they are no statements, or indented in another way than
-    by their first line.
+    """Return the tree of whole lines of a program; None if they are not statements, or are indented
+    differently from their first line.
     """
     parsed = parsed_lines(lines, grammar)
     return parsed[0].module if parsed is not None else None

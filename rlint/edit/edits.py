@@ -209,8 +209,8 @@ class Edits:
         return DeferredEdit(*self._lines_of(*mates), "", without, deletes=True)
 
     def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
-        """How many of the blank lines from `behind` on are too many without the lines from `first` to there?
-        The larger of two gaps stays, and a block begins with none.
+        """Return how many blank lines after `behind` to drop when the lines from `first` on are removed. The
+        larger of two gaps stays, and a block begins with none.
         """
         positions = self.syntax.positions
         before = after = 0

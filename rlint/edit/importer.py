@@ -145,7 +145,7 @@ class Importer:
         return None
 
     def _is_read_unbound(self, name: str) -> bool:
-        """Is a name read that only a star import binds, or nothing does, so that reading it is an error?"""
+        """Whether a name is read that only a star import binds, or that is unbound."""
         reads = (node for node in self._syntax.of_type(ast.Name) if node.id == name)
         return any(self._syntax.scope(read).lookup(name) is None for read in reads)
 
@@ -198,7 +198,7 @@ def _source(statement: ast.stmt) -> str:
 
 
 def _is_of_python(module: str) -> bool:
-    """Does a module come with Python, so that its import stands in the first group?"""
+    """Whether a module is part of the standard library, so that its import belongs to the first group."""
     return module.partition(".")[0] in sys.stdlib_module_names
 
 

@@ -32,7 +32,7 @@ class _Changed:
         return any(first <= start and end <= last for first, last in self.spans)
 
     def new_bindings(self) -> Iterator[Binding]:
-        """What the edits bind in the scope around the piece."""
+        """Yield the names that the edits bind in the scope around the piece."""
         for bindings in self.syntax.scopes[self.syntax.module].bindings.values():
             yield from filter(self.binds_anew, bindings)
 

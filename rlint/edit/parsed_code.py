@@ -154,7 +154,7 @@ def _together(edits: list[Edit]) -> tuple[Edit, ...]:
 
 
 def _alike(old: list[str], new: list[str]) -> int:
-    """How many of the first lines are the same but for their indentation."""
+    """Return how many leading lines are equal up to indentation."""
     pairs = zip(old, new, strict=False)
     differ = (index for index, (a, b) in enumerate(pairs) if a.lstrip(" \t") != b.lstrip(" \t"))
     return next(differ, min(len(old), len(new)))

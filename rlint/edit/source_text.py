@@ -51,7 +51,7 @@ class SourceText:
         return self.syntax.text[start:end]
 
     def has_comment(self, start: int, end: int) -> bool:
-        """Does a comment start between two offsets?"""
+        """Whether a comment starts between two offsets."""
         return "#" in self.syntax.text[start:end] and any(start <= offset < end for offset in self._comments)
 
     def comments(self, start: int, end: int) -> list[str]:
@@ -62,8 +62,8 @@ class SourceText:
 
     @cached_property
     def _comments(self) -> list[int]:
-        """Where comments begin: at each `#` outside of strings. Tokenizing would take longer than all else
-        that is done with most files.
+        """Return the offsets of comments: each `#` outside of strings. Tokenizing would dominate the time for
+        most files.
         """
         offsets = [match.start() for match in re.finditer("#", self.syntax.text)]
         if not offsets:
@@ -115,7 +115,7 @@ class SourceText:
         return start, end
 
     def _colon(self, header: str) -> int | None:
-        """Where the colon that ends a header (the last one outside of brackets) stands in its text."""
+        """Return the offset of the colon that ends a header (the last one outside of brackets)."""
         depth = 0
         found = None
         lines = header.splitlines(keepends=True)
@@ -141,8 +141,8 @@ class SourceText:
         return line[: len(line) - len(line.lstrip())]
 
     def stands_alone(self, statement: ast.stmt) -> bool:
-        """Does the statement have its lines to itself: nothing before it, no `;`, no other statement behind
-        it, no backslash into it, no `elif`?
+        """Whether the statement has its lines to itself: nothing before it, no `;`, no statement after it, no
+        backslash before it, no `elif`.
         """
         positions, text = self.syntax.positions, self.syntax.text
         start, end = self.span(statement)

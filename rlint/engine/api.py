@@ -130,7 +130,7 @@ class Fixer:
 
     @property
     def report(self) -> Report:
-        """What was found before any fix."""
+        """Return the report before any fix."""
         return self._run.report(self._results)
 
     def offered(self, *, unsafe: bool) -> dict[FixId, Finding]:
@@ -143,7 +143,7 @@ class Fixer:
         }
 
     def _first(self, changed: Iterable[str]) -> dict[FixId, Finding]:
-        """What was found at first in the files that fixes have changed, as far as fixing is about it."""
+        """Return the first findings of the files that fixes changed, as far as fixing concerns them."""
         first: dict[FixId, Finding] = {}
         for name in sorted(changed):
             source, found = self._run.source(name), self._results[name].findings
@@ -257,7 +257,7 @@ class _Run:
         cache.tidy()
 
     def is_checked(self, name: str) -> bool:
-        """Is a file one of those that the run is about?"""
+        """Whether a file is one of the files that the run checks."""
         return name in self._targets and self._targets[name].codes is not None
 
     def _offered(
@@ -290,7 +290,7 @@ class _Run:
     def _check(
         self, groups: Sequence[Sequence[FileTask]], options: CheckOptions, cache: Cache | None
     ) -> tuple[dict[str, FileResult], Dependencies]:
-        """What is found in groups, and what their files asked."""
+        """Return the findings of groups, and the queries that their files made."""
         options = replace(options, cache=cache.folder if cache is not None else None)
         count = _process_count(groups, self._processes, cache)
         if count == 1 and self._workers is None:
@@ -310,7 +310,7 @@ class _Run:
         return {result.name: self._placed(result) for result in found.results}, found.asked
 
     def _placed(self, result: FileResult, text: str | None = None) -> FileResult:
-        """What was found in a notebook, as places in its cells."""
+        """Return findings in a notebook, placed in its cells."""
         if self._targets[result.name].path.suffix != NOTEBOOK:
             return result
         from rlint.engine.cell_places import placed
@@ -361,7 +361,7 @@ class _Run:
 
 
 def _is_told(job: FileTask, cache: Cache | None) -> bool:
-    """Is a file read for what it tells only, and was that told before?"""
+    """Whether a file is only read for its summary, and that summary is cached."""
     if cache is None or job.codes is not None:
         return False
     from rlint.engine.cache.summary_cache import holds_summary
@@ -374,7 +374,7 @@ def _reaches_out(result: FileResult | None) -> bool:
 
 
 def _process_count(groups: Iterable[Sequence[FileTask]], wanted: int | None, cache: Cache | None) -> int:
-    """How many processes what is to be read is worth, if nobody wants a number."""
+    """Return the default number of processes for the amount of source to read."""
     sizes = [job.size for group in groups for job in group if not _is_told(job, cache)]
     at_most = (os.cpu_count() or 1, sum(sizes) // _BYTES_PER_PROCESS + 1) if wanted is None else (wanted,)
     return max(1, min(*at_most, len(sizes) or 1))

@@ -136,7 +136,7 @@ class _Places:
 
 
 def _shown(code: str) -> str | None:
-    """What a cell shows the value of."""
+    """Return the expression whose value a cell displays."""
     reading = parse(code, "")
     if isinstance(reading, Problem) or not reading.module.body:
         return None

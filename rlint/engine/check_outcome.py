@@ -25,7 +25,7 @@ class CheckOutcome:
     _packed: list[bytes] = field(default_factory=list)
 
     def asked_of(self, options: CheckOptions) -> Dependencies | None:
-        """Where what files ask is to be added; None where nothing is kept of it."""
+        """Return the record that queries of a file are added to; None if nothing is cached for it."""
         return self.asked if options.cache is not None else None
 
     def add(self, other: CheckOutcome) -> None:

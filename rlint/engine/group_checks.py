@@ -36,7 +36,7 @@ def check_each(groups: Iterable[Sequence[FileTask]], options: CheckOptions) -> C
 
 
 def kept_summaries(options: CheckOptions) -> SummaryCache | None:
-    """Where summaries may be found, and go."""
+    """Return the cache that summaries are read from and written to."""
     if options.cache is None:
         return None
     from rlint.engine.cache.summary_cache import SummaryCache

@@ -36,7 +36,7 @@ def likely_findings(
 
 
 def _found(rule: Rule, node: ast.AST, model: SemanticModel) -> tuple[list[Finding], tuple[str, ...], bool]:
-    """What a rule finds at a node, what that assumes, and whether it rests on a doubtful kind."""
+    """Return a rule's findings at a node, their assumptions, and whether they rest on a doubtful type."""
     notes = model.analysis.notes
     notes.state = NOTHING
     found: list[Finding] = []
@@ -60,7 +60,7 @@ def _assuming(finding: Finding, assumed: tuple[str, ...]) -> Finding:
     told = " and ".join(every)
     fix = finding.fix
     if fix is not None and fix.safety is Applicability.SAFE:
-        fix = replace(fix, safety=Applicability.UNSAFE, reason=f"right only if {told}")
+        fix = replace(fix, safety=Applicability.UNSAFE, reason=f"correct only if {told}")
     one = len(every) == 1 and finding.confidence is not Confidence.POSSIBLE
     return replace(
         finding, confidence=Confidence.LIKELY if one else Confidence.POSSIBLE, assumption=told, fix=fix

@@ -95,7 +95,7 @@ class Plan:
 
     @property
     def are_tests(self) -> bool:
-        """Is there anything to check, and are tests and documentation all of it?"""
+        """Whether there are files to check and all of them are tests or documentation."""
         wanted = [job for job in self._jobs.values() if job.codes is not None]
         return bool(self._jobs) and all(map(self._is_test, wanted))
 
@@ -117,14 +117,14 @@ class Plan:
         return self._jobs[name].content is not None
 
     def holds(self, group: Iterable[FileTask]) -> bool:
-        """Are the files of a group still what they were when the run began, or was that what was checked?"""
+        """Whether the files of a group are unchanged since the run began."""
         return all(
             job.content is not None or self._look_again(job.path).digest == self._digests.get(job.name)
             for job in group
         )
 
     def key_of(self, group: Iterable[FileTask], *, ignore_suppressions: bool) -> str | None:
-        """What the results of a group are kept under; None where one of its files cannot be read."""
+        """Return the cache key of a group's results; None if one of its files cannot be read."""
         from rlint.engine.cache.keys import key_of
 
         jobs = [(job, self._digests.get(job.name)) for job in group]
@@ -166,10 +166,10 @@ class _Look:
 
 
 def _are_tests(jobs: Iterable[FileTask]) -> bool:
-    """Are all files that are to be checked tests, at which no rule looks?"""
+    """Whether all files to check are tests, which no rule examines."""
     return all(lies_in_tests(job.name, job.module) for job in jobs if job.codes is not None)
 
 
 def _unjudged(group: list[FileTask]) -> list[FileTask]:
-    """What is left to do for a program that no rule looks at: its files are read, and no others."""
+    """Return the tasks for a program that no rule examines: its own files are read, and no others."""
     return [replace(job, judged=False) for job in group if job.codes is not None]

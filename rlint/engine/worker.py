@@ -232,7 +232,7 @@ def text_of(job: FileTask) -> str | Problem:
 
 
 def _is_of(job: FileTask, text: str) -> bool:
-    """Has the file still the content that the job tells of, and is a text what that holds?"""
+    """Whether a text is the content of the file that the job names, and the file has not changed."""
     if job.content is not None:
         return True
     source = read_source(job.path, job.name)
@@ -294,7 +294,7 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
             ]
             what = catalogue.left_out(entry, reason)
             more = f"; the same goes for {', '.join(codes[1:])}" if len(codes) > 1 else ""
-            hint = f"mend it, install another version of {entry.plugin.name}, or ignore {entry.code}"
+            hint = f"fix the plugin, install another version of {entry.plugin.name}, or ignore {entry.code}"
             problems[entry.plugin.name] = Problem(entry.plugin.name, what + more, hint=hint, is_bug=True)
     return list(problems.values())
 

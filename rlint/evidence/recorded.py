@@ -48,7 +48,7 @@ class Recording:
 
     @property
     def gain(self) -> Gain:
-        """What the outcomes on this device say of the fix."""
+        """Return the gain that the outcomes on this device show."""
         if any(found.verdict is Verdict.FASTER for found in self.claimed):
             return Gain.SOME
         # A program that behaves otherwise shows nothing of what the fix would gain.
@@ -68,7 +68,7 @@ class Evidence:
 
     @property
     def gain(self) -> Gain:
-        """What all measurements say of the fix."""
+        """Return the gain that all measurements show."""
         return Gain.over(recording.gain for recording in self.recordings)
 
     @property

@@ -96,7 +96,7 @@ def _read_object(data: object, cls: type[_T]) -> _T:
 
 @functools.cache
 def _object_reader(cls: type) -> _Reader:
-    """What reads objects of a class: made once, as looking at types takes longer than reading an object."""
+    """Return a reader of objects of a class. It is cached, as inspecting types takes longer than reading."""
     readers = {name: _reader(kind) for name, kind in typing.get_type_hints(cls).items()}
     required = [
         field.name

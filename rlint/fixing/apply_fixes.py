@@ -155,7 +155,7 @@ def check_parses(text: str, path: str, applied: Sequence[Finding] = (), *, was: 
         return Problem(
             path,
             f"{blamed} would leave the file unparsable ({what}{where})",
-            hint="this is a bug in rlint, please report it; it was left out",
+            hint="the fix was not applied; this is a bug in rlint, please report it",
             is_bug=True,
         )
     return None
@@ -172,18 +172,19 @@ def write(source: Source, text: str) -> Problem | None:
         data = source.encode(text)
     except UnicodeEncodeError as error:
         return Problem(
-            source.name, f"not written: its encoding, {source.encoding}, cannot hold it: {error.reason}"
+            source.name,
+            f"not written: its encoding, {source.encoding}, cannot encode the fix: {error.reason}",
         )
     try:
         target = source.path.resolve()
         status = target.stat()
         if not stat.S_ISREG(status.st_mode):
-            return Problem(source.name, "not written: it is no regular file any more")
+            return Problem(source.name, "not written: it is no longer a regular file")
         if outside := end_outside(source.path):
             return Problem(
                 source.name,
-                f"not written: it is a link that leads out of its project, to {outside}",
-                hint="name that file itself",
+                f"not written: it is a symbolic link to a file outside its project, {outside}",
+                hint="pass that file itself",
             )
         if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
             return Problem(source.name, "not written: the file is read-only")
@@ -211,7 +212,7 @@ class _Files:
         return self._known[name]
 
     def holds(self, finding: Finding, *, unsafe: bool) -> bool:
-        """Can a fix be applied, in each of its files?"""
+        """Whether a fix can be applied in each of its files."""
         fix, text = finding.fix, self.text(finding.path)
         if fix is None or text is None or not _is_wanted(finding, unsafe=unsafe):
             return False
@@ -312,7 +313,7 @@ class _Plan:
         return True
 
     def fits(self, edits: tuple[Edit, ...]) -> bool:
-        """Would the edits collide with nothing?"""
+        """Whether the edits overlap with no other edit."""
         return not any(self._collides(edit) for edit in edits if not self._has(edit))
 
     def edits(self) -> tuple[Edit, ...]:

@@ -58,7 +58,7 @@ class CrossFilePermits:
         )
 
     def _may_change(self, name: str, edits: Sequence[Edit], finding: Finding) -> bool:
-        """Is a file checked for the same, and does no comment in it hide such findings there?"""
+        """Whether a file is checked for the same rules, and no comment in it suppresses such findings."""
         if finding.code not in (self._codes.get(name) or ()) or self._text(name) is None:
             return False
         if not self._heeds_comments:
@@ -75,8 +75,8 @@ class CrossFilePermits:
         return True
 
     def _takes_all(self, word: str, edits: Mapping[str, Sequence[Edit]]) -> bool:
-        """Do the edits replace a name in all places of all files that hold it, by a name which none of the
-        changed files has?
+        """Whether the edits rename every occurrence of a name in all files, to a name that none of the
+        changed files has.
         """
         for name in self._names:
             text = self._text(name)

@@ -15,8 +15,8 @@ from rlint.semantics.model import SemanticModel
 _DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that are told of each function of a library that is called with an object of their class."""
 RESTORED = (
-    "an attribute is also set by other code, or by its name (`setattr`, `__dict__`), or a container is "
-    "handed on, and may hold another thing"
+    "an attribute is also set by other code or by name (`setattr`, `__dict__`), or a container is "
+    "passed to other code, so it may hold another object"
 )
 
 
@@ -46,7 +46,7 @@ def without_safe_fix(finding: Finding) -> Finding:
     fix = finding.fix
     if finding.confidence is Confidence.CERTAIN or fix is None or fix.safety is not Applicability.SAFE:
         return finding
-    reason = f"it changes what runs often only if {finding.assumption}"
+    reason = f"it changes frequently executed code only if {finding.assumption}"
     return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason))
 
 
@@ -63,10 +63,10 @@ def _with_doubt(
 
 
 def _dispatching(model: SemanticModel) -> str | None:
-    """What a fix calls in place of something else shows in a class that is told of each call."""
+    """Return why a class that intercepts library calls could observe the calls that a fix replaces."""
     for function in model.syntax.of_type(ast.FunctionDef):
         if function.name in _DISPATCHED:
-            return f"`{function.name}` in this file is told of the functions that are called"
+            return f"`{function.name}` in this file intercepts library calls"
     return None
 
 
@@ -81,12 +81,12 @@ def _replaced_reason(fix: Fix, model: SemanticModel) -> str | None:
     names = model.analysis.names
     noticed = (names.replaced_methods & (before | after)) | (names.replaced_functions & (after - before))
     for name in sorted(noticed):
-        return f"`{name}` is replaced in this file, and may do something else"
+        return f"`{name}` is replaced in this file and may behave differently"
     return None
 
 
 def _looking_reason(fix: Fix, looking: Sequence[ast.Call], model: SemanticModel) -> str | None:
-    """What is computed, and under which name, shows in a call that comes later."""
+    """Return why a later call could observe what is computed, and under which name."""
     for call in looking:
         function = model.function(call)
         within = model.source.span(function) if function is not None else (0, len(model.syntax.text))
@@ -94,7 +94,7 @@ def _looking_reason(fix: Fix, looking: Sequence[ast.Call], model: SemanticModel)
             earlier = not model.frequency.loops(call) and model.source.span(call)[1] <= edit.start
             inside = within[0] <= edit.start <= edit.end <= within[1]
             if inside and not earlier and (function is not None or _is_outside_functions(edit, model)):
-                return f"`{model.source.text(call.func)}` may look at the variables that are there"
+                return f"`{model.source.text(call.func)}` may read local variables"
     return None
 
 

@@ -32,12 +32,12 @@ class Why(enum.Enum):
 SAID: Mapping[Why, str] = {
     Why.NO_FIX: "without an automatic fix",
     Why.UNSAFE: "unsafe (`--unsafe-fixes` applies them)",
-    Why.CONFLICT: "in the way of other fixes",
+    Why.CONFLICT: "in conflict with other fixes",
     Why.UNPARSABLE: "that would have left a file unparsable",
     Why.NOT_WRITTEN: "in files that could not be written",
     Why.FAILS: "with which the command fails",
     Why.SLOWER: "with which the command is slower",
-    Why.DEPENDENT: "that need a fix which was left out",
+    Why.DEPENDENT: "that need a fix which was not applied",
     Why.SUPPRESSED: "suppressed by comments",
     Why.BASELINE: "listed in the baseline",
 }
@@ -140,7 +140,7 @@ def _of_trial(tried: Tried | None) -> dict[FixId | None, tuple[Why, str]]:
     if tried is None:
         return {}
     reasons: dict[FixId | None, tuple[Why, str]] = {
-        name: (Why.DEPENDENT, "it needs a fix that was left out") for name, _ in tried.dependent
+        name: (Why.DEPENDENT, "it needs a fix that was not applied") for name, _ in tried.dependent
     }
     for guilty in tried.left_out:
         slower = guilty.speed is not None

@@ -61,7 +61,7 @@ class FixedTexts:
         return changed
 
     def _mistake(self, made: apply_fixes.Pass, name: str) -> Problem | None:
-        """What is wrong with the text that a pass has made of a file."""
+        """Return what is wrong with the text that a pass produced for a file."""
         source = self._source_of(name)
         problem = apply_fixes.check_parses(
             made.text, name, made.findings, was=source.text if source is not None else ""
@@ -69,7 +69,7 @@ class FixedTexts:
         return problem or (source.unwritable(made.text) if source is not None else None)
 
     def named(self, findings: Callable[[str], Iterable[Finding]]) -> dict[Finding, FixId]:
-        """What the fixes of the findings are told by that are in files which were looked at."""
+        """Return the fix identities of findings in the files examined."""
         found: dict[Finding, FixId] = {}
         for name, origin in self._origins.items():
             found.update((finding, each) for each, finding in origin.names(findings(name)).items())

@@ -57,10 +57,10 @@ def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] 
         return str(error)
     ordered = sorted(given, key=_place)
     if any(first.end > second.start for first, second in pairwise(ordered)):
-        return "its edits are in each other's way"
+        return "its edits overlap"
     cells = syntax.marimo_cells
     if cells and not all(any(a <= edit.start <= edit.end <= b for a, b in cells) for edit in ordered):
-        return "marimo keeps only what stands in cells"
+        return "marimo discards code outside of cells"
     changed = pieces(separated(given, syntax.text, syntax.mask), syntax)
     if changed is None:
         return UNPARSABLE
@@ -75,7 +75,7 @@ def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] 
         changed = more
     name = misread_name(changed, syntax)
     if name is not None:
-        return f"`{name}` has another meaning in this place"
+        return f"`{name}` has another meaning here"
     mended = tuple(_plain(edit) for piece in changed for edit in piece.edits)
     given = tuple(map(_plain, given))
     return given if sorted(given, key=_place) == list(mended) else mended

@@ -85,7 +85,7 @@ class _Pass:
         self._starts = [start for start, _ in self._new]
 
     def before(self, offset: int) -> int:
-        """Where a place of the new text was; for text that an edit has put there, where the edit began."""
+        """Return where an offset of the new text was before; for inserted text, where its edit began."""
         number = bisect_right(self._starts, offset) - 1
         if number < 0:
             return offset

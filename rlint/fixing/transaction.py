@@ -68,7 +68,7 @@ def _write_group(group: Sequence[Changed]) -> dict[str, Problem]:
 
 
 def _obstacle(each: Changed) -> Problem | None:
-    """What would keep a file from being written, as far as can be told before."""
+    """Return what would prevent writing a file, as far as can be determined beforehand."""
     name = each.source.name
     try:
         each.source.encode(each.text)
@@ -81,7 +81,7 @@ def _obstacle(each: Changed) -> Problem | None:
             return Problem(name, "not written: the file changed on disk since it was read")
     except UnicodeEncodeError as error:
         return Problem(
-            name, f"not written: its encoding, {each.source.encoding}, cannot hold it: {error.reason}"
+            name, f"not written: its encoding, {each.source.encoding}, cannot encode the fix: {error.reason}"
         )
     except (OSError, RuntimeError) as error:
         return Problem(name, f"not written: {(isinstance(error, OSError) and error.strerror) or error}")
@@ -112,6 +112,6 @@ def _restored(written: Sequence[Changed]) -> dict[str, Problem]:
         except (OSError, RuntimeError) as error:
             reason = str(error)
         problems[each.source.name] = Problem(
-            each.source.name, f"a fix that it shares with others was written here alone: {reason}"
+            each.source.name, f"a fix that spans several files was written to this one only: {reason}"
         )
     return problems

@@ -61,7 +61,7 @@ def _problems(entry: RuleEntry, place: Path, kinds: set[str]) -> list[str]:
         return [*found, message if message.startswith(label) else f"{label}: {message}"]
     wanted = devices.run & ({"cpu"} | (kinds & devices.claimed))
     found += [
-        f"{label}: nothing is recorded for {device}{_again(entry, device)}"
+        f"{label}: no evidence is recorded for {device}{_again(entry, device)}"
         for device in DEVICES
         if device in wanted and not evidence_file(place, entry.name, device).exists()
     ]
@@ -77,7 +77,7 @@ def _wrong(entry: RuleEntry, recording: Recording, now: Hashes) -> Iterator[str]
     device = recording.device
     changes = recording.hashes.changes(fixture=now.fixture, fix=now.fix)
     if changes:
-        yield f"what is recorded for {device} is stale: {'; '.join(changes)}{_again(entry, device)}"
+        yield f"the evidence for {device} is stale: {'; '.join(changes)}{_again(entry, device)}"
     for outcome in recording.outcomes:
         if outcome.verdict is Verdict.DIFFERENT:
             yield f"its fix changes the behaviour of {outcome.workload} on {device}: it has to be mended"

@@ -48,7 +48,7 @@ def _why_no_cuda(torch: Any) -> str | None:
     if not torch.backends.cuda.is_built():
         return "no CUDA GPU: PyTorch was built without CUDA"
     if not torch.cuda.is_available():
-        return "no CUDA GPU: PyTorch was built with CUDA, but finds no usable GPU"
+        return "no CUDA GPU: PyTorch was built with CUDA but finds no usable GPU"
     return None
 
 

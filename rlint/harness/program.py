@@ -112,7 +112,7 @@ def _import(name: str, path: str) -> ModuleType:
         spec = next((s for s in (f.spec_of(name, path) for f in _finders()) if s), None)
         spec = spec or _spec_of_file(name, path)
         if spec is None or spec.loader is None:
-            raise WorkloadError(f"{path}: is no Python file")  # noqa: TRY301 - the message is complete
+            raise WorkloadError(f"{path}: is not a Python file")  # noqa: TRY301 - the message is complete
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)

@@ -38,7 +38,7 @@ def record(
     """
     if session.quick or session.interrupted:
         how = "quick" if session.quick else "interrupted"
-        raise RlintError(f"nothing was recorded: the run was {how}, and evidence takes a whole one")
+        raise RlintError(f"nothing was recorded: the run was {how}, but evidence needs a full run")
     groups = _groups(session)
     entries = {code: catalogue.find(code) for code, _, _ in groups}
     with fixtures_of(list(entries.values())) as experiments:
@@ -82,11 +82,11 @@ def _groups(session: Session) -> list[tuple[str, str, tuple[RuleOutcome, ...]]]:
 def _refused(outcomes: tuple[RuleOutcome, ...], unchanged: bool) -> str | None:  # noqa: FBT001 - private
     failed = [outcome.workload for outcome in outcomes if outcome.failed]
     if failed:
-        return f"{', '.join(failed)} did not come to an end"
+        return f"{', '.join(failed)} did not finish"
     few = [outcome.workload for outcome in outcomes if outcome.verdict is Verdict.NOT_ENOUGH]
     if few:
         return f"too few cases of {', '.join(few)} were compared to say that nothing differs"
-    return None if unchanged else "it was changed while it was measured; measure it again"
+    return None if unchanged else "the rule changed while it was measured; measure it again"
 
 
 def _write(path: Path, text: str) -> None:

@@ -52,7 +52,7 @@ class SessionOptions:
 
     @property
     def pace(self) -> Pace:
-        """How long it may take."""
+        """Return the time limits of the session."""
         return QUICK if self.quick else THOROUGH
 
 

@@ -41,7 +41,7 @@ def fixture_folder(entry: RuleEntry) -> Path:
     if entry.fixtures is None:
         what = entry.plugin.package if entry.plugin is not None else "rlint"
         raise RlintError(
-            f"the package {what}.fixtures is missing: {entry.origin} is not installed completely"
+            f"the package {what}.fixtures is missing: the installation of {entry.origin} is incomplete"
         )
     return entry.fixtures / entry.name
 
@@ -94,8 +94,8 @@ def own_program(targets: Sequence[Target], workload: Path, *, unsafe: bool) -> E
     subject = Subject(str(main), module, (str(root),), os.path.abspath(workload), texts)
     label = display_name(main)
     if not subject.changed:
-        more = "" if unsafe else "; `--unsafe-fixes` takes in those that a reader must agree to"
-        raise RlintError(f"there is nothing to fix in {label}, so nothing to compare{more}")
+        more = "" if unsafe else "; `--unsafe-fixes` includes fixes that need review"
+        raise RlintError(f"{label} has nothing to fix, so there is nothing to compare{more}")
     return Experiment(label, "", subject, fixes)
 
 

@@ -156,7 +156,7 @@ class Workload:
         return self.typical if self.typical is not None else self.sizes[-1]
 
     def claims_on(self, device: str) -> tuple[str, ...]:
-        """What is claimed on a kind of device."""
+        """Return the claims for a device type."""
         return claims_on(device, self.claims)
 
 

@@ -44,7 +44,7 @@ class RequestedActions:
 
     @property
     def resolves(self) -> bool:
-        """Does the client ask for an action's edit when it is needed?"""
+        """Whether the client resolves a code action's edit lazily."""
         text = self.capabilities.text_document
         action = text.code_action if text else None
         support = action.resolve_support if action else None

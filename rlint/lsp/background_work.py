@@ -151,7 +151,7 @@ def permitted(task: Task, asked: Permission) -> list[Finding]:
 
 
 def _hangs(finding: Finding) -> bool:
-    """Does the fix of a finding hang on other files?"""
+    """Whether the fix of a finding depends on other files."""
     return finding.fix is not None and finding.fix.needs_permission
 
 

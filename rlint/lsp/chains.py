@@ -59,7 +59,7 @@ def _in_cell(link: str, index: ProjectIndex, paths: Mapping[str, Path]) -> Chain
 
 
 def _function(qualname: str, index: ProjectIndex, paths: Mapping[str, Path]) -> ChainPlace | None:
-    """Where the only function of this name stands."""
+    """Return the place of the only function of this name."""
     named = [
         ChainPlace(paths[module.path], module.functions[qualname].line, qualname)
         for module in index.modules.values()

@@ -95,7 +95,7 @@ class Wording:
 
 @lru_cache(maxsize=256)
 def _saving_of_rule(code: str) -> Saving | None:
-    """What was measured of a rule, read when it first finds something."""
+    """Return the measured gain of a rule, read when it first reports a finding."""
     entry = next((entry for entry in catalogue.catalogue() if entry.code == code), None)
     return saving_of(recorded.of(entry)) if entry is not None and entry.fixtures is not None else None
 
@@ -138,7 +138,7 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _severity(finding: Finding) -> types.DiagnosticSeverity:
-    """What is not certain is no warning."""
+    """Return the severity of a finding; findings that are not certain are not warnings."""
     if finding.confidence is Confidence.POSSIBLE:
         return types.DiagnosticSeverity.Hint
     if finding.confidence is Confidence.LIKELY:

@@ -115,7 +115,7 @@ class OpenDocument:
 
     @cached_property
     def is_python(self) -> bool:
-        """Is it a program that rlint reads: from a file, or not saved yet?"""
+        """Whether it is a program that rlint reads, from a file or not saved yet."""
         scheme = urlsplit(self.uri).scheme
         if scheme == "file":
             return self.path is not None and self.path.suffix == ".py"
@@ -130,7 +130,7 @@ class OpenDocument:
 
     @property
     def begins_with_mark(self) -> bool:
-        """Did the client leave a byte-order mark in the text?"""
+        """Whether the client kept a byte-order mark in the text."""
         return len(self.source) != len(self.text.source)
 
     @property

@@ -69,7 +69,7 @@ class EditorSession:
     # -- what is known -------------------------------------------------------------------------
 
     def is_current(self, document: Checked) -> bool:
-        """Is this the newest version of an open document?"""
+        """Whether this is the newest version of an open document."""
         return not self._stopping and self.documents.get(document.uri) is document
 
     def applied(self, document: Checked) -> Applied:
@@ -86,8 +86,8 @@ class EditorSession:
         ]
 
     async def checked(self, document: Checked, *, newest: bool = True) -> LiveCheck | None:
-        """What is found in a document. None if another version came meanwhile. `newest` asks for what follows
-        from all files as they are now; else what was found in this very text will do.
+        """Return the findings of a document; None if another version arrived meanwhile. `newest` requires
+        results for the current state of all files; otherwise results for this very text suffice.
         """
         key = unquote(document.uri)
         known = self._results.get(key)
@@ -126,8 +126,8 @@ class EditorSession:
         return await self._work(document, background_work.fix, document.source)
 
     async def explained(self, document: Checked, line: int) -> str | None:
-        """What each rule knows of a line of a document, counted from 1; None where the settings leave the
-        document out.
+        """Return the explanation of a line (counted from 1) of a document; None if the settings exclude the
+        document.
         """
         settings = self.applied(document).settings
 
@@ -153,7 +153,7 @@ class EditorSession:
         return await self._work(document, permitted, ()) or ()
 
     def _codes_of(self, path: Path) -> frozenset[str] | None:
-        """What a file is checked for; None where the settings pass over it."""
+        """Return the codes that a file is checked for; None if the settings exclude it."""
         applied = self.folders.applied(path)
         return applied.settings.codes_for(path) if applied.included else None
 

@@ -25,7 +25,7 @@ _KINDS: Mapping[str, tuple[type, str]] = {
     "enable": (bool, "true or false"),
     "configuration": (str, "the path of a file"),
     "run": (str, '"onType" or "onSave"'),
-    "debounce": (int, "a whole number of milliseconds"),
+    "debounce": (int, "an integer number of milliseconds"),
     "syntax-errors": (bool, "true or false"),
     "rule-pages": (str, '"html" or "markdown"'),
     "explanations": (str, '"shown" or "returned"'),
@@ -58,7 +58,7 @@ class EditorSettings:
     """Whether files that are not open are checked, too, for clients that ask for their diagnostics."""
 
     def layer(self, root: Path) -> Layer:
-        """What the editor says, as a layer above the configuration files."""
+        """Return the editor's settings as a layer above the configuration files."""
         return option_layer(self.values, root, origin="editor")
 
     def configuration_file(self, root: Path) -> Path | None:

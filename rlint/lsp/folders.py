@@ -60,7 +60,7 @@ class Folders:
         self._read.clear()
 
     def applied(self, path: Path) -> Applied:
-        """What applies to a file as its settings are now; configuration files that changed are read again."""
+        """Return the settings that apply to a file now; changed configuration files are reread."""
         inside = [root for root in self._options if root == path.parent or root in path.parents]
         root = max(inside, key=lambda root: len(root.parts), default=None)
         options = self._default if root is None else self._options[root]

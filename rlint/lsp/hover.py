@@ -97,7 +97,7 @@ def _listed(text: str, meant: Sequence[RuleEntry]) -> str:
         return f"rlint has no rule `{text}`.\n"
     lines = [f"- `{entry.code}` {entry.name}: {entry.summary}" for entry in meant[:_MOST_LISTED]]
     more = [f"- and {len(meant) - _MOST_LISTED} more"] if len(meant) > _MOST_LISTED else []
-    return f"`{text}` means {len(meant)} rules:\n\n" + "\n".join([*lines, *more]) + "\n"
+    return f"`{text}` selects {len(meant)} rules:\n\n" + "\n".join([*lines, *more]) + "\n"
 
 
 def _contains(where: types.Range, place: types.Position) -> bool:

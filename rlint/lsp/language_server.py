@@ -41,7 +41,7 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"rlint: {message}"))
 
     def forget_told(self) -> None:
-        """What is still wrong after a change is told again."""
+        """Forget which problems were shown, so that those that persist after a change are shown again."""
         self._told.clear()
 
 

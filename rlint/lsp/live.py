@@ -55,7 +55,7 @@ class LiveCheck:
 
     @classmethod
     def nothing(cls, text: str) -> LiveCheck:
-        """What is found where nothing is looked for."""
+        """Return an empty result, for documents that are not checked."""
         return cls(text, (), (), parsed=True, chains={}, tells_more=False)
 
 
@@ -98,7 +98,7 @@ class Live:
         return self._generation, tuple((each, stamps[each]) for each in planned.stamps)
 
     def knows(self, path: Path, other: Path) -> bool:
-        """Do the findings in the text at `path` hang on what stands in another file?"""
+        """Whether the findings in the text at `path` depend on another file."""
         planned = self._plans.get(path)
         return planned is not None and other in planned.stamps
 
@@ -160,7 +160,7 @@ class Live:
         return planned
 
     def _summary(self, job: FileTask, texts: Mapping[Path, str]) -> ModuleSummary | None:
-        """What another file tells, if it can be read."""
+        """Return the summary of another file, if it can be read."""
         stamp = texts.get(job.path) or stamp_of(job.path)
         known = self._summaries.get(_key(job))
         if known is not None and known[0] == stamp:
@@ -219,7 +219,7 @@ def _stamps(group: Iterable[FileTask], texts: Mapping[Path, str]) -> dict[Path, 
 
 
 def _is_unsaved(path: Path, stamp: _Stamp | None) -> bool:
-    """Is this the text of an editor, and not that of the file?"""
+    """Whether this is the text of an editor rather than that of the file."""
     if not isinstance(stamp, str):
         return False
     source = read_source(path, str(path))

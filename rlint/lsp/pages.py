@@ -18,14 +18,14 @@ def page(entry: RuleEntry, link: str | None = None) -> str:
     """Return a rule's page as Markdown; `link` is where it can be read by itself."""
     text = entry.page
     if entry.plugin is not None:
-        text = f"{text.rstrip()}\n\n(A rule of the plugin {entry.origin}.)\n"
+        text = f"{text.rstrip()}\n\n(Provided by the plugin {entry.origin}.)\n"
     text = measured_page.with_evidence(text, entry)
     opened = f"[Open the page of {entry.code}]({link})\n\n" if link else ""
     return f"# {entry.name} ({entry.code})\n\n{opened}{text.rstrip()}\n"
 
 
 def about(finding: Finding) -> str:
-    """What is to be said of one finding, as Markdown."""
+    """Return the description of one finding as Markdown."""
     lines = [f"**{finding.code}** {finding.name}: {finding.statement}"]
     if finding.chain:
         lines.append(f"Why hot: {' → '.join(f'`{link}`' for link in finding.chain)}")

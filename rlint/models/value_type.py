@@ -160,8 +160,8 @@ class Type(NamedTuple):
         return _aged(self) if self.fresh else self
 
     def joined(self, other: Type) -> Type:
-        """What is sure of a value that is either of the two. Where that is less than what one of them says,
-        the parts are kept as choices (see `likeliest`).
+        """Return what is certain of a value that is either of the two. If that is less than one of them says,
+        the alternatives are kept as choices (see `likeliest`).
         """
         if self == other:
             return self
@@ -333,7 +333,7 @@ def _members(path: str) -> tuple[str, ...]:
 
 
 def _closing(path: str, start: int) -> int:
-    """Where the brace is closed that opens at `start`."""
+    """Return the index of the brace that closes the one at `start`."""
     depth = 0
     for place in range(start, len(path)):
         depth += (path[place] == "{") - (path[place] == "}")

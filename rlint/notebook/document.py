@@ -57,7 +57,7 @@ class RawCell:
 
     @property
     def source(self) -> str:
-        """What the cell says, line ends as they are."""
+        """Return the source of the cell, with its line ends."""
         return "".join(token.text for token in self.tokens)
 
 
@@ -75,18 +75,18 @@ def read_document(text: str) -> Document:
     try:
         return _Reader(text).read()
     except JSONDecodeError as error:
-        raise NotebookError(f"is no notebook: {error.msg}", error.pos, _reason(text)) from error
+        raise NotebookError(f"is not a notebook: {error.msg}", error.pos, _reason(text)) from error
     except RecursionError as error:
-        raise NotebookError("is no notebook: its values are nested too deeply") from error
+        raise NotebookError("is not a notebook: its values are nested too deeply") from error
 
 
 def _reason(text: str) -> str | None:
     if not text.strip():
         return "the file is empty"
     if text.startswith("version https://git-lfs"):
-        return "it is a pointer of Git LFS: `git lfs pull` fetches the file"
+        return "it is a Git LFS pointer: `git lfs pull` fetches the file"
     if re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE):
-        return "it holds the marks of a merge that was not finished"
+        return "it holds conflict markers of an unfinished merge"
     return None
 
 
@@ -106,7 +106,7 @@ class _Reader:
         self._space()
         if self.text[self.at : self.at + 1] != "{":
             self._value()  # says what is wrong with it as JSON, if something is
-            raise NotebookError("is no notebook: it holds no JSON object", 0)
+            raise NotebookError("is not a notebook: it is not a JSON object", 0)
         for key in self._members():
             if key == "metadata":
                 metadata = self._value()
@@ -131,7 +131,7 @@ class _Reader:
         if self.at != len(self.text):
             raise JSONDecodeError("Extra data", self.text, self.at)
         if not has_cells:
-            raise NotebookError("is no notebook: it has no `cells`")
+            raise NotebookError("is not a notebook: it has no `cells`")
         if isinstance(version, int) and not _OLDEST <= version <= _NEWEST:
             raise NotebookError(
                 f"is a notebook of format {version}; rlint reads formats {_OLDEST} to {_NEWEST}"
@@ -147,7 +147,7 @@ class _Reader:
 
     def _cell(self, cell: RawCell) -> None:
         if self.text[self.at : self.at + 1] != "{":
-            raise NotebookError(f"is damaged: cell {cell.index} is no object", self.at)
+            raise NotebookError(f"is damaged: cell {cell.index} is not an object", self.at)
         begin = self.at
         for key in self._members():
             if key in ("source", "input") and self.text[self.at : self.at + 1] in ("[", '"'):
@@ -168,7 +168,7 @@ class _Reader:
                     cell.language = _cell_language(value)
         if cell.kind == "code" and cell.start < 0:
             raise NotebookError(
-                f"is damaged: the source of cell {cell.index} is neither text nor a list of lines", begin
+                f"is damaged: the source of cell {cell.index} is neither a string nor a list of lines", begin
             )
         self._found.cells.append(cell)
 
@@ -179,7 +179,7 @@ class _Reader:
             tokens = []
             for _ in self._items("its source"):
                 if self.text[self.at : self.at + 1] != '"':
-                    raise NotebookError(f"is damaged: a line of cell {cell.index} is no text", self.at)
+                    raise NotebookError(f"is damaged: a line of cell {cell.index} is not a string", self.at)
                 tokens.append(self._token())
             cell.tokens = tuple(tokens)
         else:

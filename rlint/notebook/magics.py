@@ -189,7 +189,7 @@ def _parses(code: str) -> bool:
 
 
 def _is_indented(lines: list[str], name: str) -> bool:
-    """Is it Python as a whole further to the right, which IPython takes?"""
+    """Whether it is indented Python as a whole, which IPython accepts."""
     first = next(line for line in lines if line.strip())
     indent = first[: len(first) - len(first.lstrip())]
     text = "\n".join(line.removeprefix(indent) for line in lines)

@@ -44,7 +44,7 @@ class Masks:
         return re.compile(rf"{self.marker}(\d+)")
 
     def places(self, text: str) -> list[tuple[int, int, int]]:
-        """Where stand-ins are in a text: start, end and number of each; TornError for a damaged one."""
+        """Return start, end and number of each stand-in in a text. Raises TornError for a damaged one."""
         found = []
         for match in self._token.finditer(text):
             number = int(match[1])

@@ -102,7 +102,7 @@ class Notebook:
 
     @cached_property
     def style(self) -> StringStyle:
-        """How its strings are written."""
+        """Return how its strings are written."""
         return StringStyle(self.document, self.document.cells)
 
     def raw_lines(self, index: int) -> list[RawLine]:

@@ -11,7 +11,7 @@ _RUN = regex(r"^[ \t]*%run[ \t].*?\b([\w/]+)\.py\b.*$", re.MULTILINE)
 
 
 def source_of(path: Path, content: bytes) -> bytes:
-    """What a file holds of Python; of all but notebooks that is its content."""
+    """Return the Python code of a file; except for notebooks, that is its content."""
     if path.suffix != ".ipynb":
         return content
     from rlint.notebook.document import NotebookError, read_document

@@ -30,7 +30,7 @@ class CellView:
 
     @cached_property
     def positions(self) -> Positions:
-        """Where things stand in `shown`."""
+        """Return the positions in `shown`."""
         return Positions(self.shown)
 
     def local(self, edit: Edit, text: Positions) -> Edit:

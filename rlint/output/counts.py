@@ -33,29 +33,31 @@ def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> 
     elif not report.problems:
         lines.append(_nothing_found(report))
     if report.problems:
-        lines.append(f"Met {count(len(report.problems), 'error')}.")
+        lines.append(f"Found {count(len(report.problems), 'error')}.")
     if fixable:
         lines += _fixable(report, options)
     return "".join(line + "\n" for line in lines)
 
 
 def _after_fixing(remaining: int, options: ReportOptions) -> list[str]:
-    """What became of the findings that there were at first, as many as checking finds; and of new ones."""
+    """Return what became of the initial findings, as counted by checking, and of new ones."""
     fixed, left = options.fixed - options.new_fixed, remaining - options.new_left
     gone = f", {options.gone} gone with them" if options.gone else ""
     found = count(fixed + options.gone + left, "finding")
     lines = [f"Found {found} ({fixed} fixed{gone}, {left} remaining)."]
     if new := options.new_fixed + options.new_left:
         brought = count(new, "new finding")
-        lines.append(f"The fixes led to {brought} ({options.new_fixed} fixed, {options.new_left} remaining).")
+        lines.append(
+            f"The fixes exposed {brought} ({options.new_fixed} fixed, {options.new_left} remaining)."
+        )
     return lines
 
 
 def _nothing_found(report: Report) -> str:
     if not report.checked:
-        return "There were no Python files to check."
+        return "No Python files to check."
     if report.are_tests:
-        return "There was nothing to check: tests and documentation are only read."
+        return "Nothing to check: tests and documentation are parsed but not checked."
     return "All checks passed!"
 
 

@@ -47,7 +47,9 @@ def line(evidence: Evidence) -> str | None:
         return "; ".join(known)
     if evidence.unreadable:
         return "unknown, since the evidence cannot be read (`rlint verify --check-evidence` says why)"
-    return "not yet" + (f" (its claim is for {' and '.join(evidence.only_on)})" if evidence.only_on else "")
+    return "not yet" + (
+        f" on {' and '.join(evidence.only_on)}, where the cost arises" if evidence.only_on else ""
+    )
 
 
 def cell(evidence: Evidence) -> str:
@@ -75,7 +77,7 @@ def workloads(number: int) -> str:
 
 
 def _on_device(recording: Recording) -> str | None:
-    """What was measured on one kind of device; None if nothing is claimed there, or nothing ran."""
+    """Return what was measured on one device type; None if nothing is claimed there, or nothing ran."""
     claimed = recording.claimed
     different = sum(1 for found in recording.outcomes if found.verdict is Verdict.DIFFERENT)
     warning = f"its fix changes the behaviour of {workloads(different)}" if different else ""
@@ -96,7 +98,7 @@ def _on_device(recording: Recording) -> str | None:
 
 
 def _gains(outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
-    """What is better in some of the outcomes, at their typical sizes, and by how much in those not worse."""
+    """Yield what improved in some outcomes at typical sizes, with the gain of those not worse."""
     for claim, better in GAINS.items():
         found = _measured(outcomes, claim)
         if any(one.verdict is Verdict.FASTER for one in found):

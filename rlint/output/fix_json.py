@@ -61,7 +61,7 @@ def render(outcome: FixOutcome, report: Report, options: ReportOptions, not_sele
 
 
 def _heat(finding: Finding, options: ReportOptions) -> dict[str, Any]:
-    """What a profile says of a finding, if there is one."""
+    """Return what a profile records of a finding, if there is one."""
     if options.heating is None:
         return {}
     from rlint.output import profile_report

@@ -47,7 +47,7 @@ def _trial(tried: Tried) -> list[str]:
         lines.append(f"Speed of the command: {tried.speed}.")
     if not tried.noticed:
         lines.append(
-            "warning: the command passes even where the fixed files are broken: it tells nothing about them"
+            "warning: the command also passes when the fixed files are broken, so it does not test them"
         )
     return lines
 
@@ -55,7 +55,7 @@ def _trial(tried: Tried) -> list[str]:
 def _left_out(guilty: LeftOut) -> list[str]:
     what = "is slower" if guilty.speed is not None else "fails"
     them = "it" if len(guilty.ids) == 1 else "them together"
-    lines = [f"Left out, because the command {what} with {them}:"]
+    lines = [f"Not applied, because the command {what} with {them}:"]
     for name, finding in zip(guilty.ids, guilty.findings, strict=True):
         place = finding.place if finding.cell is not None else f"{name.line}:{name.column}"
         lines.append(

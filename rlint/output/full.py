@@ -84,7 +84,7 @@ class _Renderer:
         more = f"and {number} more like this (`--no-fold` shows them):"
         most = number if number <= _FOLDED_PLACES + 1 else _FOLDED_PLACES
         named = [f"{printable(each.path)}:{each.place}" for each in group.folded[:most]]
-        rest = [f"and {number - most} further ones"] if number > most else []
+        rest = [f"and {number - most} more"] if number > most else []
         places = [f"  {place}" for place in [*named, *rest]]
         return [f"{self._paint(TextStyle.ALERT, first.code)} {first.name}: {more}", *places]
 
@@ -99,7 +99,7 @@ class _Renderer:
         return ["Low impact (`--no-fold` shows them):", *rows]
 
     def _heat(self, finding: Finding) -> Iterator[tuple[str, str]]:
-        """What the profile says of a finding."""
+        """Yield what the profile records of a finding."""
         heating = self._options.heating
         heated = heating.findings.get(finding) if heating is not None else None
         if heating is None or heated is None:

@@ -12,7 +12,7 @@ from rlint.run_data import Explained, LineExplanation, RuleExplanation
 _MOST_SHOWN = 6
 _WIDTH = 110
 _COLD = "the line is cold (see `runs` above)"
-_NONE = "No rule looks at this line."
+_NONE = "No rule examines this line."
 
 
 def render(explanations: Sequence[LineExplanation], *, color: bool, every: bool, width: int | None) -> str:

@@ -42,7 +42,7 @@ def section(evidence: Evidence, stale: Mapping[str, Sequence[str]]) -> str:
     said = line(evidence) or "not yet"
     text = f"## Measured\n{said[0].upper()}{said[1:]}.\n"
     if evidence.gain is Gain.NONE:
-        text += "\nSince no gain was measured, the rule is off unless it is selected.\n"
+        text += "\nNo gain was measured, so the rule is off unless selected.\n"
     if evidence.recordings:
         text += "\n" + _table(evidence.recordings)
         text += "\nRatios are before to after, with their 95 % intervals; each at the typical size.\n\n"

@@ -49,7 +49,7 @@ class ReportParts:
         return view.positions if view is not None else None
 
     def of_fix(self, path: str, fix: Fix) -> list[ReportPart] | None:
-        """What a fix changes, in the order of the code; None where the file cannot be read."""
+        """Return the changes of a fix in code order; None if the file cannot be read."""
         whole = self._whole(path)
         if whole is None:
             return None
@@ -73,7 +73,7 @@ class ReportParts:
 
 
 def versions(changed: Changed) -> Iterator[tuple[str, str, str]]:
-    """What fixes have changed: the name of the file or cell, the old and the new code."""
+    """Yield the name of each changed file or cell, with its old and new code."""
     source = changed.source
     if source.notebook is None:
         yield source.name, source.text, changed.text

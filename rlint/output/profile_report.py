@@ -29,13 +29,13 @@ def share_line(heated: Heated, heating: Heating) -> str:
     if heated.basis is Basis.NOT_SEEN:
         return _not_seen(heated, heating)
     if heated.basis is Basis.ELSEWHERE:
-        return "the profile cannot tell: this is set up here, and costs elsewhere"
+        return "not in the profile: this is set up here, but the time is spent elsewhere"
     if heated.share is None:
-        return "the profile cannot tell: the file is not to be told from others in it"
+        return "not in the profile: the file cannot be distinguished from others"
     what = {
-        Basis.LINES: "these lines and what they call",
-        Basis.FUNCTION: "all of it and what it calls",
-    }.get(heated.basis, "what these lines call, and at most the function's own time")
+        Basis.LINES: "these lines and their calls",
+        Basis.FUNCTION: "the function and its calls",
+    }.get(heated.basis, "the calls on these lines, and at most the function's own time")
     return f"{percent(heated.share)} of the run ({what}{called})"
 
 
@@ -46,7 +46,7 @@ def gain_line(heated: Heated) -> str | None:
             return None
         low, high = _figure(heated.ratio.low), _figure(heated.ratio.high)
         ratio = f"{high}×" if low == high else f"{low}–{high}×"
-        return f"{percent(heated.saved)} less time if it is mended (that share, {ratio} as fast as measured)"
+        return f"{percent(heated.saved)} less time if it is fixed (this share, measured {ratio} as fast)"
     if heated.basis is Basis.NOT_SEEN:
         return None
     if heated.known == "no gain":
@@ -73,9 +73,9 @@ def section(heating: Heating, options: ReportOptions) -> str:
     lines = [f"{paint(TextStyle.LABEL, 'profile')}: {printable(note)}" for note in heating.notes]
     if heating.hot:
         lines += (
-            ["", "Hot in the profile, and explained by no rule:"]
+            ["", "Hot in the profile, but not reported by any rule:"]
             if lines
-            else ["Hot in the profile, and explained by no rule:"]
+            else ["Hot in the profile, but not reported by any rule:"]
         )
         for function in heating.hot:
             lines += _hot(function, paint)
@@ -86,7 +86,7 @@ def sums(heating: Heating, options: ReportOptions) -> str:
     """Return what fixing takes off the run, and how much was left out, in a line each."""
     lines = []
     if heating.left_out:
-        lines.append(f"{heating.left_out} below the smallest share left out.")
+        lines.append(f"{heating.left_out} below `--min-share` hidden.")
     if heating.fixed is not None:
         lines.append(_sum("What was fixed takes", heating.fixed, heating.unmeasured_fixed))
     saved, unmeasured = heating.saved_safe, heating.unmeasured_safe
@@ -152,11 +152,11 @@ def amount(heating: Heating) -> str:
 
 def _not_seen(heated: Heated, heating: Heating) -> str:
     if heated.calls == 0:
-        return "none of the run: the function was never called while the profile was recorded"
+        return "none of the run: the function was not called while the profile was recorded"
     if heated.calls:
         called = f"though the function was called {_times(heated.calls)}"
         return f"none of the run: these lines took no time, {called}"
-    return f"none of the run was seen here ({amount(heating)})"
+    return f"no samples here ({amount(heating)})"
 
 
 def _hot(function: HotFunction, paint: Paint) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _hot(function: HotFunction, paint: Paint) -> Iterator[str]:
 
 
 def _sum(what: str, saved: GainInterval, unmeasured: int, off: str = " off the run") -> str:
-    known = f"{percent(saved)}{off}" if saved.high > 0 else f"nothing that was measured{off}"
+    known = f"{percent(saved)}{off}" if saved.high > 0 else f"nothing measured{off}"
     more = f", and {unmeasured} of unknown gain" if unmeasured else ""
     return f"{what} {known}{more}."
 

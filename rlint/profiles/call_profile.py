@@ -84,7 +84,7 @@ class ProfileGraph:
         return sum(self._entries[frame].inclusive for frame in frames)
 
     def calls(self, frames: Iterable[int]) -> int | None:
-        """How often these functions were called; None where a sampler wrote the profile."""
+        """Return how often these functions were called; None if a sampler wrote the profile."""
         return sum(self._entries[frame].calls for frame in frames) if self.counts_calls else None
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
@@ -122,7 +122,7 @@ class ProfileGraph:
         *,
         upper: bool,
     ) -> float:
-        """How much of a function's own time is covered."""
+        """Return how much of a function's own time is covered."""
         own = self._entries[frame].own
         if frame in whole or (upper and frame in inside):
             return own
@@ -136,7 +136,7 @@ class ProfileGraph:
     def _through(
         self, edge: ProfileEdge, whole: set[int], inside: dict[int, set[str]], below: dict[int, float]
     ) -> float:
-        """Which part of what was done through an edge is covered."""
+        """Return which share of the time through an edge is covered."""
         if edge.caller in whole or self._names[edge.callee] in inside.get(edge.caller, ()):
             return 1.0
         return below.get(edge.caller, 0.0)

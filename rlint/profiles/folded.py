@@ -23,7 +23,7 @@ def read(text: str) -> Stacks:
             continue
         match = _LINE.fullmatch(line.rstrip())
         if match is None:
-            raise ValueError(f"line {row} is no stack with a number of samples behind it")
+            raise ValueError(f"line {row} is not a stack followed by a number of samples")
         names = match["stack"].split(";") if match["stack"] else []
         threads.add(tuple(name for name in names if _PROGRAM.match(name)))
         frames = [_frame(name) for name in names if not _PROGRAM.match(name)]

@@ -131,24 +131,25 @@ class Heater:
 
     def _notes(self) -> Iterable[str]:
         if self._paths and not self.located.files:
-            yield "none of the checked files is in the profile: was it recorded from another program?"
+            yield "no checked file occurs in the profile; it may have been recorded from another program"
         if self.located.ambiguous:
             listed = ", ".join(sorted(self.located.ambiguous)[:3])
             others = len(self.located.ambiguous) - 3
             yield (
-                f"could be several of the checked files, and counts for none: {listed}"
+                f"matches several checked files and is ignored: {listed}"
                 + (f" and {others} more" if others > 0 else "")
             )
         names = {path: name for name, path in self._paths.items()}
         moved = sorted(names[path] for path, file in self.located.files.items() if file.moved)
         if moved:
             more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-            yield f"changed since it was profiled, functions are told by name: {', '.join(moved[:3])}{more}"
+            names_of_moved = ", ".join(moved[:3])
+            yield f"changed since it was profiled, functions are matched by name: {names_of_moved}{more}"
         part = self.profile.covered([hot.imports(self.profile)], upper=False) / self.profile.total
         if part >= _MUCH_IMPORTING:
-            yield f"{part:.0%} of the run was spent importing modules; a longer run tells more"
+            yield f"{part:.0%} of the run was spent importing modules; profile a longer run"
         if self.profile.threads > 1:
-            yield f"shares are of what {self.profile.threads} threads and processes spent together"
+            yield f"shares are of the total time of {self.profile.threads} threads and processes"
 
 
 def recognised(findings: Iterable[Finding], known: Iterable[Finding]) -> dict[Finding, Finding]:
@@ -166,5 +167,5 @@ def recognised(findings: Iterable[Finding], known: Iterable[Finding]) -> dict[Fi
 
 
 def _unmeasured(findings: Iterable[Finding], heated: Mapping[Finding, Heated]) -> int:
-    """How many fixes are in no sum, though what they are about runs."""
+    """Return the number of fixes without a known gain whose code ran."""
     return sum(1 for finding in findings if finding in heated and heated[finding].saved is None)

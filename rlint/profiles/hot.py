@@ -21,7 +21,7 @@ _EXPLAINED = 0.5  # of a function's time lies under findings
 
 
 def imports(profile: Profile) -> Claim:
-    """What Python does to import modules."""
+    """Return the frames in which Python imports modules."""
     return Claim(
         whole=frozenset(
             number

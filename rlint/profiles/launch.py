@@ -51,7 +51,7 @@ def program_of(command: Sequence[str]) -> Program:
             return _of_python(tuple(command[:place]), command[place:])
     found = shutil.which(first)
     if found is None:
-        raise RlintError(f"there is no program `{first}`")
+        raise RlintError(f"no such program: `{first}`")
     python = _python_of_script(Path(found))
     if python is None:
         raise RlintError(
@@ -77,7 +77,7 @@ def _default_python() -> str:
 def _of_python(launcher: tuple[str, ...], command: Sequence[str]) -> Program:
     """Find the script, module or code behind the options of a Python."""
     if not launcher and shutil.which(command[0]) is None:
-        raise RlintError(f"there is no program `{command[0]}`")
+        raise RlintError(f"no such program: `{command[0]}`")
     place = 1
     while place < len(command):
         word = command[place]
@@ -117,7 +117,7 @@ def _short_options(word: str, following: Sequence[str]) -> tuple[str | None, str
 
 def _require_file(script: str) -> None:
     if not Path(script).exists():
-        raise RlintError(f"there is no file `{script}` to profile")
+        raise RlintError(f"no such file: `{script}`")
 
 
 def _python_of_script(path: Path) -> tuple[str, ...] | None:

@@ -95,7 +95,7 @@ class Located:
         return Claim(frozenset(lines), frozenset(own), frozenset(surely), frozenset(perhaps))
 
     def calls(self, path: Path, definition: ProfiledDefinition) -> int | None:
-        """How often a function was called; None where the profile does not count."""
+        """Return how often a function was called; None where the profile does not count."""
         located = self.files.get(path)
         frames = located.frames.get(definition, ()) if located is not None else ()
         return self.profile.calls(frames)

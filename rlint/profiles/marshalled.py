@@ -23,7 +23,7 @@ class _Reader:
 
     @property
     def place(self) -> int:
-        """How many bytes were read."""
+        """Return the number of bytes read."""
         return self._place
 
     def value(self, depth: int = 0) -> Any:
@@ -62,7 +62,7 @@ class _Reader:
         if code == "r":
             number = self._integer()
             if not 0 <= number < len(self._seen) or self._seen[number] is _END:
-                raise ValueError("it refers to what it does not hold")
+                raise ValueError("it holds a dangling reference")
             return self._seen[number]
         raise ValueError(f"it holds a value of type {code!r}, which no profile has")
 
@@ -120,7 +120,7 @@ def loads(data: bytes) -> object:
     if value is _END:
         raise ValueError("it is empty")
     if reader.place != len(data):
-        raise ValueError("something follows behind its end")
+        raise ValueError("data follows after its end")
     return value
 
 
@@ -128,4 +128,4 @@ def number(value: object) -> float:
     """Return a number that a measurement can give. Raises ValueError for anything else."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    raise ValueError("what should be a time or a count in it is none")
+    raise ValueError("a time or count in it is not a number")

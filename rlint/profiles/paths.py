@@ -59,7 +59,7 @@ def parts_of(path: str) -> Parts:
 
 
 def agreement(file: Parts, source: Parts) -> int:
-    """How many names at the end of two paths are alike, case aside."""
+    """Return how many trailing names of two paths agree, ignoring case."""
     count = 0
     for one, other in zip(reversed(file), reversed(source), strict=False):
         if one.casefold() != other.casefold():
@@ -79,7 +79,7 @@ def _candidates(file: str, sources: Sequence[Path], fits: Callable[[str, Path], 
 
 
 def _needed(file: str, parts: Parts) -> int:
-    """How many names must agree: all that tell one module of a library from another."""
+    """Return how many names must agree to tell library modules apart."""
     for place in range(len(parts) - 1, 0, -1):
         if _LIBRARY.fullmatch(parts[place - 1]):
             return len(parts) - place
@@ -93,7 +93,7 @@ def _is_absolute(file: str) -> bool:
 
 
 def _depth(source: Path) -> int:
-    """How many names it takes to import a source: those of its packages and its own."""
+    """Return the number of names in the import path of a source: its packages and itself."""
     depth, folder = 1, source.parent
     while (folder / "__init__.py").is_file() and folder != folder.parent:
         depth, folder = depth + 1, folder.parent
@@ -101,7 +101,7 @@ def _depth(source: Path) -> int:
 
 
 def _roots(file: str, source: Path) -> tuple[Parts, Parts]:
-    """Where two paths that end alike begin to differ."""
+    """Return where two paths with a common end begin to differ."""
     one, other = parts_of(file), parts_of(str(source))
     count = agreement(one, other)
     return one[: len(one) - count], other[: len(other) - count]

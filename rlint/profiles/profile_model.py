@@ -71,7 +71,7 @@ class Profile(Protocol):
 
     @property
     def format(self) -> str:
-        """What wrote it, for people: "cProfile", "py-spy (speedscope)" …"""
+        """Return the display name of its format: "cProfile", "py-spy (speedscope)" …"""
 
     @property
     def unit(self) -> str:
@@ -83,7 +83,7 @@ class Profile(Protocol):
 
     @property
     def threads(self) -> int:
-        """How many threads and processes were recorded."""
+        """Return how many threads and processes were recorded."""
 
     @property
     def counts_calls(self) -> bool:
@@ -104,7 +104,7 @@ class Profile(Protocol):
         """The time in these frames of one function, with what it calls."""
 
     def calls(self, frames: Iterable[int]) -> int | None:
-        """How often these functions were called; None where that is not counted."""
+        """Return how often these functions were called; None where that is not counted."""
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
         """The last names of what these frames call."""

@@ -40,7 +40,7 @@ def _content(path: Path) -> bytes:
     if path.is_dir():
         raise ValueError("it is a folder")
     if not path.is_file() and path.exists():
-        raise ValueError("it is no regular file")
+        raise ValueError("it is not a regular file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
     if data.startswith(_GZIP):
@@ -57,7 +57,7 @@ def _parsed(data: bytes) -> Profile:
     if not data.strip():
         raise ValueError("it is empty")
     if data.startswith(_PICKLE):
-        raise ValueError("it is a pickle, which is never loaded, since that would run code")
+        raise ValueError("it is a pickle, which is never loaded because that could run code")
     if pstats_file.looks_like_it(data[:2]):
         return pstats_file.read(data)
     text = data.decode("utf-8-sig", "replace")
@@ -68,9 +68,9 @@ def _parsed(data: bytes) -> Profile:
         elif chrome_trace.looks_like_it(document):
             profile = chrome_trace.read(document)
         else:
-            raise ValueError("it is JSON of an unknown sort")
+            raise ValueError("it is JSON of an unknown format")
     elif "\0" in text or "\ufffd" in text[:4096]:
-        raise ValueError("it is a binary file of an unknown sort")
+        raise ValueError("it is a binary file of an unknown format")
     else:
         profile = folded.read(text)
     if profile.total <= 0:

@@ -92,7 +92,7 @@ def _py_spy(samples: Path, rate: int) -> list[str]:
     beside = Path(sys.executable).with_name("py-spy.exe" if os.name == "nt" else "py-spy")
     found = shutil.which("py-spy") or (str(beside) if beside.is_file() else None)
     if found is None:
-        raise RlintError("py-spy is not installed; `pip install py-spy` does that")
+        raise RlintError("py-spy is not installed; run `pip install py-spy`")
     options = ["--format", "speedscope", "--subprocesses", "--full-filenames", "--rate", str(rate)]
     return [found, "record", *options, "--output", str(samples), "--"]
 

@@ -39,7 +39,7 @@ class _Recorder:
         self.lock = threading.Lock()
 
     def steps(self) -> int:
-        """How often the step was called so far: the function of that name that was called most."""
+        """Return the number of step calls so far: of the most called function of that name."""
         started = time.perf_counter()
         assert self.profiler is not None
         file, _, name = self.options["step"].rpartition(":")

@@ -108,8 +108,8 @@ class ProfiledSource:
         return next(iter(self.holders(line)), self._module)
 
     def place_of(self, finding: Finding) -> SourcePlace:
-        """Which lines a finding means: the expression, the loop whose header it names, the whole function
-        or class at whose head it stands.
+        """Return the lines that a finding covers: the expression, the loop whose header it names, or the
+        whole function or class whose header it names.
         """
         first, last = finding.start.line, max(finding.start.line, finding.end.line)
         statement = self._statement_at(first, finding.start.column)
@@ -150,7 +150,7 @@ class ProfiledSource:
         return found
 
     def _calls(self, definition: ProfiledDefinition) -> list[tuple[str, range]]:
-        """What a function calls, without the functions inside it: last names, each with its lines."""
+        """Return the last names of a function's calls, inner functions excluded, each with its lines."""
         root = next(node for each, node in self._nodes if each == definition)
         return [
             (name, range(line, (getattr(node, "end_lineno", None) or line) + 1))

@@ -72,7 +72,7 @@ def _indices(sample: object) -> Stack:
 
 
 def _from_events(events: list[dict[str, Any]]) -> Iterable[tuple[Stack, float]]:
-    """What passed between two events belongs to the stack that was open then."""
+    """Yield each stack with the time between two events in which it was open."""
     opened: list[int] = []
     before = 0.0
     for event in events:

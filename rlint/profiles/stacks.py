@@ -61,7 +61,7 @@ class Stacks:
         return sum(self._weights[stack] for stack in stacks)
 
     def calls(self, frames: Iterable[int]) -> int | None:
-        """How often these functions were called; None where that is not counted."""
+        """Return how often these functions were called; None where that is not counted."""
         return sum(self._calls.get(frame, 0) for frame in frames) if self.counts_calls else None
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:

@@ -69,7 +69,7 @@ class ProvenFix:
 
     @property
     def name(self) -> FixId:
-        """What the fix is told by."""
+        """Return the identity of the fix."""
         return FixId(self.path, self.line, self.column, self.code, self.ordinal)
 
     @property

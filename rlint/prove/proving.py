@@ -413,7 +413,7 @@ class _Proving:
 
 
 def _waits(replayed: Replayed) -> tuple[float, ...]:
-    """How often calls wait for the device, before and after."""
+    """Return the number of device synchronisations of calls, before and after."""
     found = [replayed.waits.get(name, []) for name in (BEFORE, AFTER)]
     return tuple(statistics.fmean(each) for each in found) if all(found) else ()
 

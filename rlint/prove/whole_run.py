@@ -63,7 +63,7 @@ def alternate(
 
 
 def _saved(folder: Path, began: float) -> str:
-    """What a run has written into its folder, by name and content."""
+    """Return a digest of the files that a run wrote into its folder."""
     told = []
     for path, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name not in _NOT_SAVED]

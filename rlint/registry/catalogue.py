@@ -88,7 +88,7 @@ class RuleEntry:
 
     @property
     def gain(self) -> Gain:
-        """What the rule's recorded evidence says of its fix as a whole."""
+        """Return the overall gain of the rule's fix in its recorded evidence."""
         if self.indexed is not None:
             return self.indexed.gain
         return recorded_gain(self.name, self.fixtures) if self.fixtures is not None else Gain.UNKNOWN
@@ -114,12 +114,12 @@ class RuleEntry:
 
     @property
     def origin(self) -> str:
-        """What the rule comes with: "rlint", or a plugin with its version."""
+        """Return the distribution that provides the rule: "rlint", or a plugin with its version."""
         return f"{self.plugin.name} {self.plugin.version}" if self.plugin is not None else "rlint"
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """What the rule says that its fix improves: "time", "sync:cuda"."""
+        """Return what the rule's fix claims to improve: "time", "sync:cuda"."""
         if self.indexed is not None:
             return self.indexed.claims
         found = None if self.path is None else rule_source.declared(self.path, "claims")
@@ -137,7 +137,7 @@ class RuleEntry:
 
     @property
     def fixes(self) -> str:
-        """How safe the fixes of the rule can be: "safe", "unsafe", "safe, unsafe" or "none"."""
+        """Return how safe the fixes of the rule can be: "safe", "unsafe", "safe, unsafe" or "none"."""
         if self.indexed is not None:
             return self.indexed.fixes
         return self._own().fixes if self.path is None else rule_source.fixes(self.path)
@@ -202,7 +202,7 @@ def load_usable(codes: Collection[str]) -> tuple[list[Rule], list[tuple[RuleEntr
 def left_out(entry: RuleEntry, reason: str) -> str:
     """Return what is said of a rule of a plugin that cannot be used."""
     name = entry.plugin.name if entry.plugin is not None else "rlint"
-    return f"{entry.code} of plugin `{name}` cannot be used, and is left out: {reason}"
+    return f"{entry.code} of plugin `{name}` cannot be used and is skipped: {reason}"
 
 
 def resolve(
@@ -237,11 +237,11 @@ def find(code_or_name: str, package: str = BUILTIN) -> RuleEntry:
         return found[0]
     listed = ", ".join(f"{entry.code} ({entry.name})" for entry in found[:3])
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    raise RlintError(f"`{wanted}` is the beginning of {listed}{more}; name one of them")
+    raise RlintError(f"`{wanted}` is a prefix of {listed}{more}; name one of them")
 
 
 def folders(package: str = BUILTIN) -> list[Path]:
-    """Where the files of a package of rules lie."""
+    """Return the folders of a package of rules."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
         raise RlintError(f"the package {package} is missing: rlint is not installed completely")
@@ -325,4 +325,4 @@ def _make(entry: RuleEntry) -> Rule:
     try:
         return rule()
     except Exception as error:
-        raise RlintError(f"{entry.path}: {rule.__name__} cannot be made: {error}") from error
+        raise RlintError(f"{entry.path}: {rule.__name__} cannot be instantiated: {error}") from error

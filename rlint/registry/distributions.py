@@ -97,7 +97,7 @@ def _has_group(distribution: metadata.Distribution, group: str) -> bool:
 
 
 def _own_folders() -> set[str]:
-    """Where installers put packages for this Python, and Python's own library."""
+    """Return the folders into which installers put packages for this Python, and its standard library."""
     paths = sysconfig.get_paths()
     folders = [paths[name] for name in ("purelib", "platlib", "stdlib", "platstdlib")]
     folders += site.getsitepackages()

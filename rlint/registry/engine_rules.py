@@ -22,7 +22,7 @@ UNUSED_SUPPRESSION = EngineCode(
     name="unused-suppression",
     fixes="safe",
     page="""\
-A suppression comment that hides no finding.
+A suppression comment that suppresses no finding.
 
 ## What it does
 Flags `# noqa: RL101` and `# rlint: ignore[...]` where the rule they name was checked and found
@@ -30,7 +30,7 @@ nothing on that statement. A bare `# noqa` is never flagged: other tools may nee
 other tools are left alone.
 
 ## Why is it a problem
-A comment that hides nothing today hides the next real finding on its line.
+A comment that suppresses nothing today hides the next real finding on its line.
 
 ## Example
 ```python
@@ -59,7 +59,7 @@ plugin in use, and any code or name in `# rlint: ignore[...]`, that no rule has,
 is nearest.
 
 ## Why is it a problem
-The comment looks as if it hid a finding, and hides none.
+The comment looks as if it suppressed a finding, but suppresses none.
 
 ## Example
 ```python

@@ -47,7 +47,7 @@ def enable(names: Iterable[str], near: Iterable[Path]) -> Enabled:
         try:
             found.append(_enable(name, installed))
         except RlintError as error:
-            broken.append(f"plugin `{name}` cannot be used, its rules are left out: {error}")
+            broken.append(f"plugin `{name}` cannot be used, its rules are skipped: {error}")
     return Enabled(frozenset(found), tuple(broken))
 
 
@@ -81,11 +81,11 @@ def _read(name: str, distribution: Distribution, installed: Installed) -> tuple[
         points = [point for point in distribution.entry_points if point.group == GROUP]
     except Exception as error:
         raise RlintError(
-            f"its metadata cannot be read ({type(error).__name__}: {error}); install it anew"
+            f"its metadata cannot be read ({type(error).__name__}: {error}); reinstall it"
         ) from error
     if not points:
         raise RlintError(
-            f'it has no entry point in the group "{GROUP}", so it brings no rules; take it out of `plugins`'
+            f'it has no entry point in the group "{GROUP}", so it provides no rules; remove it from `plugins`'
         )
     entries: list[RuleEntry] = []
     for package in dict.fromkeys(point.value.strip() for point in points):
@@ -95,7 +95,7 @@ def _read(name: str, distribution: Distribution, installed: Installed) -> tuple[
             )
         folder = installed.folder_of(package, distribution)
         if folder is None:
-            raise RlintError(f"its package `{package}` is not where it was installed; install it anew")
+            raise RlintError(f"its package `{package}` is not where it was installed; reinstall it")
         path = tuple(installed.path_for(distribution))
         plugin = Plugin(own, version or "?", package, folder, _fixtures_of(folder, package), path)
         try:
@@ -128,7 +128,7 @@ def _check(name: str, entries: list[RuleEntry]) -> None:
             raise RlintError(f"two of its rules have the {what} {said}: {one} and {other}; rename one")
     prefixes = sorted({_prefix(entry) for entry in entries})
     if len(prefixes) > 1:
-        raise RlintError(f"its codes begin with {' and '.join(prefixes)}; they must begin alike")
+        raise RlintError(f"its codes begin with {' and '.join(prefixes)}; they must share one prefix")
     _check_against_others(name, prefixes[0], entries)
 
 

@@ -35,7 +35,7 @@ class Gain(enum.Enum):
 
     @staticmethod
     def over(gains: Iterable[Gain]) -> Gain:
-        """What several devices say together: a gain on one of them is a gain."""
+        """Return the gain over several devices: a gain on one of them is a gain."""
         most = Gain.UNKNOWN
         for gain in gains:
             if gain is Gain.SOME:
@@ -53,12 +53,14 @@ def fixtures_folder() -> Path | None:
 
 
 def evidence_file(fixtures: Path, name: str, device: str) -> Path:
-    """Where the evidence of the rule called `name` lies."""
+    """Return the path of the evidence of the rule called `name`."""
     return fixtures / name / "evidence" / f"{device}.json"
 
 
 def recorded_gain(name: str, fixtures: Path | None = None) -> Gain:
-    """What the evidence files of the rule called `name` begin with. A file that is broken says nothing."""
+    """Return the gain in the headers of the evidence files of the rule called `name`; broken files are
+    ignored.
+    """
     place = fixtures or fixtures_folder()
     return _recorded_gain(place, name) if place else Gain.UNKNOWN
 

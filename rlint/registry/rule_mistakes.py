@@ -42,13 +42,13 @@ def _mistakes(rule: type[Rule]) -> Iterator[str]:
 
 
 def _declared(rule: type[Rule], *names: str) -> Iterator[tuple[str, Any]]:
-    """What a rule says, of whatever type it is."""
+    """Yield the attributes that a rule declares, of whatever type."""
     for name in names:
         yield name, getattr(rule, name)
 
 
 def _wrong_kind(kind: Any) -> str | None:
-    """What is wrong with one of the types that a rule visits."""
+    """Return what is wrong with one of the types in `visits`."""
     if is_libcst(kind):
         if fast_kinds(kind):
             return None

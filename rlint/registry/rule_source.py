@@ -83,7 +83,7 @@ def page(path: Path) -> str:
 
 @functools.cache
 def fixes(path: Path) -> str:
-    """Which safeties the rule names: "safe", "unsafe", "safe, unsafe", or "none"."""
+    """Return the fix safeties that the rule names: "safe", "unsafe", "safe, unsafe", or "none"."""
     named = {safety for part in with_helpers(path) for safety in _named(part, source(part)).safeties}
     return ", ".join(sorted(named)) or "none"
 

@@ -66,12 +66,12 @@ class FileAnalysis:
 
     @property
     def notes(self) -> Notes:
-        """What answers about this file rest on besides its code, noted while they are given."""
+        """Return the notes of what answers about this file rest on besides its code."""
         return self.types.notes
 
     def told(self, expression: ast.expr) -> Type:
-        """What other files are told of the value of an expression: what is sure, and where that falls short,
-        also what is likely as far as this file alone tells.
+        """Return the type of an expression that other files see: what is certain, and otherwise also what
+        is likely from this file alone.
         """
         kind = self.types.type_of(expression)
         if not kind.short or (kind.caveat is not None and kind.caveat.choices):

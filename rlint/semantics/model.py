@@ -66,7 +66,7 @@ class SemanticModel:
 
     @cached_property
     def nn(self) -> NetworkQueries:
-        """What networks consist of, and what training does to them."""
+        """Return the queries about networks: their layers, and how they are trained."""
         return NetworkQueries(
             self.analysis,
             self._whole_program,
@@ -79,12 +79,12 @@ class SemanticModel:
 
     @cached_property
     def gradients(self) -> GradientQueries:
-        """Where autograd is on, and what becomes of gradients."""
+        """Return the queries about autograd: where it is on, and where gradients flow."""
         return GradientQueries(self.analysis, self._whole_program, self.symbols, self.types, self.nn)
 
     @cached_property
     def threads(self) -> ThreadQueries:
-        """Who runs a place, locks, queues."""
+        """Return the queries about threads: who runs a place, locks, queues."""
         return ThreadQueries(self.analysis, self._whole_program, self.symbols, self.dataflow)
 
     @cached_property
@@ -144,9 +144,9 @@ class SemanticModel:
         return start.line, end.line
 
     def once(self, find: Callable[[_Key, SemanticModel], _Found], about: _Key) -> _Found:
-        """What a function finds out about a part of this file, looked for once. Rules keep nothing: what one
-        of them asks of a whole loop, class or lock for each node in it, it asks by this. Where the answer
-        rests on a type that is doubtful, or short of a likelier one, that is noted each time.
+        """Return what a function finds out about a part of this file, computed once. Rules keep no state:
+        a rule that needs a fact about a whole loop, class or lock for each node in it calls this. Where
+        the answer rests on a type that is doubtful, or short of a likelier one, that is noted each time.
         """
         known: dict[tuple[Callable[..., object], object], tuple[_Found, Noted]]
         known = self._found  # type: ignore[assignment]

@@ -35,7 +35,7 @@ class DataflowQueries:
 
     @cached_property
     def leaving(self) -> LeavingValues:
-        """Where values go on that leave a function."""
+        """Return where values that leave a function go."""
         return LeavingValues(self._analysis, self._program.program_symbols)
 
     def definitions(self, name: ast.Name) -> list[Binding]:
@@ -66,8 +66,8 @@ class DataflowQueries:
     def doubts_between(
         self, expression: ast.expr, first: ast.AST, second: ast.AST
     ) -> tuple[ast.AST, ...] | None:
-        """What could change the value of `expression` between the two places only behind its back: by
-        another name, or in a function that is not handed it. None where it is not surely unchanged else.
+        """Return what could change the value of `expression` between the two places only through an
+        alias, or in a function that it is not passed to. None if it may change in other ways.
         """
         if self.order.is_put_off(second, first):
             return None
@@ -96,7 +96,9 @@ class DataflowQueries:
         return self._repeats.repeated(expression)
 
     def use_of(self, expression: ast.expr) -> ValueUse:
-        """What becomes of an expression's value: looked at, kept or changed, and computed with or not."""
+        """Return how an expression's value is used: read, kept or mutated, and whether it is computed
+        with.
+        """
         return self._uses.of(expression)
 
     def uses(self, expression: ast.expr, through: frozenset[UseKind] = frozenset()) -> list[Use]:
@@ -107,5 +109,5 @@ class DataflowQueries:
         return UsesOfValue(self._analysis, through).uses(expression)
 
     def is_given_up(self, expression: ast.expr) -> bool:
-        """Is an expression written too often in its function to be compared with the others?"""
+        """Whether an expression occurs too often in its function to be compared with the others."""
         return self._repeats.is_given_up(expression)

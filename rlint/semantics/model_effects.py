@@ -55,8 +55,8 @@ class EffectQueries:
         return self._analysis.effects.call_effect(call)
 
     def is_cheap(self, call: ast.Call) -> bool:
-        """Is the call too cheap for a second one to matter (`len`, `str.lower`, `tensor.view`, a function of
-        the project that only looks something up)?
+        """Whether the call is too cheap for a second one to matter (`len`, `str.lower`, `tensor.view`, a
+        function of the project that only looks something up).
         """
         cheap = purity.is_cheap(call, self._analysis)
         if cheap is None:
@@ -65,14 +65,14 @@ class EffectQueries:
         return cheap
 
     def writes_checkpoint(self, call: ast.Call) -> bool:
-        """Does a call write a checkpoint (what was learned, to a file) each time that it runs?"""
+        """Whether a call writes a checkpoint each time that it runs."""
         targets = self._types.call_targets(call)
         if targets:
             return any(map(self._heat.saves, targets))
         return writes_checkpoint(call, self._analysis)
 
     def writes_log(self, call: ast.Call) -> bool:
-        """Does a call of a library write to a log at once, rather than collect what will be written?"""
+        """Whether a library call writes to a log at once, rather than buffering."""
         is_own = isinstance(call.func, ast.Attribute) and bool(self._types.call_targets(call))
         return is_log_write(call, self._analysis) and not (
             is_own and self._names.qualified(call.func) is None
@@ -109,8 +109,8 @@ class EffectQueries:
         return True
 
     def may_exhaust(self, expression: ast.expr) -> ast.expr | None:
-        """What evaluating an expression may use up, so that nothing is left of it for a second time: a
-        variable or the like that is gone through, here or in functions of the project, and may hold an
+        """Return what evaluating an expression may consume, so that a second evaluation sees nothing: a
+        variable or the like that is iterated over, here or in functions of the project, and may be an
         iterator.
         """
         for taken in self._gone_through.taken(descendants(expression)):
@@ -127,7 +127,7 @@ class EffectQueries:
         return None
 
     def is_worth_caching(self, function: FunctionSummary) -> bool:
-        """Does calling a function of the project twice cost something and give the same twice?"""
+        """Whether calling a function of the project twice is expensive and gives the same result twice."""
         return (
             self._index.effect_of(function).quiet
             and self._work.does_work(function)
@@ -135,8 +135,8 @@ class EffectQueries:
         )
 
     def sum_tree_descents(self, node: ast.Call | Loop) -> list[Type]:
-        """What stores the trees of sums that a call, or a loop in all its passes, walks down once, from node
-        to node, to where a given sum lies; empty where nothing does.
+        """Return the types that store the sum trees that a call, or a loop over all iterations, descends
+        once to find a given sum; empty if there are none.
         """
         if isinstance(node, ast.Call):
             descents = self._program.sum_trees
@@ -147,7 +147,7 @@ class EffectQueries:
         return [storage] if storage is not None else []
 
     def has_sum_trees(self) -> bool:
-        """Is there anything in this file that `walks_down` may tell of?"""
+        """Whether this file contains anything that `walks_down` may recognise."""
         return self._program.sum_trees.any or bool(self._walks.loops)
 
     @cached_property

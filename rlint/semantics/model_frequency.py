@@ -45,7 +45,7 @@ class FrequencyQueries:
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
     def heat_of(self, node: ast.AST) -> Frequency:
-        """How often a node runs, and the chain that explains it."""
+        """Return how often a node runs, and the call chain that explains it."""
         known = self._heats.get(node)
         if known is None:
             # parts that run with their whole run as often
@@ -131,8 +131,8 @@ class FrequencyQueries:
         return self._analysis.loops.conditions.of(node)
 
     def cadence(self, node: ast.AST) -> Cadence | None:
-        """What the training loop that runs a node does in each pass, and the conditions between the two;
-        None where no such loop is known.
+        """Return what the training loop around a node does in each iteration, and the conditions between
+        the two; None if no such loop is known.
         """
         place = self._place(node)
         return self._heat.cadence(place) if place is not None else None
@@ -146,8 +146,8 @@ class FrequencyQueries:
         return next((loop for loop in self.loops(node) if index[loop] == beat.loop), None)
 
     def drivers(self, node: ast.AST) -> frozenset[Driver]:
-        """What the function around a node, and those that call it while they are warm, do again and again:
-        the members of `Driver`.
+        """Return what the function around a node, and its warm callers, do repeatedly: the members of
+        `Driver`.
         """
         function = self._syntax.function(node)
         if function is None and self._symbols.module.cells and self.loops(node):
@@ -172,8 +172,8 @@ class FrequencyQueries:
         return self._heat.ways_from_training(place) if place is not None else []
 
     def passed_names(self, name: ast.Name) -> list[str]:
-        """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one
-        for each such call ("" for what has no name); empty for what is no parameter.
+        """Return the names of the arguments that calls in hot and warm code pass to the parameter `name`,
+        one for each such call ("" for an unnamed expression); empty if it is not a parameter.
         """
         bindings = self._dataflow.definitions(name)
         function = self._syntax.function(name)
@@ -183,8 +183,8 @@ class FrequencyQueries:
         return self._heat.passed_names(summary, name.id) if summary is not None else []
 
     def is_called(self, node: ast.AST, *, elsewhere: bool = False) -> bool:
-        """Does code of the project, tests left out, call the function around a node; code of another file
-        `elsewhere`?
+        """Whether code of the project, tests excluded, calls the function around a node; with
+        `elsewhere`, code of another file.
         """
         summary = self._symbols.function_at(node)
         return summary is not None and any(
@@ -192,8 +192,8 @@ class FrequencyQueries:
         )
 
     def takes_loop_items(self, name: ast.Name) -> bool:
-        """Is the parameter `name` handed the variable of a loop, another thing in each pass, by a call in
-        warm or hot code, directly or through parameters of callers?
+        """Whether a call in warm or hot code passes a loop variable to the parameter `name`, directly or
+        through parameters of callers.
         """
         summary = self._symbols.function_at(name)
         return summary is not None and takes_loop_items(self._heat, summary, name.id)

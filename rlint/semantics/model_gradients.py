@@ -56,7 +56,9 @@ class GradientQueries:
         self._giving: dict[ast.Call, bool] = {}
 
     def autograd_at(self, node: ast.AST) -> Autograd:
-        """Is autograd off where a node runs: by a block, a decorator, or all calls of its function?"""
+        """Return whether autograd is off where a node runs: by a block, a decorator, or all calls of its
+        function.
+        """
         said = self._autograd.at(node)
         function = self._syntax.function(node)
         if said is not None or function is None:
@@ -81,7 +83,7 @@ class GradientQueries:
         return self._forwards.gives_gradient(self._gradients.path_of(call), self._symbols.module.module)
 
     def _makes_parameters(self, classes: Collection[str]) -> bool:
-        """Does a constructor of one of these classes of networks register parameters, or hand them on?"""
+        """Whether a constructor of one of these network classes registers parameters, or passes them on."""
         index = self._gradients.project
         for path in classes:
             cls = index.class_of(Type(TypeTag.MODULE, of=path)) if index is not None else None
@@ -91,8 +93,8 @@ class GradientQueries:
         return False
 
     def sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
-        """What becomes of the gradient that an expression's value carries: where it is cut off, learned
-        from, stored, returned or handed to nobody knows whom.
+        """Return where the gradient of an expression's value goes: where it is cut off, learned from,
+        stored, returned or passed to unknown code.
         """
         known = self._sinks.get(expression)
         if known is None:

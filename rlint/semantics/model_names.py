@@ -28,7 +28,7 @@ class NameQueries:
         self._calls_named: dict[str, dict[Function | None, list[ast.Call]]] = {}
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
-        """How a thing of a library is written at a place, by what is imported there; None without import."""
+        """Return how a library name is written at a place, given its imports; None without an import."""
         return self._analysis.names.spelled(qualified, at)
 
     def scope(self, node: ast.AST) -> Scope:
@@ -52,8 +52,8 @@ class NameQueries:
         return list(known)
 
     def is_captured(self, name: str, scope: Scope) -> bool:
-        """Is the variable used by a nested function, lambda or class, declared global, or may it be
-        looked up by name (`locals()`, `exec`, `eval`)?
+        """Whether the variable is used by a nested function, lambda or class, declared global, or may be
+        looked up by name (`locals()`, `exec`, `eval`).
         """
         known = self._captured.get((name, scope))
         if known is None:
@@ -82,7 +82,9 @@ class NameQueries:
         return targets_of(value, self._syntax.parents)
 
     def assigned(self, target: ast.AST) -> ast.expr | None:
-        """What the assignment around a target gives it; None where it is unpacked or bound otherwise."""
+        """Return what the assignment around a target assigns to it; None if it is unpacked or bound
+        otherwise.
+        """
         return value_assigned(target, self._syntax.parents)
 
     def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
@@ -116,5 +118,5 @@ class NameQueries:
         return found
 
     def is_self(self, expression: ast.expr) -> bool:
-        """Is this the first parameter of the method around it?"""
+        """Whether this is the first parameter of the enclosing method."""
         return self._analysis.names.is_self(expression)

@@ -57,8 +57,8 @@ class NetworkQueries:
         self._shapes_asked: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
 
     def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
-        """What a network consists of (dropout, recurrent layers, what nobody knows …) and does, as far as
-        `method` runs it; all of it for None. Ask where `type_of` says MODULE, or may not know.
+        """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does, as far
+        as `method` runs it; all of it for None. Query it where `type_of` is MODULE, or may not know.
         """
         return self._modules.built_of(
             self._parts.of(expression),
@@ -85,8 +85,8 @@ class NetworkQueries:
         return None
 
     def may_be_in_eval_mode(self, node: ast.AST) -> bool:
-        """May a network be in evaluation mode at a node: does the function around it, one that it calls, or
-        one that leads to it, call `eval()` or `train(mode)` on anything?
+        """Whether a network may be in evaluation mode at a node: the enclosing function, one that it
+        calls, or one that leads to it, calls `eval()` or `train(mode)` on anything.
         """
         summary = self._symbols.function_at(node)
         return summary is None or sets_mode_around(summary, self._heat.graph)
@@ -113,11 +113,13 @@ class NetworkQueries:
         return self._optimized.optimizers_near(node)
 
     def share_modules(self, one: str, other: str) -> bool:
-        """May two networks of this file, written so (`self.actor`, `self.critic`), have a part in common?"""
+        """Whether two networks of this file, written so (`self.actor`, `self.critic`), may share a module."""
         return self._optimized.share(one, other)
 
     def runs_frozen(self, call: ast.Call) -> bool:
-        """May the network that a call runs need no gradient, directly or in a function of the project?"""
+        """Whether a call runs a network that may require no grad, directly or in a function of the
+        project.
+        """
         if self.is_frozen(call.func):
             return True
         if isinstance(call.func, ast.Attribute) and self.is_frozen(call.func.value):
@@ -129,8 +131,8 @@ class NetworkQueries:
         )
 
     def is_frozen(self, network: ast.expr) -> bool:
-        """May the weights of a network need no gradient (`requires_grad_(False)`), here or where a class
-        that it belongs to is defined?
+        """Whether the weights of a network may require no grad (`requires_grad_(False)`), here or where a
+        class that it belongs to is defined.
         """
         if self._optimized.is_frozen(network):
             return True
@@ -148,7 +150,9 @@ class NetworkQueries:
         return any(names & self._index.modules[module].frozen for module in near)
 
     def takes_gradient_steps(self, part: ast.AST) -> bool:
-        """Are gradient steps taken in a part of the file: in its own lines or in functions that it calls?"""
+        """Whether gradient steps are taken in a part of the file: in its own lines or in functions that
+        it calls.
+        """
         for node in descendants(part):
             if not isinstance(node, ast.Call):
                 continue
@@ -159,11 +163,11 @@ class NetworkQueries:
         return False
 
     def learns(self, function: FunctionSummary) -> bool:
-        """Does a function, with all that it calls, take gradient steps?"""
+        """Whether a function, or anything that it calls, takes gradient steps."""
         return self._heat.learns(function)
 
     def convolves(self, function: FunctionSummary) -> bool:
-        """Is a function the forward pass of a network with convolutions?"""
+        """Whether a function is the forward pass of a network with convolutions."""
         owner, _, name = function.qualname.rpartition(".")
         parts = self._index.modules[function.module].parts
         return name == "forward" and any(
@@ -174,7 +178,7 @@ class NetworkQueries:
         )
 
     def is_asked_for_weights(self, expression: ast.expr) -> bool:
-        """Does this file ask what reads the same for its parameters or its state dict?"""
+        """Whether this file queries an expression that reads the same for its parameters or state dict."""
         name = last_name(expression)
         shapes = self._shapes_asked.get(name)
         if shapes is None:
@@ -183,7 +187,7 @@ class NetworkQueries:
 
     @cached_property
     def _asked_for_weights(self) -> dict[str | None, list[ast.expr]]:
-        """What is asked, by its last name."""
+        """Return the expressions queried for weights, by their last name."""
         found: dict[str | None, list[ast.expr]] = {}
         for name in models.having(Trait.REACHES_WEIGHTS, TypeTag.MODULE):
             for use in self._names.attribute_uses(name):

@@ -30,15 +30,17 @@ class ProgramQueries:
         return self._heat.hot_callers(method, receiver, self._symbols.module.module)
 
     def is_attribute_read(self, attribute: str) -> bool:
-        """Does any file of the project read an attribute of this name, on any object?"""
+        """Whether any file of the project reads an attribute of this name, on any object."""
         return self._names.is_attribute_read(attribute)
 
     def is_read_elsewhere(self, attribute: str) -> bool:
-        """Does another file of the project read an attribute of this name, on any object?"""
+        """Whether another file of the project reads an attribute of this name, on any object."""
         return self._names.is_read_elsewhere(attribute, self._symbols.module.module)
 
     def is_write_only(self, attribute: str) -> bool:
-        """Are all things of this name only added to, and maybe emptied, in all files of the project?"""
+        """Whether all containers of this name are only added to, and possibly emptied, in all files of
+        the project.
+        """
         return self._names.is_only_fed(attribute)
 
     def sets_anywhere(self, speedup: str) -> bool:
@@ -64,19 +66,19 @@ class ProgramQueries:
         return TOKENS in self._symbols.module.speedups
 
     def is_imported(self, name: str) -> bool:
-        """Does another file of the project import a name of this module, or all of its names?"""
+        """Whether another file of the project imports a name of this module, or all of its names."""
         return self._names.imports(name, self._symbols.module.module)
 
     def is_starred(self) -> bool:
-        """Does another file of the project import all names of this module?"""
+        """Whether another file of the project imports all names of this module."""
         return self._names.is_starred(self._symbols.module.module)
 
     def is_imported_anywhere(self, path: str) -> bool:
-        """Does any file of the project import what stands at a dotted path?"""
+        """Whether any file of the project imports a dotted path."""
         return self._names.is_imported(path)
 
     def attribute_types(self, attribute: str) -> frozenset[TypeTag]:
-        """What the classes of the project say that their attributes of this name are, where they do."""
+        """Return the types that classes of the project declare for their attributes of this name."""
         return self._names.attribute_tags(attribute)
 
     def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:

@@ -42,7 +42,7 @@ class ThreadQueries:
         return self._program.workers.starts_in(self._symbols.module.module)
 
     def runners(self, node: ast.AST) -> Runners:
-        """Who may run a node: the workers that were started with a function that leads to it, and whether
+        """Return who may run a node: the workers started with a function that leads to it, and whether
         code outside of workers does, too.
         """
         function = self._symbols.function_at(node)
@@ -65,7 +65,9 @@ class ThreadQueries:
         return self._analysis.locks.held(node)
 
     def is_locked(self, node: ast.AST) -> bool:
-        """Is a lock held while a node runs, by the function around it or by all calls that lead to it?"""
+        """Whether a lock is held while a node runs, by the enclosing function or by all calls that lead
+        to it.
+        """
         if self.locks_held(node):
             return True
         function = self._symbols.function_at(node)
@@ -84,13 +86,15 @@ class ThreadQueries:
         return self._analysis.locks.guarded(section)
 
     def channel_makers(self, shared: ast.expr) -> tuple[ChannelMaker, ...]:
-        """How the queues, events or shared values are made that an expression may be, by its name and by
-        what callers call it; empty where nobody knows.
+        """Return how the queues, events or shared values that an expression may be are created, judging
+        by its name and by what callers pass; empty if unknown.
         """
         return self._program.channels.made(self._shared_names(shared), self._symbols.module.module)
 
     def queue_content(self, queue: ast.expr) -> str:
-        """What the program puts into a queue: METRICS, DATA or UNSURE of `rlint.semantics.threads.queues`."""
+        """Return what the program puts into a queue: METRICS, DATA or UNSURE of
+        `rlint.semantics.threads.queues`.
+        """
         return self._program.channels.carries(self._shared_names(queue), self._symbols.module.module)
 
     def _shared_names(self, shared: ast.expr) -> set[str]:

@@ -56,7 +56,9 @@ class TypeQueries:
         return self._constants.written(expression, known)
 
     def is_device(self, expression: ast.expr) -> bool:
-        """Does an expression name a device rather than a dtype or a tensor, where any of them may stand?"""
+        """Whether an expression names a device rather than a dtype or a tensor, where any of them is
+        allowed.
+        """
         return is_device(expression, self.type_of(expression))
 
     def excludes_tensor(self, expression: ast.expr) -> bool:
@@ -65,16 +67,18 @@ class TypeQueries:
         return isinstance(expression, ast.Name) and tests.exclude_tensor(expression)
 
     def is_surely_device(self, expression: ast.expr) -> bool:
-        """Is an expression a device for certain, so that it may be written where only a device is taken?"""
+        """Whether an expression is always a device, so that it may be written where only a device is
+        accepted.
+        """
         return self._sure_devices.surely(expression)
 
     def asks_for_device(self, test: ast.expr) -> bool:
-        """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""
+        """Whether a condition tests only whether the program runs on an accelerator, or on which."""
         return asks_for_device(test, self._names.qualified)
 
     def is_on_cpu(self, node: ast.AST) -> bool:
-        """Does a node run only where a condition has found that the program is not on a CUDA device, or on
-        none at all: `if device.type == "cuda": … else:`?
+        """Whether a node runs only where a condition has found that the program is not on a CUDA device,
+        or on no accelerator at all: `if device.type == "cuda": … else:`.
         """
         child: ast.AST = node
         for parent in self._syntax.ancestors(node):
@@ -126,7 +130,7 @@ class TypeQueries:
         return self._index.callables(path, self._analysis.name) if path else []
 
     def origin_of(self, expression: ast.expr) -> ItemOrigin | None:
-        """What a variable stands for: itself, or an item of a list that a loop runs over."""
+        """Return what a variable stands for: itself, or an item of a list that a loop iterates over."""
         return place_of(expression, self._analysis)
 
     def maker_of(self, expression: ast.expr, *, items: bool) -> ast.expr | None:
@@ -150,8 +154,8 @@ class TypeQueries:
         return True
 
     def is_likely_setting(self, attribute: ast.Attribute) -> bool:
-        """Is `self.x` or `self.args.x` a setting if what cold code sets on objects of unknown classes, while
-        it reads options before the training, does not count?
+        """Whether `self.x` or `self.args.x` is a setting when ignoring what cold code sets on objects of
+        unknown classes while it parses options before training.
         """
         if self._names.is_self(attribute.value):
             owner = self._symbols.class_at(attribute)
@@ -162,7 +166,7 @@ class TypeQueries:
         return self._settled.is_likely_settled(self.class_of_value(holder), attribute.attr)
 
     def is_immutable(self, call: ast.expr) -> bool:
-        """Is what an expression gives surely a value that nobody can change, whichever it is?"""
+        """Whether every value that an expression may have is immutable."""
         if is_immutable(self.type_of(call)):
             return True
         match call:

@@ -43,8 +43,8 @@ class ChangedLines:
             top = self._top_of(path.parent)
             if top is None:
                 raise RlintError(
-                    f"`--since {revision}`: {target.name} is in no git repository; "
-                    "leave the option out to check all lines"
+                    f"`--since {revision}`: {target.name} is not in a git repository; "
+                    "omit the option to check all lines"
                 )
             past = self._past_of(top)
             if raw is None or not past.is_changed(path, raw):
@@ -170,7 +170,7 @@ def _has_between(lines: list[int], first: int, last: int) -> bool:
 
 
 def _unknown(revision: str, repository: Repository) -> str:
-    message = f"`--since {revision}`: git knows no such revision in {repository.top}"
+    message = f"`--since {revision}`: unknown git revision in {repository.top}"
     if repository.is_shallow():
-        return f"{message}; it is a shallow clone: fetch more of its past (`git fetch --unshallow`)"
-    return f"{message}; `git branch --all` and `git tag` list what it knows"
+        return f"{message}; the repository is a shallow clone: fetch its history (`git fetch --unshallow`)"
+    return f"{message}; `git branch --all` and `git tag` list the revisions"

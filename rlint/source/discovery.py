@@ -69,7 +69,7 @@ class _Walk:
             mode = os.stat(named).st_mode
         except FileNotFoundError:
             linked = os.path.islink(named)
-            self._report(named, "is a link that leads nowhere" if linked else "no such file or folder")
+            self._report(named, "is a broken symbolic link" if linked else "no such file or folder")
         except (OSError, ValueError) as error:
             self._report(named, f"cannot be read: {getattr(error, 'strerror', None) or error}")
         else:

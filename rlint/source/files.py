@@ -67,7 +67,9 @@ class Source:
         body = self._encoded(text)
         declared, _ = _declared_encoding(body)
         if (_normalised(declared) if declared else "utf-8") != self.encoding:
-            raise self._refusal(text, "a comment that names an encoding would come to the top, or leave it")
+            raise self._refusal(
+                text, "a comment that declares an encoding would move to or from the first lines"
+            )
         return self._mark + body
 
     @property
@@ -97,14 +99,14 @@ class Source:
             return Problem(
                 self.name,
                 f"a fix would damage the notebook ({error})",
-                hint="this is a bug in rlint, please report it; it was left out",
+                hint="the fix was not applied; this is a bug in rlint, please report it",
                 is_bug=True,
             )
         return None
 
 
 def display_name(path: Path, folder: Path | None = None) -> str:
-    """How `path` is shown: relative to `folder` (the working folder) where it lies below it."""
+    """Return `path` as shown to users: relative to `folder` (the current folder) if it lies below it."""
     try:
         shown = path.relative_to(folder or Path.cwd()).as_posix()
     except (ValueError, OSError):
@@ -136,15 +138,15 @@ def read_source(path: Path, name: str) -> Source | Problem:
 
 
 def most_bytes(path: Path) -> int:
-    """How large a file may be to be checked."""
+    """Return the maximum size of a file to check."""
     return MOST_NOTEBOOK_BYTES if path.suffix == NOTEBOOK else MOST_BYTES
 
 
 def _too_large(name: str, size: int, most: int, what: str = "files") -> Problem:
     return Problem(
         name,
-        f"not checked: it is too large, {size / 1e6:.1f} MB",
-        hint=f"{what} of up to {most / 1e6:.0f} MB are checked; `exclude` passes over it",
+        f"not checked: the file is too large ({size / 1000000.0:.1f} MB)",
+        hint=f"{what} of up to {most / 1000000.0:.0f} MB are checked; `exclude` skips larger ones",
     )
 
 
@@ -190,7 +192,7 @@ def _decoded(path: Path, name: str, raw: bytes) -> Source | Problem:
         return _notebook(path, name, raw, body)
     if b"\0" in body:
         utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        hint = "it looks like UTF-16: save it as UTF-8" if utf16 else "it is no Python source"
+        hint = "it looks like UTF-16: save it as UTF-8" if utf16 else "it is not Python source"
         return Problem(name, "contains null bytes", _line(body, body.index(b"\0")), None, hint)
     declared, line = _declared_encoding(body)
     encoding = _normalised(declared) if declared else "utf-8"
@@ -220,7 +222,7 @@ def _notebook(path: Path, name: str, raw: bytes, body: bytes) -> Source | Proble
     try:
         notebook = Notebook(body.decode("utf-8"), name)
     except UnicodeDecodeError as error:
-        message = f"is no notebook: byte 0x{body[error.start]:02x} is not valid UTF-8"
+        message = f"is not a notebook: byte 0x{body[error.start]:02x} is not valid UTF-8"
         return Problem(name, message, _line(body, error.start))
     except NotebookError as error:
         if error.offset is None:

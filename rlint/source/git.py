@@ -169,11 +169,11 @@ class Repository:
 
 
 def _program() -> str:
-    """Where git is installed; never in the working folder, to which a PATH may lead that is not absolute."""
+    """Return the path of git; never one in the current folder, which a relative PATH entry could name."""
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
     found = shutil.which("git", path=os.pathsep.join(folders))
     if found is None or not os.path.isabs(found):
-        raise RlintError("this needs git, which is not on the PATH")
+        raise RlintError("git is required, but it is not on the PATH")
     return found
 
 

@@ -90,7 +90,7 @@ class _PlainLines:
         self._folder_endings = tuple(ending.rstrip("/") for ending in endings)
 
     def match(self, relative: str, *, folder: bool) -> bool:
-        """Is a path ignored, or a folder that it is in?"""
+        """Whether a path, or a folder that contains it, is ignored."""
         *above, name = relative.split("/")
         if any(self._matches_folder(part) for part in above):
             return True

@@ -25,12 +25,12 @@ class Uncommitted:
     def __str__(self) -> str:
         """Say it to a person, in a sentence and a list."""
         if self.problem is not None:
-            return f"it is not known what is committed: {self.problem}"
+            return f"uncommitted changes cannot be determined: {self.problem}"
         where = ", ".join(str(tree) for tree in self.trees)
         listed = [f"  {path}" for path in self.paths[:_SHOWN]]
         if len(self.paths) > _SHOWN:
             listed.append(f"  and {len(self.paths) - _SHOWN} more")
-        return "\n".join([f"{where} has changes that are not committed:", *listed])
+        return "\n".join([f"{where} has uncommitted changes:", *listed])
 
 
 def uncommitted(files: Iterable[Path]) -> Uncommitted | None:

@@ -29,7 +29,7 @@ DEFAULT_NAME = "rlint-baseline.json"
 """What `--write-baseline` calls the file if nobody says otherwise."""
 _VERSION = 1
 _FIELDS = ("path", "code", "function", "line")
-_ANEW = "restore it, or write it anew with `--write-baseline`"
+_ANEW = "restore it, or recreate it with `--write-baseline`"
 _BEGINNING = regex(r'\s*\{\s*"version"\s*:')
 _MOST_BYTES = 200_000_000
 
@@ -52,7 +52,7 @@ class Baseline:
 
     @property
     def name(self) -> str:
-        """How the file is shown."""
+        """Return the file name as shown to users."""
         return display_name(self.path)
 
     def split(
@@ -144,7 +144,7 @@ def read_baseline(path: Path) -> Baseline:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise RlintError(
-            f"{shown}: there is no such baseline; `rlint check --write-baseline={shown}` makes it"
+            f"{shown}: no such baseline; `rlint check --write-baseline={shown}` creates it"
         ) from error
     except OSError as error:
         raise RlintError(f"{shown}: cannot read the baseline: {error.strerror or error}") from error
@@ -157,10 +157,7 @@ def baseline_to_write(path: Path) -> Baseline:
     """Return the baseline that is to be replaced, or an empty one. Refuses to overwrite anything else."""
     shown = display_name(path)
     if path.is_dir():
-        raise RlintError(
-            f"{shown}: is a folder; name the file that the baseline goes into, as in "
-            f"`--write-baseline={DEFAULT_NAME}`"
-        )
+        raise RlintError(f"{shown}: is a folder; name a file, as in `--write-baseline={DEFAULT_NAME}`")
     if not is_link(path) and (not path.exists() or not path.stat().st_size):
         return Baseline(path, {})
     try:
@@ -169,10 +166,10 @@ def baseline_to_write(path: Path) -> Baseline:
         if is_link(path):
             instead = "links are followed to baselines only; name the file that it leads to."
         elif _is_own(path):
-            instead = "delete it first if it may be overwritten."
+            instead = "delete it first if it can be overwritten."
         else:
             instead = "name another file for the baseline."
-        raise RlintError(f"{error}\nIt was left as it is; {instead}") from error
+        raise RlintError(f"{error}\nThe file was not changed; {instead}") from error
 
 
 def _is_own(path: Path) -> bool:
@@ -187,16 +184,16 @@ def _entries(text: str, shown: str) -> dict[FindingKey, int]:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         if text.strip() and not text.lstrip().startswith("{"):
-            raise RlintError(f"{shown}: is no baseline of rlint: it is no JSON") from error
+            raise RlintError(f"{shown}: is not an rlint baseline: it is not JSON") from error
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        conflict = "it holds marks of a merge conflict" if "\n<<<<<<< " in f"\n{text}" else "it is no JSON"
+        conflict = "it holds marks of a merge conflict" if "\n<<<<<<< " in f"\n{text}" else "it is not JSON"
         raise RlintError(f"{shown}{line}: the baseline is damaged: {conflict}; {_ANEW}") from error
     if not isinstance(data, dict) or not isinstance(data.get("findings"), list) or "version" not in data:
-        raise RlintError(f"{shown}: is no baseline of rlint: it has no `version` and list of `findings`")
+        raise RlintError(f"{shown}: is not an rlint baseline: `version` or the list `findings` is missing")
     if data["version"] != _VERSION:
         raise RlintError(
-            f"{shown}: is a baseline of version {data['version']!r}, this rlint reads version {_VERSION}; "
-            "update rlint, or write it anew with `--write-baseline`"
+            f"{shown}: the baseline has version {data['version']!r}, but this rlint reads version "
+            f"{_VERSION}; update rlint, or recreate it with `--write-baseline`"
         )
     entries: dict[FindingKey, int] = {}
     for number, entry in enumerate(data["findings"], start=1):
@@ -213,7 +210,7 @@ def _entry(entry: Any, place: str) -> tuple[FindingKey, int]:
     count = entry.get("count", 1)
     for field, value in zip(_FIELDS, values, strict=True):
         if not isinstance(value, str):
-            raise RlintError(f"{place} has no text as `{field}`; {_ANEW}")
+            raise RlintError(f"{place} has a `{field}` that is not a string; {_ANEW}")
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise RlintError(f"{place} has a `count` that is no whole number above 0; {_ANEW}")
+        raise RlintError(f"{place} has a `count` that is not a positive integer; {_ANEW}")
     return FindingKey(*map(str, values)), count

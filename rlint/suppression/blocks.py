@@ -32,7 +32,7 @@ def close_blocks(
         alike = (each for each in reversed(opened) if _key(each) == _key(mark))
         opener = next(alike, None)
         if opener is None or mark.comment.line > _end_of_scope(layout, opener):
-            mistaken(mark, "no open `rlint: disable` with these codes stands before this `rlint: enable`")
+            mistaken(mark, "no `rlint: disable` with these codes is open before this `rlint: enable`")
             continue
         opened.remove(opener)
         opener.closing = mark
@@ -43,7 +43,7 @@ def close_blocks(
 
 
 def _key(directive: Directive) -> tuple[int, frozenset[str] | None]:
-    """What the two comments of a block have in common: their indentation and their codes."""
+    """Return what the two comments of a block share: their indentation and their codes."""
     items = directive.items
     codes = frozenset(item.text.upper() for item in items) if items is not None else None
     return directive.comment.column, codes

@@ -68,7 +68,7 @@ class DirectiveItem:
 
 
 def _letters(code: str) -> str:
-    """What stands before the number: an item "R" does not mean the codes that begin with RL."""
+    """Return the letters before the number: an item "R" does not match codes that begin with RL."""
     return code.rstrip("0123456789")
 
 
@@ -173,9 +173,9 @@ def _read_rlint(
         return  # how often the code runs: see heat_comments.py
     elif verb not in _VERBS:
         hint = did_you_mean(verb, (*_VERBS, "skip-file", *LEVELS))
-        message = f"rlint knows no comment `rlint: {verb}`{hint}"
+        message = f"unknown comment `rlint: {verb}`{hint}"
     elif match["bracket"] and not match["closed"]:
-        message = f"`rlint: {verb}[` lacks its closing bracket, and hides nothing"
+        message = f"`rlint: {verb}[` has no closing bracket and suppresses nothing"
     elif verb != "ignore":
         if leads and comment.own_line and comment.inside is None:
             marks.append((verb == "disable", _request(DirectiveKind.DISABLE, comment, match, None)))

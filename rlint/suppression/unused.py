@@ -52,7 +52,7 @@ class _Reporter:
             # Other tools may need a bare `noqa`; a bare `ignore` may be meant for a rule that is off.
             ours = directive.kind.is_ours
             if ours and not directive.used and self._active >= self._known.keys():
-                yield self._unused(directive, f"`{directive.kind.value}` hides no finding", [])
+                yield self._unused(directive, f"`{directive.kind.value}` suppresses no finding", [])
             return
         unused: list[DirectiveItem] = []
         for item in directive.items:
@@ -62,7 +62,7 @@ class _Reporter:
             if ours and not meant:
                 rules = {code: name for code, name in self._known.items() if code not in _OWN_CODES}
                 names = [*rules, *rules.values()]
-                message = f"no rule is called `{item.text}`{did_you_mean(item.text, names)}"
+                message = f"unknown rule `{item.text}`{did_you_mean(item.text, names)}"
                 yield self.unknown(Mistake(directive.comment, directive.start, directive.end, message))
             elif ours and not item.used and meant <= self._active and not meant & _OWN_CODES.keys():
                 unused.append(item)
@@ -72,7 +72,7 @@ class _Reporter:
         if (unused or not directive.items) and not excused:
             listed = ", ".join(f"`{item.text}`" for item in unused)
             what = f"`{directive.kind.value}`"
-            message = f"{what} hides no finding of {listed}" if listed else f"{what} names no rule"
+            message = f"{what} suppresses no finding of {listed}" if listed else f"{what} names no rule"
             keep = [item.text for item in directive.items if item not in unused]
             yield self._unused(directive, message, keep)
 
@@ -83,7 +83,7 @@ class _Reporter:
     def _unused(self, directive: Directive, message: str, keep: list[str]) -> Finding:
         both = [directive, *([directive.closing] if directive.closing is not None else [])]
         if keep:
-            title = "Remove what hides nothing from the comment"
+            title = "Remove the unused codes from the comment"
             edits = [Edit(each.items_start, each.items_end, ", ".join(keep)) for each in both]
         else:
             title = "Remove the comment" if len(both) == 1 else "Remove both comments"

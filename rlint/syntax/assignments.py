@@ -30,8 +30,8 @@ def targets_of(value: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.e
 
 
 def value_assigned(target: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> ast.expr | None:
-    """What an assignment gives a target: `value` of `x: int = value`, of `a, target = other, value`. None
-    where the target is unpacked from something, bound otherwise, or not a target at all.
+    """Return the value that an assignment gives a target: `value` of `x: int = value`, of `a, target = other,
+    value`. None if the target is unpacked, bound otherwise, or not a target.
     """
     match parents.get(target):
         case ast.Assign(targets=targets, value=value) if any(each is target for each in targets):

@@ -15,7 +15,7 @@ def absolute_module(module: str, level: int, package: str) -> str:
 
 
 def is_named(module: str, dotted: str, modules: Container[str]) -> bool:
-    """May `import dotted` mean a module, as seen from a folder above it that is no package?"""
+    """Whether `import dotted` may name a module, seen from a parent folder that is not a package."""
     if module == dotted:
         return True
     return module.endswith(f".{dotted}") and module[: -len(dotted) - 1] not in modules

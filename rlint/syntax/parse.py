@@ -35,9 +35,7 @@ def parse(text: str, name: str) -> Reading | Problem:
 
 
 def problem_in(text: str, name: str) -> Problem | None:
-    """What keeps `parse` from parsing a text; None if nothing does. Of a text that is sound no tree is made,
-    which is more work than reading it.
-    """
+    """Return what keeps `parse` from parsing a text; None if nothing does. Valid text costs no tree."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 
 def argument_count(call: ast.Call) -> int | None:
-    """How many arguments a call has; None where stars hide it."""
+    """Return the number of arguments of a call; None if stars hide it."""
     for value in call.args:
         if type(value) is ast.Starred:
             return None
@@ -49,17 +49,17 @@ def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
 
 
 def is_staticmethod(function: ast.AST) -> bool:
-    """Decorated with `@staticmethod`?"""
+    """Whether a function is decorated with `@staticmethod`."""
     return _decorated(function, "staticmethod")
 
 
 def is_classmethod(function: ast.AST) -> bool:
-    """Decorated with `@classmethod`?"""
+    """Whether a function is decorated with `@classmethod`."""
     return _decorated(function, "classmethod")
 
 
 def is_property(function: ast.AST) -> bool:
-    """Decorated with `@property` or `@cached_property`?"""
+    """Whether a function is decorated with `@property` or `@cached_property`."""
     return _decorated(function, "property") or _decorated(function, "cached_property")
 
 

@@ -37,7 +37,7 @@ def shown(qualname: str) -> str:
 
 
 def _is_accessor(node: ast.AST, name: str) -> bool:
-    """`@capacity.setter`: is it looked up by the name of a property that was defined before?"""
+    """Whether a decorator is an accessor of a property defined before: `@capacity.setter`."""
     return any(
         isinstance(decorator, ast.Attribute)
         and decorator.attr in _ACCESSORS

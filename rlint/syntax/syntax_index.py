@@ -110,12 +110,12 @@ class SyntaxIndex:
 
     @cached_property
     def variables(self) -> Variables:
-        """Where the variables of the file are named."""
+        """Return the variables of the file."""
         return Variables(self)
 
     @cached_property
     def written(self) -> NameIndex:
-        """What names the file calls, reads and sets, as they are written."""
+        """Return the names that the file calls, reads and sets, as written."""
         return NameIndex(self)
 
     @cached_property

@@ -69,7 +69,7 @@ class SyntacticUse:
 
 
 def use_of(node: ast.AST, parents: Mapping[ast.AST, ast.AST], part: int | None = None) -> SyntacticUse:
-    """How the value of `node` (or one item of it) is used; `node` is an expression or a keyword with one."""
+    """Return how the value of `node` (or one item of it) is used; `node` is an expression or a keyword."""
     parent = parents[node]
     kind = _KINDS.get(type(parent), UseKind.OTHER)
     if not isinstance(kind, UseKind):
@@ -86,7 +86,7 @@ def use_of(node: ast.AST, parents: Mapping[ast.AST, ast.AST], part: int | None =
 
 
 def _as_value(kind: UseKind, attribute: str) -> Callable[[ast.AST, ast.AST], UseKind]:
-    """What a node is to its parent where it is the given child of it."""
+    """Return how a parent uses a node that is the given child of it."""
     return lambda node, parent: kind if getattr(parent, attribute) is node else _ELSE[kind]
 
 

@@ -86,7 +86,7 @@ def names_bound(node: ast.AST) -> tuple[str, ...]:
 
 
 def is_in(node: ast.AST, part: ast.AST) -> bool:
-    """Is a node a part of a file that was read itself, or somewhere in it?"""
+    """Whether a node is part of another one."""
     around = part.__dict__
     start: int = around["_start"]
     end: int = around["_end"]
@@ -95,25 +95,25 @@ def is_in(node: ast.AST, part: ast.AST) -> bool:
 
 
 def is_in_block(node: ast.AST, block: Sequence[ast.AST]) -> bool:
-    """Is a node one of the statements of a block, or somewhere in them?"""
+    """Whether a node is a statement of a block, or part of one."""
     own: int = node.__dict__["_start"]
     return bool(block) and block[0].__dict__["_start"] <= own < block[-1].__dict__["_end"]
 
 
 def place_in_order(node: ast.AST) -> int:
-    """How many nodes of a file come before one in source order."""
+    """Return the number of nodes of a file before one in source order."""
     place: int = node.__dict__["_start"]
     return place
 
 
 def end_in_order(node: ast.AST) -> int:
-    """How many nodes of a file begin before the end of one in source order."""
+    """Return the number of nodes of a file that begin before the end of one in source order."""
     end: int = node.__dict__["_end"]
     return end
 
 
 def size_of(node: ast.AST) -> int:
-    """How many nodes a part of a file consists of, itself included; 0 for what was made by hand."""
+    """Return the number of nodes in a subtree; 0 for synthetic nodes."""
     known = node.__dict__
     start: int = known.get("_start", 0)
     end: int = known.get("_end", 0)

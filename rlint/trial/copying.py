@@ -172,7 +172,9 @@ class _Copier:
         self.left.append(LeftBehind(Path(path).as_posix(), linked=False, reason=reason))
 
     def _measure(self, inside: str) -> _Size:
-        """How much of a folder would be copied. Large ones without Python are remembered, and add nothing."""
+        """Return how much of a folder would be copied. Large ones without Python are remembered and add
+        nothing.
+        """
         size = _Size()
         try:
             entries = _entries(self._root / inside)

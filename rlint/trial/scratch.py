@@ -44,7 +44,8 @@ class Scratch:
         except (OSError, shutil.Error) as error:
             self.close()
             raise RlintError(
-                f"{root} cannot be copied to {self._base}: {_reason(error)}; set TMPDIR to a folder with room"
+                f"{root} cannot be copied to {self._base}: {_reason(error)}; "
+                "set TMPDIR to a folder with enough free space"
             ) from error
         except BaseException:
             self.close()
@@ -90,7 +91,7 @@ class Scratch:
                 self._clock = max(self._clock + 1, int(time.time()))
                 os.utime(file, (self._clock, self._clock))
         except OSError as error:
-            raise RlintError(f"the copy in {self.folder} cannot be renewed: {_reason(error)}") from error
+            raise RlintError(f"the copy in {self.folder} cannot be updated: {_reason(error)}") from error
 
     def _restore(self) -> None:
         now = _signatures(self.folder)

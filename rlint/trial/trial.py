@@ -179,7 +179,7 @@ class _Trial:
         if ran.passed:
             self._tell(f"verify: passes with {what} ({ran.seconds:.1f} s)")
             return
-        self._tell(f"verify: fails with {what} ({ran.ending}); looking for what is at fault")
+        self._tell(f"verify: fails with {what} ({ran.ending}); searching for the fixes that cause it")
         self._confirm(names)
 
     def _failing(self, guilty: Sequence[FixId]) -> LeftOut:
@@ -201,7 +201,7 @@ class _Trial:
 
     def _left_out(self, guilty: Sequence[FixId], ran: Ran, speed: Speed | None) -> LeftOut:
         named = ", ".join(f"{name.code} at {name.path}:{name.line}" for name in guilty)
-        self._tell(f"verify: left out {named}")
+        self._tell(f"verify: dropped {named}")
         return LeftOut(tuple(guilty), tuple(self._findings[name] for name in guilty), ran, speed)
 
     def _passes(self, names: Sequence[FixId]) -> bool:
@@ -222,7 +222,7 @@ class _Trial:
         return {self._place.inside(c.source.path): _encoded(c) for c in fixed.changed}
 
     def _ran(self, contents: Mapping[Path, bytes]) -> Ran:
-        """How the command ends with these contents of fixed files, run at most once."""
+        """Return how the command ends with these contents of fixed files, running it at most once."""
         key = frozenset(contents.items())
         if key not in self._seen:
             self._seen[key] = self._run(contents)

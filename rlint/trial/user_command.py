@@ -48,7 +48,7 @@ class Ran:
 
     @property
     def ending(self) -> str:
-        """How it ended, in words."""
+        """Return how the command ended, as text."""
         if self.timed_out:
             return f"did not end within {self.seconds:.0f} s"
         if self.exit_code < 0:
@@ -82,7 +82,7 @@ def run_command(
             start_new_session=True,
         )
     except OSError as error:
-        raise RlintError(f"`{command}` cannot be started: {error.strerror or error}") from error
+        raise RlintError(f"cannot start `{command}`: {error.strerror or error}") from error
     assert process.stdout is not None
     tail: deque[bytes] = deque()
     with _reading(process.stdout, tail), _ended(process):

@@ -57,7 +57,7 @@ def test_the_report_ends_with_a_summary(run: Run) -> None:
 def test_who_checks_tests_alone_is_told_that_they_are_not_checked(run: Run, folder: Path) -> None:
     """`test.py`, say, by which many projects evaluate their agent."""
     (folder / "test.py").write_text("steps = 3\n")
-    nothing = "There was nothing to check: tests and documentation are only read.\n"
+    nothing = "Nothing to check: tests and documentation are parsed but not checked.\n"
     assert run("check", "test.py").stdout == nothing
     assert run("check", "test.py", "clean.py").stdout == "All checks passed!\n"
 
@@ -173,7 +173,7 @@ def test_a_cache_is_accepted_and_not_made(run: Run, folder: Path) -> None:
     ("arguments", "hint"),
     [
         (["chek"], "did you mean `check`?"),
-        (["clean.py"], "say `rlint check clean.py`"),
+        (["clean.py"], "run `rlint check clean.py`"),
         (["check", "--selct", "RL1"], "--select"),
         (["check", "--select", "unused-supression"], "did you mean `unused-suppression`?"),
         (["rule", "unused-supression"], "did you mean `unused-suppression`?"),

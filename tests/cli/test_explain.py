@@ -129,9 +129,9 @@ def test_what_is_reported(run: Run, program: Callable[..., Path]) -> None:
     ("settings", "comment", "verdict", "why"),
     [
         ("", "  # noqa: RL301", "hidden", f"`# noqa: RL301` hides it (line {HOT})"),
-        ('ignore = ["RL301"]', "", "not selected", "the settings leave it out"),
+        ('ignore = ["RL301"]', "", "not selected", "the settings do not select it"),
         ('per-file-ignores = {"agent.py" = ["RL301"]}', "", "not selected", "`per-file-ignores`"),
-        ('select = ["RL1"]', "", "not selected", "the settings leave it out"),
+        ('select = ["RL1"]', "", "not selected", "the settings do not select it"),
     ],
 )
 def test_what_is_hidden(
@@ -151,7 +151,10 @@ def test_baselines(run: Run, program: Callable[..., Path]) -> None:
     run("check", "--write-baseline")
     program(settings='baseline = "rlint-baseline.json"')
     found = rule(explained(run, f"agent.py:{HOT}"), "RL301")
-    assert (found["verdict"], found["reasons"]) == ("hidden", ["the baseline knows it (rlint-baseline.json)"])
+    assert (found["verdict"], found["reasons"]) == (
+        "hidden",
+        ["it is listed in the baseline (rlint-baseline.json)"],
+    )
 
 
 def test_files_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> None:
@@ -167,7 +170,7 @@ def test_files_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> 
 def test_lines_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> None:
     """Such a line says what it is."""
     program()
-    assert explained(run, "agent.py:1")["notes"] == ["no rule looks at an import like this"]
+    assert explained(run, "agent.py:1")["notes"] == ["no rule examines an import like this"]
     assert explained(run, "agent.py:3")["notes"][0].startswith("no statement stands on this line")
 
 
@@ -225,9 +228,9 @@ def test_notebooks(run: Run, program: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("agent.py", "is no place"),
-        ("agent.py:0", "is no place"),
-        ("agent.py:999", "there is no line 999"),
+        ("agent.py", "is not a location"),
+        ("agent.py:0", "is not a location"),
+        ("agent.py:999", "line 999 does not exist"),
         ("nowhere.py:3", "no such file"),
         ("broken.py:1", "SyntaxError"),
     ],

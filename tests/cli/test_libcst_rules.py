@@ -277,7 +277,7 @@ def test_a_mistake_in_a_rule_is_told(name: str, site: Path, run: Run, project: P
     (project / "train.py").write_text("import torch\n\nprint(torch.chain_matmul(a, b))\n")
     done = run("check", "--output-format", "json", "--no-cache")
     assert [entry["code"] for entry in json.loads(done.stdout) if entry["code"]] == ["ACME152"]
-    assert "ACME199 of plugin `acme-rlint` cannot be used, and is left out: " in done.stderr
+    assert "ACME199 of plugin `acme-rlint` cannot be used and is skipped: " in done.stderr
     assert said in done.stderr
     shown = run("rule", "ACME199")
     assert shown.exit_code == 1

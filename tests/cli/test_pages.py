@@ -40,7 +40,7 @@ def test_the_table_of_rules(run: Run) -> None:
     assert len(lines) == len(catalogue()) + 1
     assert lines[-2].split()[:5] == ["RL900", "unused-suppression", "suppressions", "safe", "opt-in"]
     data = json.loads(run("rules", "--output-format=json").stdout)
-    assert data[-2]["summary"] == "A suppression comment that hides no finding."
+    assert data[-2]["summary"] == "A suppression comment that suppresses no finding."
 
 
 def test_effective_settings(run: Run, folder: Path) -> None:

@@ -225,7 +225,7 @@ def test_a_plugins_fixture_is_verified(example: Path, run: Run, project: Path) -
     missing = run("verify", "ACME", "--check-evidence")
     assert (missing.exit_code, missing.stdout) == (
         1,
-        "ACME101 key-in-list: nothing is recorded for cpu "
+        "ACME101 key-in-list: no evidence is recorded for cpu "
         "(`rlint verify ACME101 --device cpu --record` measures it)\n",
     )
 
@@ -358,7 +358,7 @@ def test_selectors_of_a_missing_plugin_are_left_out(run: Run, project: Path) -> 
     (project / "rlint.toml").write_text('plugins = ["gone"]\nextend-select = ["GONE101", "gone-rule"]\n')
     done = run("check", "--statistics")
     assert done.exit_code == 1
-    assert "no rule in use is meant by `GONE101`, `gone-rule`, which is left out" in done.stderr
+    assert "no enabled rule matches `GONE101`, `gone-rule`, which is left out" in done.stderr
     (project / "rlint.toml").write_text('plugins = ["gone"]\nextend-select = ["RL999"]\n')
     assert "unknown rule `RL999`" in run("check").stderr
 
@@ -368,7 +368,7 @@ def test_the_nearest_installed_plugin_is_named(run: Run, project: Path) -> None:
     (project / "rlint.toml").write_text('plugins = ["acme-rlnt"]\n')
     for command in (["check"], ["rule", "RL900"]):
         errors = run(*command).stderr
-        assert "rlint.toml: plugin `acme-rlnt` cannot be used, its rules are left out: " in errors
+        assert "rlint.toml: plugin `acme-rlnt` cannot be used, its rules are skipped: " in errors
         assert "it is not installed; did you mean `acme-rlint`?" in errors
 
 

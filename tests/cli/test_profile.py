@@ -141,10 +141,10 @@ def test_the_report_for_people_says_shares_and_sums(program: Path, recording: Pa
     """In full; and short in a line each."""
     shutil.copy(recording, program)
     full = rlint(program, "check", "--profile", "run.pstats", "train.py", status=1).stdout
-    assert " of the run (what these lines call, and at most the function's own time" in full
-    assert " less time if it is mended (that share, " in full
-    assert "share: none of the run: the function was never called while the profile was recorded" in full
-    assert "Hot in the profile, and explained by no rule:" in full
+    assert " of the run (the calls on these lines, and at most the function's own time" in full
+    assert " less time if it is fixed (this share, " in full
+    assert "share: none of the run: the function was not called while the profile was recorded" in full
+    assert "Hot in the profile, but not reported by any rule:" in full
     assert "environment steps: step several environments at once" in full
     assert "`rlint fix` would take " in full
     concise = rlint(
@@ -163,7 +163,7 @@ def test_cold_findings_drop_out(program: Path, recording: Path) -> None:
     ).stdout
     assert "train.py:37" in shown
     assert "train.py:27" not in shown
-    assert "below the smallest share left out" in shown
+    assert "below `--min-share` hidden" in shown
     rlint(program, "check", "--profile", "run.pstats", "--min-share", "100", "train.py")
 
 
@@ -179,7 +179,7 @@ def test_fixing_says_what_it_took_off_the_run(program: Path, recording: Path) ->
 
 
 def test_the_profile_of_another_machine(program: Path, tmp_path: Path, recording: Path) -> None:
-    """The same project elsewhere, its lines moved: functions are told by name, and that is said."""
+    """The same project elsewhere, its lines moved: functions are matched by name, and that is said."""
     shutil.copy(recording, program)
     other = tmp_path / "elsewhere"
     other.mkdir()
@@ -188,7 +188,7 @@ def test_the_profile_of_another_machine(program: Path, tmp_path: Path, recording
     shown = rlint(
         other, "check", "--profile", "../run.pstats", "--min-share", "0.01", "train.py", status=1
     ).stdout
-    assert "changed since it was profiled, functions are told by name: train.py" in shown
+    assert "changed since it was profiled, functions are matched by name: train.py" in shown
     assert "--> train.py:39:" in shown
     (program / "train.py").unlink()
     (other / "train.py").write_text("# new\n# lines\n" + TRAINING)
@@ -255,7 +255,7 @@ def test_a_limit_ends_the_run(program: Path, limit: tuple[str, ...]) -> None:
     done = rlint(program, "profile", *limit, "-o", "x.pstats", "--", sys.executable, "endless.py")
     assert done.stdout == "ready\nstopped\n"
     assert "Traceback" not in done.stderr
-    assert "ended by the limit" in done.stderr
+    assert "stopped at the limit" in done.stderr
     assert (program / "x.pstats").exists()
 
 
@@ -348,13 +348,13 @@ def test_py_spy_tells_lines(program: Path) -> None:
     ("arguments", "said"),
     [
         (("check", "--profile", "none.pstats"), "none.pstats: cannot read the profile: No such file"),
-        (("check", "--profile", "train.py"), "train.py: cannot read the profile: line 1 is no stack"),
+        (("check", "--profile", "train.py"), "train.py: cannot read the profile: line 1 is not a stack"),
         (("fix", "--profile", "train.py"), "train.py: cannot read the profile: "),
         (("check", "--min-share", "3"), "`--min-share` needs a `--profile`"),
         (("profile",), "Missing argument"),
-        (("profile", "python", "none.py"), "there is no file `none.py` to profile"),
+        (("profile", "python", "none.py"), "no such file: `none.py`"),
         (("profile", "python"), "names no script or module to profile"),
-        (("profile", "no-such-program"), "there is no program `no-such-program`"),
+        (("profile", "no-such-program"), "no such program: `no-such-program`"),
         (("profile", "ls"), "cannot tell which Python runs `ls`"),
         (("profile", "-o", ".", "python", "train.py"), "cannot write the profile: it is a folder"),
         (("profile", "--profiler", "py-spy", "--steps", "3", "python", "train.py"), "py-spy counts no calls"),

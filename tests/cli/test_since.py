@@ -193,7 +193,7 @@ def test_an_unknown_revision_is_an_error(run: Run, repository: Path, revision: s
     """It names the revision and the repository."""
     result = run("check", f"--since={revision}")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"`--since {revision}`: git knows no such revision in {repository.resolve()}" in result.stderr
+    assert f"`--since {revision}`: unknown git revision in {repository.resolve()}" in result.stderr
     assert not (repository / "x").exists()
 
 

@@ -187,7 +187,7 @@ def test_a_package_that_ones_own_program_does_not_find_fails(late: bool, tmp_pat
     [
         (("--workload", "drive.py"), "name the files to verify"),
         (("--workload", "drive.py", "."), "is no file"),
-        (("--workload", "drive.py", "clean.py"), "there is nothing to fix in clean.py"),
+        (("--workload", "drive.py", "clean.py"), "clean.py has nothing to fix"),
         (("--workload", "drive.py", "broken.py"), "broken.py:1"),
         (("rewards.py",), "say with `--workload`"),
         (("RL999",), "unknown rule `RL999`"),

@@ -69,7 +69,7 @@ def test_every_change_is_checked_until_the_user_ends_it(project: Path) -> None:
         assert "other.py" not in shown
         assert "agent.py:2:8" in shown
         (project / "rlint.toml").write_text("select = [\n")
-        assert "rlint: error: rlint.toml: is not valid TOML" in after(terminal)
+        assert "rlint: error: rlint.toml: invalid TOML" in after(terminal)
         (project / "rlint.toml").write_text('select = ["RL101"]\n')
         assert "All checks passed!" in after(terminal)
         (project / "agent.py").unlink()

@@ -43,7 +43,7 @@ def test_fresh_evidence_is_no_problem(tmp_path: Path) -> None:
     assert check([RL101], tmp_path) == []
     [problem] = check([RL101, catalogue.find("RL305")], tmp_path)
     assert problem == (
-        "RL305 cloned-state-dict: nothing is recorded for cpu "
+        "RL305 cloned-state-dict: no evidence is recorded for cpu "
         "(`rlint verify RL305 --device cpu --record` measures it)"
     )
 
@@ -92,7 +92,7 @@ def test_other_devices_are_wanted_once_any_rule_has_them(tmp_path: Path) -> None
     assert check(rules, tmp_path) == []
     record(session(outcome("RL305", cost("time", 0.2, 0.1), device="cuda")), tmp_path)
     [problem] = check(rules, tmp_path)
-    assert problem.startswith("RL201 blocking-transfer: nothing is recorded for cuda")
+    assert problem.startswith("RL201 blocking-transfer: no evidence is recorded for cuda")
 
 
 def test_a_fix_that_changes_behaviour_is_a_problem(tmp_path: Path) -> None:

@@ -281,7 +281,7 @@ def test_a_workload_may_claim_nothing() -> None:
     """Behaviour is compared then, and there is no verdict about a gain."""
     verdict, reason = judge(SAME, (), declared=(), device="cpu", typical=1)
     assert verdict is Verdict.NOT_RUN
-    assert reason == "no gain is claimed, only behaviour compared"
+    assert reason == "no gain is claimed; only behaviour was compared"
 
 
 def test_a_gain_that_costs_something_unclaimed_says_so() -> None:

@@ -138,7 +138,7 @@ def test_settings_of_the_editor_and_of_files(tmp_path: Path) -> None:
             assert await opened.diagnostics("train.py") == []
             (folder / "rlint.toml").write_text("select = [\n")
             opened.client.workspace_did_change_watched_files(told)
-            assert "rlint.toml" in await opened.told("not valid TOML")
+            assert "rlint.toml" in await opened.told("invalid TOML")
             (folder / "other.toml").write_text('select = ["RL303"]\n')
             opened.configure({"configuration": "other.toml"})
             opened.type("train.py", SLOW)

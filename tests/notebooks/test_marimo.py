@@ -101,7 +101,7 @@ def test_a_fix_that_needs_a_line_outside_of_cells_is_left_out(folder: Path) -> N
     (folder / "dqn.py").write_text(text)
     done = run("check", "dqn.py")
     assert "RL112" in done.stdout
-    assert "marimo keeps only what stands in cells" in done.stdout
+    assert "marimo discards code outside of cells" in done.stdout
     run("fix", "--unsafe-fixes", "--ignore", "RL205", "dqn.py")
     assert (folder / "dqn.py").read_text() == text
 

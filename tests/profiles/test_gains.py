@@ -156,8 +156,11 @@ def test_hot_functions_that_no_rule_explains(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("frame", "symptom"),
     [
-        (Frame("", "<method 'item' of 'torch._C.TensorBase' objects>", 0), "moves between host and device"),
-        (Frame("", "<built-in method item of Tensor object>", 0), "moves between host and device"),
+        (
+            Frame("", "<method 'item' of 'torch._C.TensorBase' objects>", 0),
+            "transfers between host and device",
+        ),
+        (Frame("", "<built-in method item of Tensor object>", 0), "transfers between host and device"),
         (Frame("", "<built-in method time.sleep>", 0), "waiting and locks"),
         (Frame("", "<built-in method gc.collect>", 0), "garbage collection"),
         (Frame("", "<built-in method builtins.print>", 0), "logging"),

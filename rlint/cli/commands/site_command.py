@@ -48,7 +48,7 @@ def command(folder: Path, config: tuple[str, ...], isolated: bool) -> None:
 
 
 def _own_files(folder: Path) -> list[str]:
-    """What an earlier run wrote. Raises RlintError for a folder that holds other things."""
+    """Return the files that an earlier run wrote. Raises RlintError if the folder holds other files."""
     if (folder / _LIST).is_file():
         names = (folder / _LIST).read_text(encoding="utf-8").splitlines()
         return [name for name in names if name == "index.html" or _is_page(name)]

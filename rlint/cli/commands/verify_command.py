@@ -201,7 +201,7 @@ def _update_rule_index() -> None:
 
 
 def _fingerprints(experiments: list[Experiment]) -> dict[str, Hashes]:
-    """What is about to be measured: a rule that is edited meanwhile gets no evidence for its new text."""
+    """Return hashes of the rules to measure: rules edited during the run get no evidence."""
     from rlint.harness.record_evidence import hashes_of
 
     return {one.label: hashes_of(one) for one in experiments}

@@ -43,7 +43,7 @@ def key_of_summary(job: FileTask) -> str:
 
 
 def _declared(job: FileTask) -> bytes:
-    """What is declared of a file, entry points included: those of other files change what this one heats."""
+    """Return what is declared for a file, including entry points: those of other files change its heat."""
     return b"" if job.declared.says_nothing else repr(job.declared).encode("utf-8", "backslashreplace")
 
 

@@ -46,7 +46,7 @@ class StatCache:
         self._is_new = False
 
     def glance(self, path: Path, read: Callable[[Path], bytes | None] = read_file) -> ImportScan:
-        """What a glance at a file tells. `read` reads it where that is needed."""
+        """Return what a file's imports show; call `read` only if the file must be read."""
         if not self._of:
             return glance_at_file(path, read)
         name = str(path)
@@ -63,7 +63,7 @@ class StatCache:
         return seen
 
     def decisions(self, rules: str) -> dict[str, bool]:
-        """What rules about ignored files, told by their digest, say of paths; whoever finds more adds it."""
+        """Return, for the given ignore rules (by digest), the paths decided so far; callers add to it."""
         return self._ignored.setdefault(rules, {})
 
     def save(self) -> None:

@@ -70,7 +70,7 @@ class Cache:
             self.store_bytes(f"{name}.json", json.dumps(value, separators=(",", ":")).encode("ascii"))
 
     def holds(self, name: str) -> bool:
-        """Is there a file of this name, be it sound or not?"""
+        """Whether a file of this name exists, valid or not."""
         return self._key is not None and os.path.exists(os.path.join(self._results, name))
 
     def newest(self, prefix: str, most: int) -> list[str]:

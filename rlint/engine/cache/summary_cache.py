@@ -54,7 +54,7 @@ def from_bytes(data: bytes) -> ModuleSummary:
 
 
 def holds_summary(cache: Cache, job: FileTask) -> bool:
-    """Is the summary of a file kept, as far as can be told without reading it?"""
+    """Whether the summary of a file is probably cached, determined without reading it."""
     return bool(job.digest) and cache.holds(_name(job))
 
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from rlint.engine.cache.summary_cache import SummaryCache
 
 _MOST_NODES = 12
-_NO_STATEMENT = "no statement stands on this line: no rule looks at comments, empty lines or a bare `else`"
-_NO_LEARNING = "no file of this program has to do with learning, so no rule is run on it"
-_TEST = "this is a test or documentation, which is read and not checked"
+_NO_STATEMENT = "no statement on this line: rules do not examine comments, empty lines or a bare `else`"
+_NO_LEARNING = "no file of this program uses a machine-learning library, so no rules run on it"
+_TEST = "this file is a test or documentation, which is parsed but not checked"
 
 
 @frozen
@@ -97,7 +97,7 @@ class Explainer:
             return LineExplanation(self._own.name, line.number, code, notes=(*self.notes, _NO_STATEMENT))
         told = [*self._findings(line, statement), *self._silences(line, statement)]
         if not told:
-            note = f"no rule looks at {kind_of(statement)} like this"
+            note = f"no rule examines {kind_of(statement)} like this"
             self_notes = (*self.notes, note)
         else:
             self_notes = tuple(self.notes)
@@ -118,7 +118,7 @@ class Explainer:
     # -- what is found -------------------------------------------------------------------------
 
     def _findings(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
-        """What the rules report on the line, shown or not."""
+        """Yield what the rules report on the line, shown or hidden."""
         if self._found is None:
             visits = NodeDispatch(self._model)
             runs = [run_rule(rule, self._model, visits, edits=False) for rule in self._rules]
@@ -186,7 +186,7 @@ class Explainer:
     ) -> RuleExplanation | None:
         """Return what a rule asked about the node of the line that it asked most about."""
         if not rule.concerns(model) or not _is_triggered(rule, self.text):
-            what = "the file holds nothing that the rule is about"
+            what = "the file holds no code that the rule applies to"
             node = nodes[0]
             return RuleExplanation(
                 rule.code,
@@ -204,7 +204,7 @@ class Explainer:
             try:
                 found = list(rule.check(node, model))
             except Exception as error:  # noqa: BLE001 - one rule's bug must not silence the others
-                failed = (f"rlint failed while it looked ({type(error).__name__}: {error})",)
+                failed = (f"rlint failed while checking it ({type(error).__name__}: {error})",)
             asked = list(model.asked)
             why = failed or reasons(asked, model, cold)
             if rule.heat is not Heat.COLD and not self._model.frequency.may_be_warm(node):
@@ -212,7 +212,7 @@ class Explainer:
             message = ""
             if found and found[0].heat < rule.heat:
                 message = found[0].statement
-                why = (f"the line is {found[0].heat}, and the rule reports {rule.heat} code alone",)
+                why = (f"the line is {found[0].heat}, and the rule reports only {rule.heat} code",)
             elif found:
                 continue  # it is reported at another line
             here = RuleExplanation(
@@ -257,7 +257,7 @@ class Explainer:
         return WholeProgram({**self._summaries, self._own.name: own}.values())
 
     def _declared_hot(self, statement: ast.stmt) -> tuple[str, tuple[str, int, Heat, str]] | None:
-        """How the line could be declared hot; None where it is, or stands in no function or loop."""
+        """Return how to declare the line hot; None if it is hot, or is in no function or loop."""
         function = self._model.symbols.function_at(statement)
         if function is None or self._model.frequency.heat_of(statement).level is Heat.HOT:
             return None
@@ -294,7 +294,7 @@ def _candidates(rule: Rule, model: SemanticModel, line: ExplainedLine) -> list[a
 
 
 def _first_finding(rule: Rule, model: SemanticModel, line: ExplainedLine) -> Finding | None:
-    """What a rule would report on a line."""
+    """Return the first finding that a rule would report on a line."""
     for node in _candidates(rule, model, line)[:_MOST_NODES]:
         with suppress(RecursionError):
             for finding in rule.check(node, model) if rule.concerns(model) else ():

@@ -29,11 +29,11 @@ class Hiding:
             return None
         for ignore in self.settings.per_file_ignores:
             if code in ignore.codes and code in self.settings.codes and ignore.match(str(self.path)):
-                return f"`per-file-ignores` leaves it out here (`{ignore.pattern}`)"
+                return f"`per-file-ignores` disables it here (`{ignore.pattern}`)"
         entry = next((each for each in catalogue.catalogue() if each.code == code), None)
         if entry is not None and entry.opt_in:
             return f"it is off unless it is selected (`--extend-select {code}`)"
-        return f"the settings leave it out ({self.settings.origins['select'][1]})"
+        return f"the settings do not select it ({self.settings.origins['select'][1]})"
 
     def why_hidden(self, finding: Finding) -> str | None:
         """Return what keeps a finding from being shown; None where nothing does."""
@@ -47,9 +47,9 @@ class Hiding:
                     return f"`{request.comment.text}` hides it (line {request.comment.line})"
         if finding.confidence < self.settings.confidence:
             asked = self.settings.confidence
-            return f'its confidence is `{finding.confidence}`, and `confidence = "{asked}"` leaves it out'
+            return f'its confidence is `{finding.confidence}`, and `confidence = "{asked}"` excludes it'
         if self.baseline is not None and self._is_known(finding, self.baseline):
-            return f"the baseline knows it ({self.baseline.name})"
+            return f"it is listed in the baseline ({self.baseline.name})"
         return None
 
     def _is_known(self, finding: Finding, baseline: Path) -> bool:

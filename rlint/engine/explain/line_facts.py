@@ -87,16 +87,15 @@ def frequency_of(statement: ast.stmt, model: SemanticModel, program: WholeProgra
 
 def _guard(guard: Guard, model: SemanticModel) -> str:
     cells = model.module.cells
-    return (
-        f"behind `{' '.join(guard.text.split())}` (line {shown_line(guard.line, cells)}: {guard.kind.value})"
-    )
+    place = f"line {shown_line(guard.line, cells)}: {guard.kind.value}"
+    return f"under the condition `{' '.join(guard.text.split())}` ({place})"
 
 
 def _why_cold(
     statement: ast.stmt, function: FunctionSummary | None, model: SemanticModel, program: WholeProgram
 ) -> str:
     if function is None:
-        return "nothing is known of the code around it"
+        return "the function around it is unknown"
     if program.heat.is_test(function):
         return "it is part of a test"
     declared = [
@@ -118,14 +117,14 @@ def _why_cold(
         return "code at module level runs once"
     callers = program.heat.callers(function)
     if not callers:
-        return f"no caller of `{function.shown}` is known, and its name does not say that it runs often"
+        return f"no caller of `{function.shown}` is known, and its name does not suggest that it runs often"
     named = []
     for edge in [call.edge for call in callers[:_MOST_CALLERS]]:
         module = program.index.modules[edge.caller.module]
         caller = f"`{edge.caller.shown}`" if edge.caller.qualname else "code at module level"
         named.append(f"{caller} ({module.path}:{shown_line(edge.site.line, module.cells)})")
     more = f" and {len(callers) - _MOST_CALLERS} more" if len(callers) > _MOST_CALLERS else ""
-    return f"`{function.shown}` is called by {', '.join(named)}{more}, where nothing is known to run often"
+    return f"`{function.shown}` is called by {', '.join(named)}{more}, which are not known to run often"
 
 
 def values_of(statement: ast.stmt, model: SemanticModel) -> tuple[tuple[str, str], ...]:

@@ -107,14 +107,14 @@ def _effect(code: str, answer: Any) -> Sentence:
     if answer.pure:
         return Sentence(f"{code} has no effect")
     if not answer.acts and not answer.quiet:
-        return Sentence(f"what {code} does besides giving a value is not known", is_unknown=True)
+        return Sentence(f"the side effects of {code} are not known", is_unknown=True)
     return Sentence(f"{code} {answer.detail or 'reads state'}")
 
 
 def _use(code: str, answer: Any) -> Sentence:
     said = {
         "READ": "is only read",
-        "HANDED": "is handed to a call that may keep or change it",
+        "HANDED": "is passed to a call that may keep or change it",
         "KEPT": "is stored or returned",
         "CHANGED": "is changed in place",
     }
@@ -129,24 +129,30 @@ def _sinks(code: str, answer: Any) -> Sentence:
 
 
 def _contained(code: str, answer: Any) -> Sentence:
-    return _sinks(code, answer) if answer else Sentence(f"a gradient may get out of the result of {code}")
+    return (
+        _sinks(code, answer)
+        if answer
+        else Sentence(f"a gradient may leave the function through the result of {code}")
+    )
 
 
 def _traced(code: str, answer: Any) -> Sentence:
     if answer.lost:
         return Sentence(
-            f"the result of {code} is lost sight of: {'; '.join(cause.value for cause in answer.lost)}",
+            f"the result of {code} cannot be traced: {'; '.join(cause.value for cause in answer.lost)}",
             is_unknown=True,
         )
     ends = ", ".join(sorted(label.value for label in answer.labels))
-    return Sentence(f"the result of {code} ends, with all callers, as: {ends or 'nothing'}")
+    return Sentence(f"the result of {code} is used, in all callers, as: {ends or 'nothing'}")
 
 
 def _cadence(code: str, answer: Any) -> Sentence:
     if answer is None:
         return Sentence(f"no training loop is known to run {code}", is_unknown=True)
-    keeps = ", ".join(sorted(driver.value for driver in answer.drivers)) or "neither steps nor batches"
-    return Sentence(f"the loop `{answer.header}` around {code} does in each pass: {keeps}")
+    keeps = (
+        ", ".join(sorted(driver.value for driver in answer.drivers)) or "no environment steps and no batches"
+    )
+    return Sentence(f"each iteration of the loop `{answer.header}` around {code} performs: {keeps}")
 
 
 _TELLERS: dict[str, _Teller] = {
@@ -154,38 +160,40 @@ _TELLERS: dict[str, _Teller] = {
     "types.device_of": _device,
     "types.is_device": _yes_no("{} names a device", "{} need not name a device", unknown_if_no=True),
     "types.is_surely_device": _yes_no(
-        "{} is surely a device", "{} may be something else than a device", unknown_if_no=True
+        "{} is always a device", "{} may be something other than a device", unknown_if_no=True
     ),
     "types.is_on_cpu": _yes_no(
         "{} runs only where there is no accelerator", "{} may run with an accelerator"
     ),
     "types.constant": lambda code, answer: Sentence(
-        f"{code} is no constant" if answer is None else f"{code} is a constant"
+        f"{code} is not a constant" if answer is None else f"{code} is a constant"
     ),
     "types.call_targets": _some("{0} calls {1}", "which function {0} calls is not known"),
     "types.class_of_value": _some("{0} is of {1}", "the class of {0} is not known"),
     "types.is_setting": _yes_no(
-        "{} keeps the value that it gets in the constructor", "{} may get another value", unknown_if_no=True
+        "{} is only assigned in the constructor", "{} may be reassigned", unknown_if_no=True
     ),
-    "types.is_immutable": _yes_no("{} cannot change", "{} may be changed", unknown_if_no=True),
-    "types.asks_for_device": _yes_no("{} asks for the device", "{} asks for more than the device"),
+    "types.is_immutable": _yes_no("{} is immutable", "{} may be mutated", unknown_if_no=True),
+    "types.asks_for_device": _yes_no("{} only tests the device", "{} tests more than the device"),
     "types.may_override": _yes_no("the program may override methods of {}", "no method of {} is overridden"),
-    "types.maker_of": _some("{0} comes from {1}", "what makes {0} is not known"),
+    "types.maker_of": _some("{0} comes from {1}", "the origin of {0} is not known"),
     "names.qualified": lambda code, answer: (
         Sentence(f"{code} is `{answer}`")
         if answer
-        else Sentence(f"{code} is no name of a library or of a module")
+        else Sentence(f"{code} does not resolve to a name of a library or module")
     ),
-    "names.is_self": _yes_no("{} is the object itself", "{} is not the object itself"),
+    "names.is_self": _yes_no("{} is `self`", "{} is not `self`"),
     "names.is_captured": _yes_no("other code may change {}", "no other code changes {}"),
-    "program.mentions": _yes_no("the program sets a default device or such", "the program sets no defaults"),
+    "program.mentions": _yes_no(
+        "the program sets a default device or dtype", "the program sets no default device or dtype"
+    ),
     "frequency.heat_of": _heat,
     "frequency.runs_each_pass": _yes_no(
-        "{} runs in each pass", "{} is not known to run in each pass", unknown_if_no=True
+        "{} runs in each iteration", "{} is not known to run in each iteration", unknown_if_no=True
     ),
     "frequency.runs_by_role": _yes_no(
-        "{} runs in each call of a function that is known by its name",
-        "the function around {} has callers, or no name that says how often it is called",
+        "{} runs in every call of a function whose name says how often it is called",
+        "the function around {} has known callers, or a name that does not say how often it is called",
     ),
     "frequency.may_be_warm": _yes_no(
         "the function around {} may be warm", "the function around {} is cold", unknown_if_no=True
@@ -194,25 +202,29 @@ _TELLERS: dict[str, _Teller] = {
     "frequency.driving_loop": lambda code, answer: (
         Sentence(f"no loop around {code} is known to be the training loop", is_unknown=True)
         if answer is None
-        else Sentence(f"a loop of its own function drives {code}")
+        else Sentence(f"{code} is in a training loop of its own function")
     ),
-    "frequency.drivers": _some("the function around {0} does {1}", "no steps are taken around {0}"),
-    "frequency.guards": _some("{0} stands behind {1}", "{0} stands behind no condition"),
-    "frequency.conditions": _some("{0} stands behind {1}", "{0} stands behind no condition"),
+    "frequency.drivers": _some(
+        "the function around {0} performs {1}", "the function around {0} performs no steps"
+    ),
+    "frequency.guards": _some("{0} runs under {1}", "{0} runs unconditionally"),
+    "frequency.conditions": _some("{0} runs under {1}", "{0} runs unconditionally"),
     "frequency.loops": lambda code, answer: Sentence(
-        f"{code} stands in a loop" if answer else f"{code} stands in no loop of its function"
+        f"{code} is in a loop" if answer else f"{code} is not in a loop of its function"
     ),
-    "frequency.is_evaluation": _yes_no("{} belongs to an evaluation", "{} belongs to no evaluation"),
+    "frequency.is_evaluation": _yes_no("{} is part of an evaluation", "{} is not part of an evaluation"),
     "frequency.is_called": _yes_no(
         "code of the project calls the function around {}",
-        "no code of the project is seen to call the function around {}",
+        "no code of the project is known to call the function around {}",
         unknown_if_no=True,
     ),
-    "frequency.takes_loop_items": _yes_no("{} is an item of a caller's loop", "{} is no item of a loop"),
+    "frequency.takes_loop_items": _yes_no(
+        "{} is an item of a caller's loop", "{} is not an item of a caller's loop"
+    ),
     "gradients.autograd_at": _autograd,
     "gradients.gives_gradient": _yes_no(
-        "{} may give what carries a gradient",
-        "{} is not known to give what carries a gradient",
+        "{} may return a tensor that requires grad",
+        "{} is not known to return a tensor that requires grad",
         unknown_if_no=True,
     ),
     "gradients.sinks": _sinks,
@@ -221,44 +233,44 @@ _TELLERS: dict[str, _Teller] = {
     "gradients.traced": _traced,
     "nn.network_run": _some("{0} runs a network", "{0} is not known to run a network"),
     "nn.is_optimized": lambda code, answer: (
-        Sentence(f"whether an optimizer changes {code} is not known", is_unknown=True)
+        Sentence(f"whether an optimizer updates {code} is not known", is_unknown=True)
         if answer is None
-        else Sentence(f"{'an' if answer else 'no'} optimizer changes {code}")
+        else Sentence(f"{'an' if answer else 'no'} optimizer updates {code}")
     ),
     "nn.runs_frozen": _yes_no(
-        "{} runs a network whose weights need no gradient", "{} runs no frozen network"
+        "{} runs a network whose weights do not require grad", "{} does not run a frozen network"
     ),
-    "nn.is_frozen": _yes_no("the weights of {} need no gradient", "the weights of {} may need a gradient"),
+    "nn.is_frozen": _yes_no("the weights of {} do not require grad", "the weights of {} may require grad"),
     "nn.takes_gradient_steps": _yes_no("{} takes gradient steps", "{} takes no gradient step"),
     "effects.effect_of": _effect,
     "effects.call_effect": _effect,
-    "effects.is_cheap": _yes_no("{} costs little", "{} may cost much"),
+    "effects.is_cheap": _yes_no("{} is cheap", "{} may be expensive"),
     "effects.is_repeatable": _yes_no(
-        "{} gives the same each time", "{} may give something else each time", unknown_if_no=True
+        "{} returns the same value every time",
+        "{} may return a different value every time",
+        unknown_if_no=True,
     ),
     "effects.may_exhaust": lambda code, answer: Sentence(
-        f"{code} may use up an iterator" if answer is not None else f"{code} uses up no iterator"
+        f"{code} may consume an iterator" if answer is not None else f"{code} consumes no iterator"
     ),
     "dataflow.use_of": _use,
     "dataflow.repetition": lambda code, answer: Sentence(
-        f"{code} is not computed a second time with the same values"
-        if answer is None
-        else f"{code} is computed again"
+        f"{code} is not recomputed with the same values" if answer is None else f"{code} is recomputed"
     ),
     "dataflow.repeated": lambda code, answer: Sentence(
-        f"{code} is not computed a second time with the same values"
-        if answer is None
-        else f"{code} is computed again"
+        f"{code} is not recomputed with the same values" if answer is None else f"{code} is recomputed"
     ),
     "dataflow.definitions": lambda code, answer: Sentence(
         f"{code} is bound in {len(answer)} places" if len(answer) != 1 else f"{code} is bound in one place",
         is_unknown=not answer,
     ),
     "dataflow.unchanged_between": _yes_no(
-        "{} stays the same meanwhile", "{} may change meanwhile", unknown_if_no=True
+        "{} does not change in between", "{} may change in between", unknown_if_no=True
     ),
-    "dataflow.keeps": _yes_no("{} stays the same meanwhile", "{} may change meanwhile", unknown_if_no=True),
-    "dataflow.is_given_up": _yes_no("nothing uses {} afterwards", "{} is used afterwards"),
+    "dataflow.keeps": _yes_no(
+        "{} does not change in between", "{} may change in between", unknown_if_no=True
+    ),
+    "dataflow.is_given_up": _yes_no("{} is not used afterwards", "{} is used afterwards"),
 }
 
 

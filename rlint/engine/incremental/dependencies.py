@@ -24,12 +24,12 @@ class Dependencies:
 
     @property
     def answers(self) -> dict[str, str]:
-        """What the answers to all questions are told by, for the files of one group."""
+        """Return the digests of the answers to all queries of the files of one group."""
         return {text: self.told[file][text] for file, texts in self.files.items() for text in texts}
 
     def of_a_group(self) -> Callable[[str, Answers], None]:
-        """What takes the questions of each file of a group, and what they were answered, to add them. A file
-        that asks what cannot be written down is left out.
+        """Return a callback that records each file's queries and their answers. A file whose queries cannot
+        be serialised is left out.
         """
         from rlint.engine.incremental.query_codec import Teller, to_text
 
@@ -55,7 +55,7 @@ class Dependencies:
         self.told.update(other.told)
 
     def of(self, names: Iterable[str]) -> Dependencies:
-        """What these files asked, as far as it is known."""
+        """Return the known queries of these files."""
         known = [name for name in names if name in self.files]
         return Dependencies(
             {name: self.files[name] for name in known}, {name: self.told[name] for name in known}

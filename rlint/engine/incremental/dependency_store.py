@@ -42,7 +42,7 @@ class DependencyStore:
         self._runs = runs
 
     def load(self, group: Sequence[FileTask]) -> Before | None:
-        """What is known of a group from the first of the runs that knows it; None if none does."""
+        """Return what the most recent run that checked a group recorded of it; None if there is none."""
         found = (self._cache.load_bytes(_name(group, run)) for run in self._runs)
         data = next((data for data in found if data is not None), None)
         if data is None:

@@ -105,7 +105,7 @@ class Teller:
         self._told: set[Told] = set()
 
     def tell(self, answer: object) -> Answer:
-        """What an answer is told by. Raises TypeError for what is no plain data."""
+        """Return the serialised form of an answer. Raises TypeError if it is not plain data."""
         self._told = set()
         digest = hashlib.blake2b(self._text(answer).encode("utf-8", "surrogatepass"), digest_size=9)
         return Answer(digest.hexdigest(), frozenset(self._told))
@@ -149,7 +149,7 @@ def _place(site: CallSite) -> str:
 
 
 def changed_parts(old: Mapping[str, ModuleSummary], new: Mapping[str, ModuleSummary]) -> frozenset[Told]:
-    """What is not told alike by the summaries of some modules before and after, by their names."""
+    """Return the parts of module summaries that differ before and after, by module name."""
     found: set[Told] = set()
     for name in old.keys() | new.keys():
         before, after = old.get(name), new.get(name)

@@ -52,7 +52,7 @@ class QueryRecorder:
 
     @contextmanager
     def stand_in(self, file: str) -> Iterator[WholeProgram]:
-        """What answers the same as what is linked, and notes what the check of a file asks."""
+        """Yield a stand-in that answers like the linked program and records the queries of a file's check."""
         answers: dict[Query, object] = {}
         yield cast(WholeProgram, _StandIn(self._program, answers))
         self._take(file, answers)

@@ -126,7 +126,7 @@ class Recheck:
     def _changed(
         self, group: Sequence[FileTask], before: Before, summaries: Mapping[str, ModuleSummary]
     ) -> frozenset[Told]:
-        """What the files that have changed, come or gone since then tell differently."""
+        """Return the parts of summaries that differ in files changed, added or removed since then."""
         now = {job.name: key_of_summary(job) for job in group}
         unknown: set[Told] = set()  # what nobody can compare any more, say since the cache was tidied
         old: dict[str, ModuleSummary] = {}
@@ -158,7 +158,7 @@ class Recheck:
 
 
 def _hang_together(group: Collection[FileTask]) -> bool:
-    """Can what is found in one file of a group hang on another?"""
+    """Whether findings in one file of a group can depend on another file."""
     return len(group) > 1 and all(job.judged and job.digest and job.text is None for job in group)
 
 

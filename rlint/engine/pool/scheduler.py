@@ -36,7 +36,7 @@ class Scheduler:
         self._packed: dict[Connection, bytes] = {}
 
     def next_for(self, connection: Connection) -> Order | None:
-        """What a process that has nothing to do is to do; None if there is nothing, or nothing yet."""
+        """Return the next order for an idle process; None if there is none, or none yet."""
         if connection in self._shares:
             return self._shares.pop(connection)
         if connection in self._unchecked and not self._missing:

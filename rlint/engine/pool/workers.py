@@ -53,7 +53,7 @@ class Workers:
             self._processes = _started(most, codes)
         except OSError as error:
             raise NoWorkersError(
-                f"no worker processes can be started: {error.strerror or error}; try `--jobs 1`"
+                f"cannot start worker processes: {error.strerror or error}; try `--jobs 1`"
             ) from error
         self._connections: list[Connection] = []
 
@@ -110,14 +110,14 @@ def _send(connection: Connection, message: object) -> None:
     try:
         connection.send(message)
     except (BrokenPipeError, ConnectionResetError) as error:
-        raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
+        raise WorkerDiedError("a worker process of rlint died unexpectedly; try `--jobs 1`") from error
 
 
 def _receive(connection: Connection) -> bytes | CheckOutcome:
     try:
         answer: bytes | CheckOutcome | RlintError = connection.recv()
     except (EOFError, ConnectionResetError) as error:
-        raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
+        raise WorkerDiedError("a worker process of rlint died unexpectedly; try `--jobs 1`") from error
     if isinstance(answer, RlintError):
         raise answer
     return answer

@@ -278,7 +278,7 @@ class _Experiment:
         return compared
 
     def _limits(self, trial: Trial) -> tuple[float | None, float | None]:
-        """How long a call may take before the fix, and after it. The workload's own runs are not ended."""
+        """Return the time limits of a call before and after the fix. The workload's own runs have none."""
         if not trial.variant:
             return None, None
         usual = max(_LEAST_LIMIT, _MUCH_LONGER * self._seconds[trial.case.size])

@@ -122,7 +122,7 @@ class CasePlan:
         return next(fitting, candidates[-1])
 
     def omissions(self) -> Iterator[str]:
-        """Where fewer seeds were compared than wanted."""
+        """Yield the sizes at which fewer seeds than wanted were compared."""
         for size in self.sizes:
             if self._done[size] < self._seeds:
                 yield f"size {size}: {self._done[size]} of {self._seeds} seeds, as time was over"

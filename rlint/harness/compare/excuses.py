@@ -29,7 +29,7 @@ class Excuses:
         return False
 
     def tolerance(self, path: str) -> Tolerance | None:
-        """How far numbers at `path` may lie apart, if at all."""
+        """Return the tolerance for numbers at `path`, if any."""
         return next((found for pattern, found in self._tolerances.items() if matches(pattern, path)), None)
 
     def needed(self, tolerance: Tolerance) -> None:

@@ -14,7 +14,9 @@ from rlint.harness.machine_devices import loaded_torch
 
 
 def settings() -> dict[str, Scalar]:
-    """What code that runs later would find, by path: `settings.cwd`, `settings.environ['HOME']`."""
+    """Return the process state that later code would see, by path: `settings.cwd`,
+    `settings.environ['HOME']`.
+    """
     found: dict[str, Scalar] = {
         "settings.cwd": _folder(),
         "settings.recursion_limit": sys.getrecursionlimit(),

@@ -43,7 +43,7 @@ class Extent:
         return self.address + sum(step for step in steps if step > 0) + self.width
 
     def addresses(self) -> Iterator[int]:
-        """Where each element begins."""
+        """Yield the address of each element."""
         for place in itertools.product(*map(range, self.shape)):
             yield self.address + sum(i * stride for i, stride in zip(place, self.strides, strict=True))
 

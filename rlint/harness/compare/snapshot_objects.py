@@ -166,7 +166,7 @@ def _member_name(value: enum.Enum) -> str:
 
 
 def key_text(key: Any) -> str | None:
-    """What a key of a dict is told by, if that is its value."""
+    """Return the text that identifies a dict key, if its value does."""
     if type(key) in SCALARS:
         return repr(key)
     if isinstance(key, enum.Enum):
@@ -234,7 +234,7 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
 
 
 def _reduced(node: Node, value: Any, walker: Walker) -> None:
-    """What an object without attributes would be pickled as. Such classes are not written in Python."""
+    """Return the pickled form of an object without attributes, for classes that are not written in Python."""
     try:
         reduced = value.__reduce_ex__(2)
     except Exception:  # noqa: BLE001 - whatever a class says when it cannot be pickled

@@ -41,7 +41,7 @@ class Data(Protocol):
         """Whether both are equal bit for bit."""
 
     def gap(self, other: Any, tolerance: Tolerance | None) -> Gap | None:
-        """Where they first differ by more than the tolerance, if anywhere."""
+        """Return the first difference beyond the tolerance, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Stream:
         return self.state == other.state
 
     def gap(self, other: Stream, tolerance: Tolerance | None) -> Gap | None:  # noqa: ARG002 - exact or not
-        """What both draw next."""
+        """Return the difference of the next draws."""
         if self.same(other):
             return None
         before, after = self.draw(), other.draw()
@@ -103,7 +103,7 @@ class NumpyData:
 
     @property
     def nbytes(self) -> int:
-        """How much it holds."""
+        """Return its size in bytes."""
         return self.array.nbytes
 
     def alike(self, other: NumpyData) -> bool:
@@ -164,7 +164,7 @@ class TorchData:
 
     @property
     def nbytes(self) -> int:
-        """How much it holds."""
+        """Return its size in bytes."""
         return self.tensor.numel() * self.tensor.element_size()
 
     def alike(self, other: TorchData) -> bool:
@@ -246,7 +246,7 @@ def same_scalars(before: Scalar, after: Scalar) -> bool:
 
 
 def scalar_gap(before: Scalar, after: Scalar, tolerance: Tolerance | None) -> Gap | None:
-    """How two scalars of one type differ, if they do."""
+    """Return the difference of two scalars of one type, if any."""
     if same_scalars(before, after):
         return None
     if isinstance(before, str) and isinstance(after, str):

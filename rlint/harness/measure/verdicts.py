@@ -240,7 +240,7 @@ def judge(
     if behaviour is not None and behaviour.differences:
         return Verdict.DIFFERENT, str(behaviour.differences[0])
     if behaviour is not None and not behaviour.same:
-        return Verdict.NOT_RUN, "no run could be compared"
+        return Verdict.NOT_RUN, "no runs could be compared"
     if behaviour is not None and not behaviour.enough:
         return Verdict.NOT_ENOUGH, (
             f"{behaviour.fewest} of {behaviour.seeds} seeds were compared at some size when the time was up; "
@@ -248,7 +248,7 @@ def judge(
         )
     claims = claims_on(device, declared)
     if not declared:
-        return Verdict.NOT_RUN, "no gain is claimed, only behaviour compared"
+        return Verdict.NOT_RUN, "no gain is claimed; only behaviour was compared"
     if not claims:
         return Verdict.NOT_RUN, f"claimed on {_listed(sorted({c.partition(':')[2] for c in declared}))} only"
     telling = [one for one in found if one.size in (None, typical)]

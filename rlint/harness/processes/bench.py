@@ -86,11 +86,11 @@ class Bench:
         return self.devices.get(device, ("it was not looked for", ""))[0]
 
     def accelerator(self) -> str:
-        """What the first device besides the processor is called, or ""."""
+        """Return the name of the first device besides the CPU, or ""."""
         return next((self.devices[kind][1] for kind in KINDS[1:] if not self.missing(kind)), "")
 
     def record(self, experiment: Experiment, device: str, workload: str) -> Record | None:
-        """What is known of a workload on a device."""
+        """Return what is recorded of a workload on a device."""
         return self._records.get((experiment.label, device, workload))
 
     def measurable(self, experiment: Experiment, device: str) -> list[Record]:

@@ -80,7 +80,7 @@ class Declared:
         )
 
     def claims_on(self, device: str) -> tuple[str, ...]:
-        """What is claimed on a kind of device."""
+        """Return the claims for a device type."""
         return claims_on(device, self.claims)
 
 

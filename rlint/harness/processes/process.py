@@ -115,11 +115,11 @@ def _watch(child: Started, life: _Life, limits: ProcessLimits, stop: threading.E
         if stop is not None and stop.is_set():
             raise StoppedError
         if time.monotonic() - life.last > limits.silence:
-            raise EndedError(f"hung: no sign of life for {limits.silence:g} s; it was ended")
+            raise EndedError(f"hung: no activity for {limits.silence:g} s; it was killed")
         held = _memory(process)
         if held > limits.memory:
             raise EndedError(
-                f"took {_gigabytes(held)} of memory, of {_gigabytes(limits.memory)} allowed; it was ended"
+                f"used {_gigabytes(held)} of memory, of {_gigabytes(limits.memory)} allowed; it was killed"
             )
         life.thread.join(timeout=_POLL)
         if child.poll() is not None:
@@ -165,7 +165,7 @@ def _cause(status: int, errors: IO[bytes]) -> str:
         name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
         what = f"crashed with {name}"
     else:
-        what = f"ended with status {status} before it was done"
+        what = f"exited with status {status} before it finished"
     return what + (f":\n{text}" if text else "")
 
 

@@ -217,7 +217,7 @@ class _Forked:
 
 
 def _heavy_imports(subject: Subject) -> tuple[str, ...]:
-    """What a program and its workload import of the packages that are slow to import."""
+    """Return the slow-to-import packages that a program and its workload import."""
     texts = [text for files in subject.texts.values() for text in files.values()]
     with contextlib.suppress(OSError, UnicodeDecodeError), open(subject.workload, encoding="utf-8") as file:
         texts.append(file.read())

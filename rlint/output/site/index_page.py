@@ -10,7 +10,9 @@ from rlint.output import evidence_lines, measured_page, templates
 if TYPE_CHECKING:
     from rlint.evidence.recorded import Evidence
 
-_SUMMARY = "What rlint finds in reinforcement-learning and PyTorch code, and what that was measured to cost"
+_SUMMARY = (
+    "Performance problems that rlint finds in reinforcement-learning and PyTorch code, with measured costs"
+)
 _COLUMNS = ("Rule", "Family", "Fix", "Default", "Measured", "Finds")
 
 
@@ -32,7 +34,7 @@ def render(evidences: Sequence[Evidence]) -> str:
         rows.append((entry, " ".join(_fixes(evidence)), default, cells))
     return templates.page(
         "rules.html.jinja",
-        "The rules of rlint",
+        "Rules of rlint",
         "verify.css",
         "site.css",
         style="".join(_hiding(filters)),

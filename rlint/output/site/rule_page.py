@@ -28,9 +28,9 @@ def render(evidence: Evidence, stale: Sequence[str]) -> str:
     if not heading:
         before, references = rest, ""
     said = evidence_lines.line(evidence) or "not yet"
-    notes = [f"Not what the rule is now: {text}." for text in stale]
+    notes = [f"Recorded for an earlier version of the rule: {text}." for text in stale]
     if evidence.gain is Gain.NONE:
-        notes.append("Since no gain was measured, the rule is off unless it is selected.")
+        notes.append("No gain was measured, so the rule is off unless selected.")
     return templates.page(
         "rule.html.jinja",
         f"{entry.code} {entry.name} – rlint",

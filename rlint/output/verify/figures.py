@@ -34,7 +34,7 @@ def ratio_text(ratio: Ratio) -> str:
 
 
 def _decimals(distance: float) -> int:
-    """How many decimals it takes to show the first digit of a distance; fewer than none for large ones."""
+    """Return the number of decimals that show the first digit of a distance; negative for large ones."""
     return min(-math.floor(math.log10(distance)), _MOST_DECIMALS)
 
 

@@ -83,7 +83,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _explained(outcome: RuleOutcome) -> str:
-    """What is different, worse or failed, to unfold."""
+    """Return details of what is different, worse or failed, as a collapsed section."""
     verdict = rows.verdict_words(outcome)
     lines = [
         f"- {text(clause)}" for clause in (*verdict_summary.reasons(outcome), *verdict_summary.worse(outcome))

@@ -42,7 +42,7 @@ def _subject(row: VerifyRow) -> list[str]:
 
 
 def _behaviour(row: VerifyRow) -> list[str]:
-    """What the verdict beside it does not say already."""
+    """Return behaviour details that the verdict beside them does not say."""
     return [row.behaviour] if row.behaviour not in ("different", "not compared") or row.gains else []
 
 

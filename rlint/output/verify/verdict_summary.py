@@ -36,8 +36,8 @@ class DifferenceGroup:
 
     @property
     def cause(self) -> str:
-        """Which fixes do it."""
-        return "the safe fixes alone do it" if self.first.safety == "safe" else "the unsafe fixes do it"
+        """Return which fixes cause the difference."""
+        return "caused by the safe fixes" if self.first.safety == "safe" else "caused by the unsafe fixes"
 
 
 def counts(session: Session) -> dict[str, int]:
@@ -67,9 +67,9 @@ def remarks(session: Session) -> list[str]:
     """Return what a reader must know of the whole session before believing a figure."""
     found = []
     if session.interrupted:
-        found.append("Interrupted: workloads that were not reached are missing.")
+        found.append("Interrupted: the remaining workloads were not run.")
     if session.quick:
-        found.append("Quick run: less was measured than in a whole run, so intervals are wider.")
+        found.append("Quick run: fewer measurements than a full run, so intervals are wider.")
     if session.busy is not None and session.busy > BUSY:
         found.append(busy_warning(session.busy))
     return found
@@ -77,7 +77,7 @@ def remarks(session: Session) -> list[str]:
 
 def busy_warning(busy: float) -> str:
     """Return what to know of figures from a machine that other programs used, too."""
-    return f"Other programs used {busy:.0f} % of this machine when the run began: figures will vary."
+    return f"Other programs used {busy:.0f} % of this machine when the run began: timings may be noisy."
 
 
 def not_run(session: Session) -> dict[str, list[RuleOutcome]]:

@@ -155,7 +155,7 @@ def _paired(ours: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[tuple[in
 
 
 def _header(node: ast.AST) -> str | None:
-    """What tells a compound statement apart from others, without its blocks."""
+    """Return the text that identifies a compound statement, without its blocks."""
     if not any(getattr(node, name, None) for name in BLOCKS) or isinstance(node, (ast.IfExp, ast.Lambda)):
         return None
     if isinstance(node, _DEFINITIONS):

@@ -67,7 +67,7 @@ class ProofPlan:
     numbers: RegionNumbers
 
     def files(self) -> dict[str, dict[str, Any]]:
-        """What recorders are told, by file."""
+        """Return the instructions for recorders, by file."""
         found: dict[str, dict[str, Any]] = {}
         for region in self.regions.values():
             path = os.path.realpath(region["path"])
@@ -176,7 +176,7 @@ class RegionNumbers:
         return tuple(uses)
 
     def told(self, texts: Mapping[str, str]) -> dict[int, dict[str, Any]]:
-        """What recorders are told of the regions."""
+        """Return the instructions for recorders about the regions."""
         files = sorted(texts)
         return {
             number: {

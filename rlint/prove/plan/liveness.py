@@ -90,7 +90,7 @@ def live_after(scope: ast.AST, steps: Sequence[BlockStep], block: str, stop: int
 def _inside(
     node: ast.AST, steps: Sequence[BlockStep], out: frozenset[str], exits: _Exits
 ) -> tuple[frozenset[str], _Exits]:
-    """What is read after a block of a compound statement."""
+    """Return the names read after a block of a compound statement."""
     del steps
     if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
         head = _live([node], out, exits)

@@ -89,7 +89,7 @@ class Capture(pickle.Pickler):
         """Tensors that came of a graph which is not written down."""
 
     def reducer_override(self, obj: Any) -> Any:
-        """How an object is written down; NotImplemented: as Python does it."""
+        """Return how to pickle an object; NotImplemented for Python's default."""
         number = self._stand_ins.get(id(obj))
         if number is not None:
             return restored.StandIn, (number, type(obj).__qualname__, _simple(obj))
@@ -246,7 +246,7 @@ class _Code:
 
 
 def _named(obj: types.FunctionType) -> Any:
-    """What a function's module holds under its name."""
+    """Return the object that a function's module holds under its name."""
     found: Any = sys.modules.get(obj.__module__ or "")
     for part in obj.__qualname__.split("."):
         found = getattr(found, part, None)

@@ -136,7 +136,7 @@ class Recorder:
         self._stacks = {}
 
     def counted(self) -> dict[str, Any]:
-        """What was seen, as plain data."""
+        """Return the recorded counts as plain data."""
         running = [call for stack in self._stacks.values() for call in stack]
         return {
             "calls": self.calls,

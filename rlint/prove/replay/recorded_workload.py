@@ -107,7 +107,9 @@ class RecordedWorkload(Workload):
         return found
 
     def outcome(self, program: Any, inputs: Inputs, result: Any) -> Mapping[str, Any]:  # noqa: ARG002
-        """What is compared: what the call returns, binds and changes, and what it asked of stand-ins."""
+        """Return the values to compare: what the call returns, binds and mutates, and its queries of
+        stand-ins.
+        """
         found: dict[str, Any] = {"inputs": inputs.held}
         if result is not None:
             how, value, names = result

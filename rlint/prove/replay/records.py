@@ -34,7 +34,7 @@ class CallRecord:
 
     @property
     def seconds(self) -> float:
-        """How long the call took in the run."""
+        """Return the duration of the call in the run."""
         return float(self.header["seconds"])
 
     def restore(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[int, Any], list[Any]]:
@@ -51,7 +51,7 @@ class CallRecord:
         return held, spaces, answers, list(restored.CUT)
 
     def restore_outcome(self) -> tuple[bool, tuple[Any, ...], dict[str, Any]] | None:
-        """What came of the call in the run; None where that could not be written down."""
+        """Return the recorded outcome of the call; None if it could not be serialised."""
         if not self.outcome:
             return None
         found: tuple[bool, tuple[Any, ...], dict[str, Any]] = pickle.loads(self.outcome)  # noqa: S301 - the same

@@ -47,7 +47,7 @@ def cells(one: ProvenFix) -> tuple[str, ...]:
 
 
 def label(one: ProvenFix) -> str:
-    """What a fix is called."""
+    """Return the label of a fix."""
     return f"{one.code} {one.path}:{one.line}" if one.code else one.message
 
 
@@ -64,7 +64,7 @@ def gain_text(gain: Ratio | None) -> str:
 
 
 def expected(one: ProvenFix) -> str:
-    """What rlint had estimated before."""
+    """Return rlint's estimate before the proof."""
     parts = []
     if one.estimate is not None:
         parts.append(f"{percent(one.estimate.low)} to {percent(one.estimate.high)}")
@@ -74,7 +74,7 @@ def expected(one: ProvenFix) -> str:
 
 
 def sentences(proof: Proof) -> Iterator[str]:
-    """What is said below the table."""
+    """Yield the sentences below the table."""
     for one in (*proof.fixes, *([proof.together] if proof.together else [])):
         for each in one.differences[:3]:
             when = f" {each['when']}" if each.get("when") else ""
@@ -91,7 +91,7 @@ def sentences(proof: Proof) -> Iterator[str]:
 def listed(proof: Proof) -> Iterator[str]:
     """The findings without a verdict, each with the reason."""
     titles = {
-        NOT_RECORDED: "Not proven, because it could not be recorded or replayed:",
+        NOT_RECORDED: "Not proven, because recording or replay failed:",
         NOT_REACHED: "Not reached by this run:",
         NO_FIX: "Without a fix:",
     }
@@ -106,15 +106,15 @@ def listed(proof: Proof) -> Iterator[str]:
 
 
 def whole(proof: Proof) -> str:
-    """How long the command itself took before and after; "" where it did not run."""
+    """Return the times of the whole command before and after; "" if it did not run."""
     run = proof.whole_run
     if run is None:
         return ""
     ratio = f"{run.ratio.value:.3f}× [{run.ratio.low:.3f}, {run.ratio.high:.3f}]"
     output = {
-        None: "it does not print and save the same twice, so that was not compared",
-        True: "it printed and saved the same",
-        False: "it printed or saved something else",
+        None: "its output varies from run to run and was not compared",
+        True: "it printed and saved the same output",
+        False: "it printed or saved different output",
     }[run.same_output]
     times = f"{run.before:.2f} s before, {run.after:.2f} s after"
     return f"whole run: {times} ({ratio}, {run.pairs} pairs); {output}"
@@ -136,7 +136,7 @@ def summary(proof: Proof) -> str:
 
 
 def recording(proof: Proof) -> str:
-    """How the run went."""
+    """Return a description of the recorded run."""
     ended = " (ended early)" if proof.stopped else f" (exit status {proof.status})" if proof.status else ""
     run = f"recorded {proof.seconds:.1f} s of `{' '.join(proof.command)}`{ended}"
     return f"{run}; recording made it {proof.overhead:.2f} times as long"

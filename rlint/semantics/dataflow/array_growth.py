@@ -106,7 +106,7 @@ def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
 
 
 def joins_arrays(model: SemanticModel) -> bool:
-    """Is there any join in the file?"""
+    """Whether the file concatenates any arrays."""
     calls = model.names.calls_by_name
     for name in _JOINING:
         if any(model.names.qualified(call.func) in _FUNCTIONS for call in calls.get(name, ())):
@@ -263,7 +263,7 @@ def _holder(
 
 
 def same_place(one: ast.AST, other: ast.AST) -> bool:
-    """Do two expressions name the same variable, attribute or entry (`self.data["obs"]`), as written?"""
+    """Whether two expressions name the same variable, attribute or entry (`self.data["obs"]`), as written."""
     match one, other:
         case ast.Name(id=first), ast.Name(id=second):
             return first == second

@@ -69,8 +69,8 @@ class CommonSubexpressions:
         return known
 
     def is_given_up(self, node: ast.expr) -> bool:
-        """Is a call or comprehension written so often by its function, or stands it in a file that repeats
-        itself so often, that it was not compared with others that read the same?
+        """Whether an expression occurs too often in its function, or its file is too repetitive, to
+        compare it with expressions that read the same.
         """
         if not isinstance(node, _COMPARED):
             return False
@@ -191,7 +191,7 @@ class CommonSubexpressions:
         return known
 
     def _leaf(self, node: ast.AST) -> tuple[object, ...] | None:
-        """What tells a name or a constant; what lies too deep is like nothing else."""
+        """Return the key of a name or constant; nodes that are nested too deeply equal nothing."""
         if node in self.syntax.buried:
             return ("buried", node)
         if isinstance(node, ast.Name):
@@ -231,7 +231,7 @@ class CommonSubexpressions:
 
 
 def _key(node: ast.expr) -> tuple[object, ...]:
-    """What is equal for all that read the same, and told faster than how they read; their sizes are."""
+    """Return a cheap key that is equal for expressions that read the same: their sizes."""
     if isinstance(node, ast.Call):
         func = node.func
         owner = _sign(func.value) if isinstance(func, ast.Attribute) else None

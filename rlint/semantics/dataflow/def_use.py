@@ -33,7 +33,7 @@ class DefUse:
 
 
 def is_captured(use: ast.Name, scope: Scope, syntax: SyntaxIndex) -> bool:
-    """Does a nested function or class read the variable, whenever it is called?"""
+    """Whether a nested function or class reads the variable."""
     inner = syntax.scope(use)
     while inner is not scope and inner.is_comprehension and inner.parent is not None:
         inner = inner.parent

@@ -100,7 +100,7 @@ class EscapeAnalysis:
         self._beyond = beyond
 
     def of(self, node: ast.AST) -> ValueUse:
-        """What becomes of the value of an expression, and of the variables that it is bound to."""
+        """Return what happens to the value of an expression, and to the variables bound to it."""
         return _Escape(self.analysis, self._beyond()).worst(node)
 
 

@@ -69,8 +69,8 @@ class EvaluationOrder:
         return self.always_within(first, to_first, outcome=outcome) and not self._deferred(second, meeting)
 
     def is_put_off(self, node: ast.AST, since: ast.AST) -> bool:
-        """May a node be evaluated later than where it stands: in a lambda or a generator expression, which
-        `since`, evaluated before, is no part of?
+        """Whether a node may be evaluated later than its position: in a lambda or a generator expression
+        that does not contain `since`, which is evaluated before.
         """
         here, there = self.syntax.statement(since), self.syntax.statement(node)
         return self._deferred(node, there if here is not there else self._meeting(since, node)[0])
@@ -94,7 +94,7 @@ class EvaluationOrder:
         return True
 
     def earlier(self, node: ast.AST, whole: ast.AST) -> Iterator[ast.AST]:
-        """What `whole` evaluates before `node`, besides the nodes on the way down to it."""
+        """Yield what `whole` evaluates before `node`, except its ancestors."""
         child = node
         while child is not whole:
             parent = self.syntax.parents[child]
@@ -105,7 +105,7 @@ class EvaluationOrder:
             child = parent
 
     def later(self, node: ast.AST, whole: ast.AST) -> Iterator[ast.AST]:
-        """What `whole` evaluates after `node`, besides the nodes on the way down to it."""
+        """Yield what `whole` evaluates after `node`, except its ancestors."""
         child = node
         while child is not whole:
             parent = self.syntax.parents[child]
@@ -117,8 +117,8 @@ class EvaluationOrder:
             child = parent
 
     def beside(self, first: ast.expr, second: ast.expr) -> tuple[list[ast.AST], list[ast.AST]]:
-        """What the statements of two expressions evaluate between them, where `first` is always before: whole
-        parts of theirs, and the nodes around `first` that are evaluated once it is.
+        """Return what the statements of two expressions evaluate between them, where `first` always
+        precedes: whole parts, and the nodes around `first` that are evaluated after it.
         """
         here, there = self.syntax.statement(first), self.syntax.statement(second)
         around = self._path(first)
@@ -162,8 +162,8 @@ class EvaluationOrder:
         return child
 
     def _deferred(self, node: ast.AST, whole: ast.AST) -> bool:
-        """Does something between the two put the evaluation off: a lambda, or a generator expression that
-        is not handed straight to what goes through it?
+        """Whether something between the two defers evaluation: a lambda, or a generator expression that
+        is not passed straight to its consumer.
         """
         child = inner = node
         while child is not whole:
@@ -197,7 +197,7 @@ class EvaluationOrder:
 
 
 def _is_used_up(made: ast.GeneratorExp, holder: ast.AST) -> bool:
-    """Does a call that is given a generator expression go through it, before anything else happens?"""
+    """Whether a call consumes the generator expression passed to it before anything else happens."""
     match holder:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return made in holder.args and name in _GO_THROUGH

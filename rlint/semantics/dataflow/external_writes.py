@@ -193,7 +193,7 @@ def _set_in_namespaces(summary: ModuleSummary, analysis: FileAnalysis, self_clas
 
 
 def gives_something_else(method: ast.FunctionDef) -> bool:
-    """Is this a `__setattr__` or `__getattribute__` that does not just hand on what it is given?"""
+    """Whether a `__setattr__` or `__getattribute__` does anything but pass its arguments on."""
     if method.name not in _GIVES:
         return False
     names = [parameter.arg for parameter in method.args.args[1:]]

@@ -137,7 +137,7 @@ def _holds(target: ast.Name, again: list[ast.expr], model: SemanticModel) -> boo
 
 
 def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, model: SemanticModel) -> bool:
-    """Does, of all that bind the variable, only `target` reach `node`?"""
+    """Whether `target` is the only binding of the variable that reaches `node`."""
     statement = model.syntax.statement(node)
     here = [binding for binding in every if model.syntax.statement(binding.node) is statement]
     if any(binding.kind is BindingKind.WALRUS or binding.node is target for binding in here):
@@ -149,7 +149,9 @@ def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, model
 
 
 def _can_stand_before(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
-    """May `first` be evaluated just before its statement, but for which of two errors comes first?"""
+    """Whether `first` may be evaluated just before its statement, up to which of two errors is raised
+    first.
+    """
     if isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     if not model.dataflow.order.always_within(first, statement):
@@ -159,7 +161,7 @@ def _can_stand_before(first: ast.expr, statement: ast.stmt, model: SemanticModel
 
 
 def _is_first(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Is nothing evaluated before it that can fail for other reasons than `first` can?"""
+    """Whether nothing evaluated before it can fail for other reasons than `first` can."""
     own = {node.id for node in descendants(first) if isinstance(node, ast.Name)}
     for part in model.dataflow.order.earlier(first, statement):
         if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in descendants(part)):
@@ -179,7 +181,7 @@ def _is_shown_plainly(node: ast.AST) -> bool:
 
 
 def _takes_walrus(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> bool:
-    """Does the name, bound where `first` stands, read in the order of the text?"""
+    """Whether the name, bound by a walrus at `first`, is read only later in source order."""
     return _may_be_walrus(first, model) and all(
         model.source.span(first) < model.source.span(node) for node in again
     )

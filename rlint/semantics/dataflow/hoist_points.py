@@ -32,7 +32,7 @@ def may_move_before(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool
 
 
 def surely_runs(loop: AnyLoop, model: SemanticModel) -> bool:
-    """Has a loop surely a first pass, as constants tell?"""
+    """Whether constants show that a loop runs at least one iteration."""
     if isinstance(loop, ast.While):
         return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
     if isinstance(loop, ast.For):
@@ -41,7 +41,7 @@ def surely_runs(loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def is_reached(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Does the first pass of a loop, if there is one, evaluate `node` for certain?"""
+    """Whether the first iteration of a loop, if there is one, always evaluates `node`."""
     if not isinstance(loop, ast.stmt):
         part = loop.key if isinstance(loop, ast.DictComp) else loop.elt
         first = loop.generators[0].ifs[:1] or [part]
@@ -82,7 +82,7 @@ def _has_items(iterable: ast.expr, model: SemanticModel) -> bool:
 
 
 def _comes_first(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Is nothing evaluated between the place before the loop and `node` that does something or can fail?"""
+    """Whether nothing between the place before the loop and `node` has side effects or can fail."""
     parts: list[ast.AST] = []
     if isinstance(loop, ast.stmt):
         within = model.syntax.statement(node)

@@ -75,13 +75,13 @@ class Immutability:
         return known
 
     def is_likely_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
-        """Is it settled but for functions that run once, which set an attribute of this name on objects of
-        unknown classes, as those do that read the options of a program?
+        """Whether an attribute is settled, ignoring functions that run once and set an attribute of this
+        name on objects of unknown classes, as those that parse a program's options do.
         """
         return self._find(owner, attribute, but_for_cold_code=True)
 
     def _is_cold(self, path: str, function: FunctionSummary) -> bool:
-        """Is an attribute of an object of an unknown class set in code that runs once?"""
+        """Whether an attribute of an object of an unknown class is set in code that runs once."""
         known = self._index.class_of(self._index.resolve(path, function.module)) if path else None
         return known is None and self._heat.of_function(function.path).level is Heat.COLD
 
@@ -107,7 +107,7 @@ class Immutability:
         )
 
     def _concerns(self, path: str, function: FunctionSummary, family: set[str] | None) -> bool:
-        """May what stands at an access path be an object of one of these classes (or of an unknown one)?"""
+        """Whether an access path may hold an object of one of these classes (or of an unknown one)."""
         if not path:
             return True
         if path.startswith("="):
@@ -119,7 +119,7 @@ class Immutability:
         return not kind
 
     def _makes(self, function: FunctionSummary, depth: int) -> bool:
-        """Does a function only ever run as part of a constructor?"""
+        """Whether a function only ever runs as part of a constructor."""
         if function.name in _MAKERS:
             return True
         callers = self._heat.graph.callers(function.path)

@@ -10,8 +10,8 @@ _LIMITS = ("builtins.min", "builtins.max")
 
 
 def follows_from_itself(attribute: ast.Attribute, value: ast.expr, names: QualifiedNames) -> bool:
-    """Is an attribute set to its own value, moved by a whole number and perhaps wrapped or limited:
-    `self.position = (self.position + 1) % self.capacity`?
+    """Whether an attribute is set to its own value plus an integer, possibly wrapped or clamped:
+    `self.position = (self.position + 1) % self.capacity`.
 
     Then it keeps its kind, whatever is known of the rest.
     """

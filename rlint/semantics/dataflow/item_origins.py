@@ -52,7 +52,7 @@ def place_of(expression: ast.expr, analysis: FileAnalysis) -> ItemOrigin | None:
 
 
 def _iterated(value: ast.expr | None, path: tuple[int, ...], analysis: FileAnalysis) -> ast.expr | None:
-    """What gives the items at `path` of an iterable, `zip` and `enumerate` taken off."""
+    """Return the source of the items at `path` of an iterable, looking through `zip` and `enumerate`."""
     while isinstance(value, ast.Call) and value.args:
         callee = analysis.names.qualified(value.func)
         if callee in _SAME_ITEMS:
@@ -95,7 +95,7 @@ def maker_of(expression: ast.expr, depth: int, analysis: FileAnalysis) -> ast.ex
 
 
 def _appended(name: ast.Name, analysis: FileAnalysis) -> ast.expr | None:
-    """What is appended to a list, in the one place that does so."""
+    """Return the expression that is appended to a list, if there is exactly one."""
     tree = analysis.syntax
     scope = tree.scope(name).lookup(name.id)
     found: list[ast.expr] = []
@@ -108,8 +108,8 @@ def _appended(name: ast.Name, analysis: FileAnalysis) -> ast.expr | None:
 
 
 def applications(analysis: FileAnalysis) -> dict[Function, tuple[Application, ...]]:
-    """What the functions of a file apply to their parameters, or to each item of them, whenever they get
-    that far.
+    """Return what the functions of a file apply to their parameters, or to each item of them, on every
+    run that reaches it.
     """
     tree, order = analysis.syntax, EvaluationOrder(analysis.syntax)
     found: dict[Function, dict[Application, None]] = {}
@@ -135,7 +135,9 @@ def applications(analysis: FileAnalysis) -> dict[Function, tuple[Application, ..
 
 
 def _is_always_run(node: ast.Call, function: Function, order: EvaluationOrder) -> bool:
-    """Is the node evaluated in every run of the function, or every pass of a loop of it, that gets to it?"""
+    """Whether every run of the function, or every iteration of its loop, that reaches the node evaluates
+    it.
+    """
     tree = order.syntax
     statement = tree.statement(node)
     for parent in tree.ancestors(statement):

@@ -64,7 +64,7 @@ class IteratorUses:
         self._order = EvaluationOrder(analysis.syntax)
 
     def summary(self, function: Function) -> tuple[IteratedParameter, ...]:
-        """What a function of the file goes through that may be an iterator."""
+        """Return the parameters that a function of the file iterates over and that may be iterators."""
         found: dict[IteratedParameter, None] = {}
         for taken in self.taken(descendants(function)):
             path = ""
@@ -78,7 +78,7 @@ class IteratorUses:
         return tuple(found)
 
     def may_be_iterators(self, taken: IteratorUse) -> list[ast.expr]:
-        """Which of what is gone through may be an iterator that somebody else holds, too?"""
+        """Return the iterated expressions that may be iterators shared with other code."""
         return self._possible(taken, self.analysis.syntax.function(taken.what))
 
     def _possible(self, taken: IteratorUse, function: Function | None) -> list[ast.expr]:
@@ -202,8 +202,8 @@ class IteratorUses:
     # -- what shows that a value is no iterator ----------------------------------------------------
 
     def _is_read_again(self, source: ast.expr, place: ast.AST, function: Function | None) -> bool:
-        """Is the value surely asked for its length, an item or the like, which would fail for an iterator,
-        whenever it is gone through?
+        """Whether the value is always also indexed, measured with `len` or the like, which would fail for
+        an iterator.
         """
         if not isinstance(source, (ast.Name, ast.Attribute)):
             return False
@@ -213,7 +213,9 @@ class IteratorUses:
 
     @cached_property
     def _shown(self) -> dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]]:
-        """What is surely no iterator where it stands, by the function around it and the last name."""
+        """Return the expressions that cannot be iterators at their place, by enclosing function and last
+        name.
+        """
         tree = self.analysis.syntax
         found: dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]] = {}
         for value in (*tree.of_type(ast.Name), *tree.of_type(ast.Attribute)):
@@ -237,7 +239,7 @@ class IteratorUses:
         return False
 
     def _always_with(self, shown: ast.AST, place: ast.AST) -> bool:
-        """Is one evaluated whenever the other is?"""
+        """Whether one node is evaluated whenever the other is."""
         tree, flow = self.analysis.syntax, self.analysis.definitions
         here, there = tree.statement(shown), tree.statement(place)
         if not self._order.always_within(shown, here):
@@ -274,7 +276,7 @@ class IteratorConsumers:
         return known
 
     def goes_through(self, function: FunctionSummary, argument: str) -> bool:
-        """Does a function go through what it is given as an argument, by its position or its name?"""
+        """Whether a function iterates over an argument, given by position or name."""
         name = function.parameter_at(argument)
         return bool(name) and name in self.parameters(function)
 

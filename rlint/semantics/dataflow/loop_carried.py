@@ -98,8 +98,8 @@ def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> Carr
 
 
 def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """Does an attribute (or an entry of one, or a global) keep its value from call to call: is it not set
-    anew by the same function, before it grows?
+    """Whether an attribute (or an entry of one, or a global) keeps its value from call to call: the same
+    function does not rebind it before it grows.
     """
     function = model.function(growth.statement)
     if function is None:
@@ -167,7 +167,7 @@ def _is_growth_of(binding: Binding, target: ast.Name, model: SemanticModel) -> b
 
 
 def _rebinds(node: ast.AST, target: ast.expr) -> bool:
-    """Does a statement of a loop's body give the target's owner (or the target) a new value in each pass?"""
+    """Whether a statement of a loop's body rebinds the target or its owner in each iteration."""
     if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
         return False
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -182,7 +182,7 @@ def _rebinds(node: ast.AST, target: ast.expr) -> bool:
 
 
 def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
-    """Is the entry (or its owner) chosen by the loop's own variable, or by what a pass makes of it?"""
+    """Whether the entry (or its owner) is selected by the loop variable, or by a value derived from it."""
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
     own = {

@@ -53,11 +53,11 @@ class Mutations:
 
     @property
     def gives_up(self) -> bool:
-        """Does the file repeat itself so often that nothing more is said of what lies between?"""
+        """Whether the file is so repetitive that mutations between two places are not analysed."""
         return self._compared > _MOST_COMPARED
 
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
-        """Has `expression` surely the same value at `second` as at `first`, which runs before it?
+        """Whether `expression` always has the same value at `second` as at `first`, which runs before it.
 
         False where anything is in doubt: `first` does not always run before `second`, a name in the
         expression may be rebound, or a mutable value in it may be changed, on any way between.
@@ -198,7 +198,7 @@ class _Watched:
         return self.analysis.syntax.call_of(node) is None and self.analysis.names.qualified(node) is None
 
     def changed_by(self, node: ast.AST) -> bool:
-        """May running this node (its children left out) change the value?"""
+        """Whether running this node (without its children) may change the value."""
         tree = self.analysis.syntax
         if not self.analysis.effects.hidden.effect(node).quiet:
             return bool(self.mutable or self.attributes or self.reads_state)
@@ -226,8 +226,8 @@ class _Watched:
         return any(name in self.names for name in names_bound(node))
 
     def is_unrelated(self, node: ast.AST) -> bool:
-        """Of what may change the value: is it a call that is handed nothing of what the value hangs on, and
-        the value nothing that every function can reach?
+        """Whether a node that may change the value is a call whose arguments do not include what the
+        value depends on, and the value is not reachable from every function.
         """
         if self._is_suspended_by(node):
             return not (self.mutable or self.attributes or self.reads_state)
@@ -264,8 +264,8 @@ class _Watched:
             stack.extend(children(node))
 
     def lets_others_change(self, node: ast.AST) -> bool:
-        """Is the value one that others may hold, and does the node wait for others, or step an environment,
-        which writes to arrays that it handed out before?
+        """Whether other code may hold the value and the node waits for other threads, or steps an
+        environment, which writes to arrays that it returned before.
         """
         if not (self.shared or self.attributes):
             return False
@@ -277,7 +277,7 @@ class _Watched:
         return bool(waits) or self.analysis.loops.driver_of(node) in _OTHERS
 
     def may_alias(self, node: ast.AST) -> bool:
-        """Does this change something that is not the value by name, but might be by another name?"""
+        """Whether the node changes a value that has another name but may be the same object."""
         if self._is_suspended_by(node):
             return not self.changed_by(node)
         match node:
@@ -308,7 +308,7 @@ class _Watched:
         return isinstance(self.analysis.syntax.parents.get(node), ast.AugAssign) and self._may_hold(owner)
 
     def _is_suspended_by(self, node: ast.AST) -> bool:
-        """Does a function let others run there, or wait for them?"""
+        """Whether a function yields to other code there, or waits for it."""
         match node:
             case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor() | ast.comprehension(is_async=1):
                 return True
@@ -322,18 +322,20 @@ class _Watched:
         return not isinstance(entered, ast.Call) and kind.tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
 
     def _is_seen_elsewhere(self, name: ast.Name) -> bool:
-        """Is the variable read by another function than the one that binds it?"""
+        """Whether the variable is read by another function than the one that binds it."""
         scope = self.analysis.syntax.scope(name).lookup(name.id)
         return (scope, name.id) in self.analysis.syntax.read_from_within
 
     def _may_hold(self, container: ast.expr) -> bool:
-        """May a container that the function made hold what the value hangs on, as in `rows[0] += 1`?"""
+        """Whether a container created by the function may hold what the value depends on, as in `rows[0]
+        += 1`.
+        """
         named = self.analysis.syntax.names_in_statements
         beside = named.get(_root(container) or "", set())
         return any(not beside.isdisjoint(named.get(name, set())) for name in self.mutable)
 
     def _is_ours(self, call: ast.Call) -> bool:
-        """Does the call run a function of the project?"""
+        """Whether the call runs a function of the project."""
         path, index = self.analysis.effects.path_of(call), self.analysis.index
         return path is not None and index is not None and bool(index.callables(path, self.analysis.name))
 
@@ -357,7 +359,7 @@ class _Watched:
 
 
 def _does_something(node: ast.AST) -> bool:
-    """May running this node, its children left out, change anything at all?"""
+    """Whether running this node, without its children, may change anything."""
     kind = type(node)
     if kind in _PLACES:
         return type(node.ctx) is not ast.Load  # type: ignore[attr-defined]
@@ -393,7 +395,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _targets(statement: ast.stmt, value: ast.AST) -> Iterator[ast.AST]:
-    """What a statement binds and tries with a value."""
+    """Yield the targets that a statement binds to a value, or tests."""
     targets: Sequence[ast.AST] = ()
     if isinstance(statement, ast.Assign):
         targets = statement.targets

@@ -46,7 +46,7 @@ def _makes_items(value: ast.expr, names: QualifiedNames) -> bool:
 
 
 def _is_own(item: ast.expr) -> bool:
-    """Is an item a container of constants, numbers or texts that is made on the spot?"""
+    """Whether an item is a newly created container of constants, numbers or strings."""
     match item:
         case ast.BinOp(left=ast.List(elts=items), op=ast.Mult()) | ast.List(elts=items):
             return all(isinstance(each, ast.Constant) for each in items)
@@ -54,7 +54,7 @@ def _is_own(item: ast.expr) -> bool:
 
 
 def _puts_in_own(use: ast.Name, syntax: SyntaxIndex) -> bool:
-    """Does a use of the container put nothing into it but what is made on the spot?"""
+    """Whether a use of the container only adds newly created values to it."""
     parent = syntax.parents.get(use)
     match parent:
         case ast.Subscript(value=owner, ctx=ast.Store()) if owner is use:

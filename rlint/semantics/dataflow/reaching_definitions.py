@@ -207,7 +207,7 @@ class _Variable:
 
     @cached_property
     def rebound_elsewhere(self) -> bool:
-        """Does a nested function bind it, so that nobody knows when?"""
+        """Whether a nested function binds it, at an unknown time."""
         return any(
             binding.kind in _ASSIGNING and self._tree.scope(binding.node) is not self._scope
             for binding in self.bindings
@@ -268,11 +268,11 @@ class _Variable:
         return (block[places[number]] for number in range(bisect_left(places, index) - 1, -1, -1))
 
     def binds_in(self, part: ast.AST) -> bool:
-        """Does a binding stand in any part of a statement?"""
+        """Whether any part of a statement binds the variable."""
         return any(is_in(binding.node, part) for binding in self.bindings)
 
     def always_bound_by(self, statement: ast.AST) -> bool:
-        """Does running the statement bind the variable on every path through it?"""
+        """Whether every path through the statement binds the variable."""
         known = self._always.get(statement)
         if known is None:
             known = self._always[statement] = self._always_bound_by(statement)
@@ -351,7 +351,9 @@ def _header(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def _passed_in(outer: ast.AST, inner: ast.AST, block: list[ast.stmt] | None) -> Iterator[ast.AST]:
-    """What a statement runs before one of its parts, besides its header and the rest of the block of that."""
+    """Yield what a statement runs before one of its parts, except its header and the rest of that part's
+    block.
+    """
     if isinstance(outer, TRIES) and block is not outer.body:
         yield from outer.body
         if block is outer.finalbody:

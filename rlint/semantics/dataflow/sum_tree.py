@@ -37,7 +37,7 @@ class SumTreeWalks:
             self._look_at(branch)
 
     def _look_at(self, branch: ast.If) -> None:
-        """Is this the turn to the left or to the right: `if wanted <= sums[left]`?"""
+        """Recognise the choice between left and right: `if wanted <= sums[left]`."""
         match branch.test:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, _ORDERS):
                 pass
@@ -100,7 +100,7 @@ class SumTreeDescents:
 
     @cached_property
     def any(self) -> bool:
-        """Does any function of the project walk down such a tree?"""
+        """Whether any function of the project descends such a tree."""
         modules = self.index.modules.values()
         return any(f.walks_down is not None for module in modules for f in module.functions.values())
 
@@ -121,14 +121,14 @@ class SumTreeDescents:
 
 
 def _is_compiled(function: Function) -> bool:
-    """Is a function handed to a compiler (`@njit`, `@torch.jit.script`)?"""
+    """Whether a function is compiled (`@njit`, `@torch.jit.script`)."""
     return any(
         word in ast.dump(decorator) for decorator in function.decorator_list for word in ("jit", "compile")
     )
 
 
 def _writes(function: Function, lower: ast.expr) -> bool:
-    """Does a function store anything where the sums are?"""
+    """Whether a function stores anything in the sums."""
     return isinstance(lower, ast.Subscript) and any(
         isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Store)
@@ -138,7 +138,7 @@ def _writes(function: Function, lower: ast.expr) -> bool:
 
 
 def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
-    """Does a loop take the sum on the left off the wanted one, and go from a node to one of its children?"""
+    """Whether a loop subtracts the left sum from the wanted one, and descends from a node to a child."""
     takes_off = doubles = False
     assigned = {
         target.id
@@ -167,7 +167,7 @@ def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
 
 
 def _calls_itself(function: Function, wanted: str, lower: ast.expr) -> bool:
-    """Does a function call itself with the wanted sum as it is, and with the one on the left taken off?"""
+    """Whether a function recurses with the wanted sum unchanged, and with the left sum subtracted."""
     whole = rest = False
     for node in descendants(function):
         match node:

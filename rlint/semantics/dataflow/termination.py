@@ -53,7 +53,7 @@ def _takes_all(case: ast.match_case) -> bool:
 
 
 def _breaks(loop: ast.AST) -> bool:
-    """Does a `break` leave this loop?"""
+    """Whether a `break` leaves this loop."""
     stack = list(getattr(loop, "body", ()))
     while stack:
         node = stack.pop()

@@ -405,7 +405,7 @@ class UsesOfValue(ValueFlow[Use]):
             self.follow(use.at)
 
     def _gives_back(self, call: ast.AST) -> bool:
-        """Does a function return the very object that it is given?"""
+        """Whether a function returns the very object that is passed to it."""
         return isinstance(call, ast.Call) and self.analysis.names.qualified(call.func) in models.GIVES_BACK
 
 

@@ -17,8 +17,8 @@ _DEPTH = 3
 
 
 def takes_loop_items(heat: HeatMap, function: FunctionSummary, parameter: str, depth: int = _DEPTH) -> bool:
-    """Does a call in warm or hot code hand the variable of a loop around it, or what that picks from others,
-    to a parameter, directly or through the callers' own parameters?
+    """Whether a call in warm or hot code passes an enclosing loop's variable, or what it selects from
+    others, to a parameter, directly or through the callers' own parameters.
     """
     if depth == 0 or parameter not in function.call_parameters:
         return False
@@ -37,7 +37,7 @@ def takes_loop_items(heat: HeatMap, function: FunctionSummary, parameter: str, d
 
 
 def _keys(parameter: str, place: int) -> Iterator[str]:
-    """Where a call notes the name of what it hands to a parameter, and of what picks that from others."""
+    """Yield the keys under which a call records the arguments of a parameter, and what selects them."""
     for key in (parameter, str(place)):
         yield from (key, f"{key}[]")
 

@@ -22,7 +22,7 @@ _LOOKS_UP = ("getattr", "hasattr", "attrgetter")
 
 
 def only_fed(uses: Iterable[ast.expr], syntax: SyntaxIndex) -> bool:
-    """Does a value get things added and is emptied, and nothing else, wherever it is read?"""
+    """Whether a value is only added to and emptied wherever it is used."""
     return all(_is_fed(use, syntax) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
 
 

@@ -104,18 +104,20 @@ class ImplicitCalls:
         return PURE
 
     def _may_be_own(self, kind: Type) -> bool:
-        """May the value be an instance of a class of the project?"""
+        """Whether the value may be an instance of a class of the project."""
         return kind.tag in _OF_CLASSES or (kind.tag in self._derived and not kind.fresh)
 
     @cached_property
     def _derived(self) -> frozenset[TypeTag]:
-        """What instances of the file's classes may pass for."""
+        """Return the types that instances of the file's classes may pass for."""
         bases = (base for owner in self.syntax.of_type(ast.ClassDef) for base in owner.bases)
         found = (_DERIVED_FROM.get(self.names.qualified(base) or "") for base in bases)
         return frozenset(tag for tag in found if tag is not None)
 
     def _gives_its_own(self, function: Function) -> bool:
-        """Does `__iter__` give the object itself, or what it holds, and no new iterator each time?"""
+        """Whether `__iter__` returns the object itself or what it holds, rather than a new iterator each
+        time.
+        """
         given = (returned.value for returned in self.syntax.written.returns.get(function, ()))
         return any(isinstance(value, (ast.Name, ast.Attribute)) for value in given)
 
@@ -132,7 +134,9 @@ class ImplicitCalls:
                         yield from ((name.id, getter) for name in targets if isinstance(name, ast.Name))
 
     def _getters_of(self, made: ast.Call) -> Iterator[Function]:
-        """What runs where an attribute is read that a descriptor stands for: `text = Field()` in a class."""
+        """Yield the functions that run when an attribute backed by a descriptor is read: `text = Field()`
+        in a class.
+        """
         made_of = self.names.qualified(made.func)
         for cls in self.syntax.of_type(ast.ClassDef) if made_of is not None else ():
             if made_of == f"{self.names.module}.{self.syntax.qualname(cls)}":
@@ -177,7 +181,7 @@ class ImplicitCalls:
             yield node, self._asked_by_parent(node)
 
     def _asked_by_parent(self, node: ast.expr) -> tuple[str, ...]:
-        """What a statement, or an expression that asks for no more, runs of a part of it."""
+        """Return the implicit methods that a statement or expression runs on a part of it."""
         match self.syntax.parents.get(node):
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
                 return TRUTH if test is node else ()

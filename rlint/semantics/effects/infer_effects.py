@@ -150,7 +150,7 @@ class EffectInference:
         return effect, tuple(dict.fromkeys(paths))
 
     def _decorated(self, function: Function) -> Effect:
-        """What decorators that nobody knows may add to a function."""
+        """Return the effects that unknown decorators may add to a function."""
         for decorator in function.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             if self.names.qualified(named) not in _ADD_NOTHING:
@@ -287,7 +287,7 @@ class EffectInference:
         return effect, f"{owner.of}.{func.attr}" if owner.of else None
 
     def _is_own_item(self, value: ast.expr) -> bool:
-        """Is this an item of a local container that holds nothing but what the function made itself?"""
+        """Whether this is an item of a local container that holds only objects created by the function."""
         match value:
             case ast.Subscript(value=ast.Name() as owner):
                 return self.is_made_here(owner) and holds_own_items(owner, self.syntax, self.names)
@@ -340,7 +340,9 @@ class EffectInference:
         return text if len(text) <= 40 else f"{text[:37]}..."
 
     def is_made_here(self, expression: ast.expr) -> bool:
-        """Is this a local name whose value the function itself made, so that no one else sees a change?"""
+        """Whether this is a local name whose value the function itself created, so that other code sees
+        no change.
+        """
         if not isinstance(expression, ast.Name):
             return False
         scope, bindings = self.names.bindings(expression)
@@ -412,8 +414,8 @@ _MAY_DO = frozenset(EffectInference._LOOKS)
 
 
 def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> Iterator[ast.AST]:
-    """What runs when the function is called, of some types if they are given; nested functions only run when
-    they are called. Each node comes before its parts, and of these the last comes first.
+    """Yield what runs when the function is called, of some types if they are given; nested functions only
+    run when called. Each node comes before its parts, and of these the last comes first.
     """
     for statement in function.body:
         nodes = descendants(statement)

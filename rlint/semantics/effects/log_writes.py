@@ -66,7 +66,7 @@ def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
 
 
 def _goes_on(call: ast.Call) -> bool:
-    """Does `print` leave the line open: to overwrite it (a progress line), or to write more into it?"""
+    """Whether `print` leaves the line open, to overwrite it (a progress line) or to extend it."""
     ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
     return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
 
@@ -135,7 +135,9 @@ class LogWriters:
 
 
 def _writer(function: FunctionSummary, guards: tuple[Guard, ...], written: LogWriter) -> LogWriter | None:
-    """What a function is that does what writes to a log behind these conditions; None for nothing."""
+    """Return how a function that writes to a log under these conditions is classified; None if it writes
+    nothing.
+    """
     relies: set[str] = set()
     for guard in guards:
         if guard.kind is GuardKind.INTERVAL:

@@ -155,5 +155,7 @@ def _bound_in(text: str) -> set[str]:
 
 
 def _is_setting(statement: ast.AST | None) -> bool:
-    """Does an assignment set a number, text or truth value, as `torch.backends.cudnn.benchmark = True`?"""
+    """Whether an assignment sets a number, string or bool, as `torch.backends.cudnn.benchmark = True`
+    does.
+    """
     return isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Constant)

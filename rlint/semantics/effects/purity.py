@@ -53,15 +53,15 @@ class Purity:
         self._watches: dict[str, bool] = {}
 
     def does_work(self, function: FunctionSummary) -> bool:
-        """Does a quiet function do more than look things up and compute with them?"""
+        """Whether a quiet function does more than look up and combine values."""
         return run(self._any(function, self._works, lambda known: known.works, _is_work_of))
 
     def _calls(self, function: FunctionSummary) -> tuple[tuple[str, Effect], ...]:
-        """What a function calls each time that it is called."""
+        """Return the calls that a function makes on every call, with their effects."""
         return () if function.remembers else function.effect_paths
 
     def watches_others(self, function: FunctionSummary) -> bool:
-        """May a quiet function answer differently though nothing in this thread happened?"""
+        """Whether a function of this file reads what other code changes: a file, a queue, a shared value."""
         return run(self._any(function, self._watches, lambda known: known.watches_others, _is_outside))
 
     def _any(
@@ -108,13 +108,13 @@ def does_work(function: Function, analysis: FileAnalysis) -> bool:
 
 
 def remembers(function: Function, analysis: FileAnalysis) -> bool:
-    """Does a function of this file keep its results for the next call with the same arguments?"""
+    """Whether a function of this file caches its results by arguments."""
     decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
     return any(analysis.names.qualified(decorator) in _REMEMBERS for decorator in decorators)
 
 
 def watches_others(function: Function, analysis: FileAnalysis) -> bool:
-    """Does a function of this file look at what others change: a file, a queue, a shared value?"""
+    """Whether a quiet function may return something else though this thread changed nothing."""
     looked_at = (node for node in _body(function) if type(node) in _LOOKS)
     return any(looks_outside(node, analysis) for node in looked_at)
 
@@ -123,7 +123,9 @@ _LOOKS = frozenset({ast.Call, ast.Attribute})
 
 
 def looks_outside(node: ast.AST, analysis: FileAnalysis) -> bool:
-    """Does this node, its children left out, read what can change without any statement of this thread?"""
+    """Whether this node, without its children, reads state that can change without a statement of this
+    thread.
+    """
     match node:
         case ast.Call(func=func):
             qualified = analysis.names.qualified(func)

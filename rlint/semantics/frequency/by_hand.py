@@ -95,7 +95,7 @@ class ByHand:
         return None
 
     def _set_back(self, test: ast.Compare, counter: str) -> ast.expr | None:
-        """What the branch that a test opens sets the counter to."""
+        """Return the value that the branch of a test resets the counter to."""
         child: ast.AST = test
         for ancestor in self._syntax.ancestors(test):
             if isinstance(ancestor, ast.BoolOp) and isinstance(ancestor.op, ast.And):
@@ -118,8 +118,8 @@ class ByHand:
             yield value
 
     def _stores(self, target: ast.expr) -> Iterator[tuple[ast.expr | None, ast.stmt]]:
-        """What a variable, or an attribute of `self`, is set to, with the statements that do; None for what
-        is no plain value.
+        """Yield the values that a variable or attribute of `self` is set to, with their statements; None
+        for a value that is not plain.
         """
         if isinstance(target, ast.Name):
             for binding in self._definitions.reaching(target):

@@ -28,7 +28,7 @@ DRIVING = STEPPING | {"send"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
 
 
 def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
-    """What a call drives: a step of an environment or an optimiser, the arrival of a message …"""
+    """Return what a call drives: an environment step, an optimizer step, the arrival of a message …"""
     func = call.func
     if not isinstance(func, ast.Attribute):
         return None

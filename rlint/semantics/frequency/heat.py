@@ -60,11 +60,11 @@ class HeatMap:
         self._spread()
 
     def of_function(self, path: str) -> Frequency:
-        """How often a function is called."""
+        """Return how often a function is called."""
         return self._heat.get(path, COLD)
 
     def saves(self, function: FunctionSummary) -> bool:
-        """Does a function write a checkpoint in each call (see checkpoints.py)?"""
+        """Whether a function writes a checkpoint in each call (see checkpoints.py)."""
         return function.path in self._savers
 
     @cached_property
@@ -174,8 +174,8 @@ class HeatMap:
         outside: Mapping[int, Frequency],
         function: FunctionSummary,
     ) -> Frequency:
-        """How often a line runs behind guards, in a place that runs as often as `now`. `outside` is how often
-        the loops begin.
+        """Return how often a line runs under guards, in a place that runs as often as `now`. `outside` is
+        how often the loops begin.
         """
         for guard in guards:
             bound = self._bounds.of_guard(guard, function)
@@ -190,7 +190,7 @@ class HeatMap:
         return now
 
     def at_call(self, edge: CallEdge) -> Frequency:
-        """How often a call is made: that of an environment's `reset` once per episode at most."""
+        """Return how often a call is made: an environment's `reset` at most once per episode."""
         site, around = edge.site, edge.caller.loops_from(edge.site.loop)
         cap = min(site.cap, Heat.WARM) if self._environments.is_reset(edge.target) else site.cap
         return self.inside(edge.caller, around, inner_guards(site.guards, around), cap)
@@ -231,8 +231,8 @@ class HeatMap:
         return self._bounds.settled(guards, function) if guards else guards
 
     def drives(self, function: FunctionSummary) -> frozenset[Driver]:
-        """What a function, and those that call it while they are warm, do in and outside of their loops,
-        the calls they make included: environment steps, gradient steps, generation …
+        """Return what a function, and its warm callers, do inside and outside of their loops, including
+        calls: environment steps, gradient steps, generation …
         """
         found = self._once[function.path] | self._many[function.path]
         for call in self.callers(function)[:MOST_CALLERS]:
@@ -241,7 +241,9 @@ class HeatMap:
         return found
 
     def driven_by(self, function: FunctionSummary) -> tuple[frozenset[Driver], frozenset[Driver]]:
-        """What a function does once per call, and what it does many times, through all that it calls."""
+        """Return what a function does once per call and what it does many times, including all that it
+        calls.
+        """
         return self._once[function.path], self._many[function.path]
 
     def loops_driven_by(
@@ -275,7 +277,9 @@ class HeatMap:
         return {key: tuple(sorted(names)) for key, names in found.items()}
 
     def cadence(self, place: CodePlace) -> Cadence | None:
-        """What the training loop that runs a place does in each iteration; None where none is known."""
+        """Return what the training loop around a place does in each iteration; None if no such loop is
+        known.
+        """
         return self._cadences.ask(place) if place.function.path not in self._in_tests else None
 
     def each_pass(self, place: CodePlace, level: Heat) -> bool:
@@ -285,7 +289,7 @@ class HeatMap:
         return self._each_pass[level].ask(place) is True
 
     def by_role(self, function: FunctionSummary) -> bool:
-        """Is a function known to run often by its name, or by what it does, alone?"""
+        """Whether a function is known to run often only by its name, or by what it does."""
         return self._by_role.ask(CodePlace(function, ())) is True
 
     def ways_from_training(self, place: CodePlace) -> list[Way]:
@@ -293,24 +297,26 @@ class HeatMap:
         return self._ways.ask(place) or []
 
     def is_declared_warm(self, function: FunctionSummary) -> bool:
-        """Is a function declared hot or warm?"""
+        """Whether a function is declared hot or warm."""
         return self._declared.is_warm(function)
 
     def loop_levels(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
-        """How hot each loop of a function is by what it drives; None for one that drives nothing."""
+        """Return the heat of each loop of a function by what it drives; None for a loop that drives
+        nothing.
+        """
         return self._loop_heat.get(function.path, ())
 
     def has_role(self, function: FunctionSummary) -> bool:
-        """Does a function run as often as it does by its role, or by what is likely, alone?"""
+        """Whether the heat of a function rests only on its role, or on what is likely."""
         heat = self.of_function(function.path)
         return bool(heat.assumption) or self._role(function).level is heat.level
 
     def is_test(self, function: FunctionSummary) -> bool:
-        """Is it part of a test, whose loops say nothing?"""
+        """Whether a function is part of a test, whose loops are ignored."""
         return function.path in self._in_tests
 
     def learns(self, function: FunctionSummary) -> bool:
-        """Does a function, with all that it calls, take gradient steps?"""
+        """Whether a function, or anything that it calls, takes gradient steps."""
         return Driver.GRADIENT_STEP in self._once[function.path] | self._many[function.path]
 
     def callers(self, function: FunctionSummary) -> list[IncomingCall]:
@@ -334,7 +340,7 @@ class HeatMap:
         return found
 
     def _find_drivers(self) -> None:
-        """What each function does once per call, and what it does in loops, through the calls it makes."""
+        """Find what each function does once per call, and in loops, including its calls."""
         once = {f.path: set(f.drivers) for f in self._functions}
         many = {f.path: {driver for loop in f.loops for driver in loop.drivers} for f in self._functions}
         for step in self._environments.steps():
@@ -377,7 +383,7 @@ class HeatMap:
         ]
 
     def _classify(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
-        """Which loops of a function are training loops, and how hot."""
+        """Return which loops of a function are training loops, and their heat."""
         count = len(function.loops)
         if not count:
             self._loop_drivers[function.path] = ()
@@ -421,8 +427,8 @@ class HeatMap:
         )
 
     def _level_by_length(self, loop: LoopSummary, function: FunctionSummary) -> Heat | None:
-        """How hot a loop is that nothing known drives: one that makes very many passes, and in them runs a
-        network, samples or steps something.
+        """Return the heat of a loop without a known driver: one with very many iterations that run a
+        network, sample or step something.
         """
         passes = self._bounds.passes(loop, function) if loop.works else None
         return Heat.HOT if passes is not None and passes >= MANY_PASSES else None
@@ -448,8 +454,8 @@ class HeatMap:
         )
 
     def _surely_once(self, function: FunctionSummary) -> frozenset[Driver]:
-        """What a function does once per call. One that steps an environment in its loops, and does so outside
-        of them only through calls (a reset that begins with a step), runs whole episodes.
+        """Return what a function does once per call. A function that steps an environment in its loops,
+        and outside of them only through calls (a reset that begins with a step), runs whole episodes.
         """
         once, many = self._once[function.path], self._many[function.path]
         through_calls = (
@@ -504,7 +510,7 @@ class HeatMap:
                         yield function, what
 
     def _likely(self, function: FunctionSummary) -> Frequency | None:
-        """How often a function likely runs that no code is seen to call."""
+        """Return how often a function without known callers likely runs."""
         if (
             function.path in self._in_tests
             or function.module in self._onlookers
@@ -528,7 +534,7 @@ class HeatMap:
         return all(call.tempo is Tempo.INTERVAL for call in calls if call.level is not Heat.COLD)
 
     def _heat_measured(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
-        """What a profile saw to run often is hot, whatever the code around it lets one guess."""
+        """Mark functions hot that a profile saw running often, whatever static analysis infers."""
         for module in self.index.modules.values():
             for qualname, level, why in module.measured:
                 function = module.functions.get(qualname)
@@ -570,7 +576,7 @@ class HeatMap:
         return found
 
     def _role(self, function: FunctionSummary) -> Frequency:
-        """What the name of a function tells about how often others will call it."""
+        """Return how often other code will call a function, judging by its name."""
         if function.path in self._in_tests or not function.qualname:
             return COLD
         owner = function.qualname.rpartition(".")[0]

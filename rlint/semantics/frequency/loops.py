@@ -120,8 +120,8 @@ class LoopIndex:
         return around[0] if around else None
 
     def coldest(self, node: ast.AST) -> Heat:
-        """How hot a line can be at most, given the conditions between it and its innermost loop, as far as
-        its function alone tells.
+        """Return the highest heat that a line can have under the conditions between it and its innermost
+        loop, judging by its function alone.
         """
         return min((guard.cap for guard in self.cooling_guards(node)), default=Heat.HOT)
 
@@ -132,7 +132,7 @@ class LoopIndex:
 
     @cached_property
     def pacing(self) -> Pacing:
-        """Which lines run in each pass of the loops and functions around them."""
+        """Return which lines run in each iteration of the enclosing loops and functions."""
         before = self._unlinked
         if before is not None and before._gradient_steps == self._gradient_steps:
             return before.pacing
@@ -183,7 +183,7 @@ class LoopIndex:
         return frozenset(found)
 
     def function_drivers(self, function: ast.AST | None) -> frozenset[Driver]:
-        """What a function does directly outside its loops."""
+        """Return what a function does directly outside its loops."""
         return frozenset(self._drivers[1].get(function, _NONE))
 
     def update_intervals(self, function: ast.AST | None) -> tuple[int, ...]:
@@ -215,7 +215,7 @@ class LoopIndex:
         return shown if len(shown) <= _HEADER_LENGTH else f"{shown[: _HEADER_LENGTH - 1]}…"
 
     def is_bounded(self, loop: AnyLoop) -> bool:
-        """Does a loop run over at most so many constant items that its body gets no hotter?"""
+        """Whether a loop iterates over so few constant items that its body gets no hotter."""
         if isinstance(loop, ast.While):
             return False
         iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
@@ -229,12 +229,12 @@ class LoopIndex:
         return False
 
     def driver_of(self, call: ast.Call) -> Driver | None:
-        """What a call drives: a step of an environment or an optimiser, the arrival of a message."""
+        """Return what a call drives: an environment step, an optimizer step, the arrival of a message."""
         return driver_of(call, self.types)
 
     @cached_property
     def _drivers(self) -> tuple[dict[AnyLoop, set[Driver]], dict[ast.AST | None, set[Driver]]]:
-        """What drives each loop, and what each function drives outside of its loops."""
+        """Return what drives each loop, and what each function drives outside of its loops."""
         of_loops: dict[AnyLoop, set[Driver]] = {}
         of_functions: dict[ast.AST | None, set[Driver]] = {}
         for call in self.syntax.written.calls_of(DRIVING):

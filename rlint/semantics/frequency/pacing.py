@@ -61,8 +61,8 @@ class Pacing:
         return self.each_pass(parent) if isinstance(parent, ast.stmt) else False
 
     def _judge(self, block: list[ast.stmt]) -> None:
-        """What the other statements of a block say of each: that a gradient step is taken beside it, or
-        that the pass is often left before it.
+        """Record, for each statement of a block, whether a gradient step is taken beside it, or the
+        iteration is often left before it.
         """
         if ast.If not in {type(statement) for statement in block} and self._stepping.isdisjoint(block):
             self._beside.update(dict.fromkeys(block))
@@ -81,7 +81,7 @@ class Pacing:
             self._beside[statement] = True if known is None and index < last else known
 
     def _skips(self, statement: ast.If) -> bool:
-        """`if step % n: return`: may the rest of the pass be left out, and not just at first?"""
+        """Whether `if step % n: return` may skip the rest of the iteration, and not only at first."""
         leaves = isinstance(statement.body[-1], (ast.Return, ast.Continue))
         return leaves and not self._is_usual(statement.test, taken=False)
 

@@ -125,7 +125,7 @@ class PathConditions:
         return known
 
     def _around(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
-        """What the block that holds a statement stands behind."""
+        """Return the conditions of the block that holds a statement."""
         first = parent.body[0] if isinstance(parent, ast.match_case) else self.syntax.block(statement)[0][0]
         known = self._blocks.get(first)
         if known is not None:
@@ -157,7 +157,7 @@ class PathConditions:
         return known
 
     def _left_before(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
-        """What must not hold for a statement to be reached: `if step % n: continue` before it."""
+        """Return what must not hold for a statement to be reached: `if step % n: continue` before it."""
         known = self._left.get(statement)
         if known is not None:
             return known
@@ -175,7 +175,7 @@ class PathConditions:
         return self._left[statement]
 
     def _unless_left(self, branch: ast.If) -> list[Guard]:
-        """What a branch that may leave the pass lets through."""
+        """Return the conditions under which a branch that may leave the iteration does not."""
         repeated = self._is_repeated(branch)
         for block, taken in ((branch.body, False), (branch.orelse, True)):
             if _leaves(block, repeated=repeated):
@@ -189,7 +189,7 @@ class PathConditions:
         return []
 
     def _is_repeated(self, statement: ast.stmt) -> bool:
-        """Does a loop repeat a statement, so that a `return` beside it ends that loop, too?"""
+        """Whether a loop repeats a statement, so that a `return` beside it ends that loop, too."""
         for ancestor in self.syntax.ancestors(statement):
             if type(ancestor) in _REPEATS_OR_BEGINS:
                 return isinstance(ancestor, LOOPS)
@@ -226,8 +226,8 @@ class PathConditions:
         return -1
 
     def _met(self, test: ast.expr, *, taken: bool, at: ast.expr | None = None, depth: int = 0) -> list[Guard]:
-        """What has to come true for a test to hold (`taken`), or not to. `at` is the name that stands for
-        it.
+        """Return what must become true for a test to hold (`taken`), or not to hold. `at` is the name
+        that stands for it.
         """
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._met(test.operand, taken=not taken, at=at, depth=depth)
@@ -254,7 +254,9 @@ class PathConditions:
         return [self._guard(condition, at or test)] if condition is not None else []
 
     def _flagged(self, test: ast.expr, *, taken: bool, at: ast.expr, depth: int) -> list[Guard]:
-        """What a flag waits for that is set elsewhere, as conditions of the place where it is read."""
+        """Return the conditions under which a flag is set elsewhere, as conditions of the place where it
+        is read.
+        """
         means = self.conditions.by_hand.flag(test) if test not in self._asked else None
         if means is None:
             return []
@@ -320,7 +322,7 @@ def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, boo
 
 
 def _leaves(block: list[ast.stmt], *, repeated: bool) -> bool:
-    """Does a block leave out the rest of the pass, but not end the loop that is in question?"""
+    """Whether a block skips the rest of the iteration without ending the loop in question."""
     if not block:
         return False
     last = block[-1]

@@ -107,7 +107,7 @@ WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes 
 
 
 def takes_gradient_step(site: CallSite) -> bool:
-    """Does a call of nobody knows what take a gradient step, by its name and that of its receiver?
+    """Whether an unresolved call takes a gradient step, judging by its name and its receiver's.
 
     `model.learn(total_timesteps=...)` is a whole training, and `update` belongs to dicts and bars, too.
     """

@@ -44,8 +44,8 @@ def passes(loop: ast.AST, model: SemanticModel) -> int | None:
 
 
 def over_components(loop: ast.AST, model: SemanticModel) -> bool:
-    """Does a loop go over the parts that something is made of (the layers of a network, the entries of a
-    dict, the agents of a team), of which there are few and always as many?
+    """Whether a loop iterates over the parts of something (layers of a network, entries of a dict, agents
+    of a team), which are few and fixed in number.
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
@@ -54,8 +54,8 @@ def over_components(loop: ast.AST, model: SemanticModel) -> bool:
 
 
 def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
-    """Does a loop go over what an experiment compares (seeds, algorithms, sizes), so that each pass of it is
-    a training, or a measurement, of its own?
+    """Whether a loop iterates over what an experiment compares (seeds, algorithms, sizes), so that each
+    iteration is a training or measurement of its own.
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False

@@ -45,7 +45,7 @@ class ImportScan(NamedTuple):
         return found - {""}
 
     def speaks_of_learning(self, imported: Collection[str]) -> bool:
-        """Is the file about learning, given all that it may import?"""
+        """Whether the file is about machine learning, given all that it may import."""
         return self.speaks or (bool(self.relative) and speaks_of_learning(b"", imported))
 
 

@@ -53,7 +53,7 @@ class StarNames:
 
 
 def _exported(dotted: str, importer: Path, above: tuple[Path, ...]) -> dict[str, str | None]:
-    """What a module binds that `import *` takes from it, by its names; None for what cannot be told."""
+    """Return the names that `import *` takes from a module; None where a name cannot be resolved."""
     file = _file_of(dotted, importer)
     if file is None or file in above or len(above) > _DEEPEST:
         return {}
@@ -127,7 +127,7 @@ def _read(file: Path, _changed: int, _size: int) -> _TopLevel | None:
 
 
 def _aliases(text: bytes, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """What is imported, with the name that it gets: of `import a.b`, `a`."""
+    """Yield what is imported, with the name that it is bound to: of `import a.b`, `a`."""
     for part in text.decode("utf-8", "replace").strip("() \t\r\n").split(","):
         words = [word for word in part.replace("\\", " ").split() if word != "#"]
         match words:

@@ -27,18 +27,18 @@ def is_test_file(path: str, module: str, text: str) -> bool:
 
 
 def is_named_like_tests(path: str, module: str) -> bool:
-    """Is it a file of tests if it holds any: `test.py`, `test_dqn.py`?"""
+    """Whether a file is named like a test file: `test.py`, `test_dqn.py`."""
     return bool(_NAMED_LIKE_TESTS.search(_inside_project(path, module)))
 
 
 def lies_in_tests(path: str, module: str) -> bool:
-    """Is it a file of tests or documentation, whatever it holds?"""
+    """Whether it is a file of tests or documentation, whatever its content."""
     return bool(_IN_TESTS.search(_inside_project(path, module)))
 
 
 def is_for_a_runner(path: str, module: str, text: str) -> bool:
-    """Is it a test file that a runner of tests loads, and no code of the project does: not `test.py`, which
-    a script may import to evaluate its agent?
+    """Whether a test runner loads the file and no code of the project does: not `test.py`, which a script
+    may import to evaluate its agent.
     """
     inside = _inside_project(path, module)
     if _OF_A_RUNNER.search(inside):

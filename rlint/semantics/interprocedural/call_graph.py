@@ -124,8 +124,8 @@ class CallGraph:
         return self._programs.imported(target, importer, self.index) or ""
 
     def _note_arguments(self) -> None:
-        """What callers pass tells what parameters without annotation are. Two rounds: what the first
-        finds (an agent handed to `train`) lets the second see through (`agent.memory`).
+        """Infer unannotated parameters from what callers pass. Two rounds: what the first finds (an agent
+        passed to `train`) lets the second resolve more (`agent.memory`).
         """
         passing = [
             (function, site)
@@ -216,7 +216,7 @@ class CallGraph:
         return list(found.values())
 
     def _finalizers(self, targets: list[FunctionSummary]) -> list[FunctionSummary]:
-        """What runs once for each object that is made."""
+        """Return the functions that run once for each object created."""
         found = []
         for target in targets:
             cls = self._class_of(target) if target.name == "__init__" else None
@@ -250,7 +250,7 @@ class CallGraph:
         return list(found.values())
 
     def _may_be(self, kind: Type, method: FunctionSummary) -> bool:
-        """May a value of a kind that is no class of the project be of the class that defines a method?"""
+        """Whether a value of a type that is not a project class may be of the class that defines a method."""
         cls = self._class_of(method)
         if cls is None:
             return False
@@ -289,7 +289,7 @@ class CallGraph:
         return self._methods([cls for cls, _ in defining], method)
 
     def _knows(self, module: str, other: str) -> bool:
-        """Does one of two modules import from the other?"""
+        """Whether one of two modules imports from the other."""
         for importer, imported in ((module, other), (other, module)):
             tail = imported.rpartition(".")[2]
             for target in self.index.modules[importer].imports.values():

@@ -76,7 +76,7 @@ class LeavingValues:
         return Onward(tuple(calls), "" if self._is_script else f"calls `{function.name}`")
 
     def _is_plain(self, function: Function) -> bool:
-        """Does calling a function by its name run it, and nothing around it?"""
+        """Whether calling a function by its name runs just that function."""
         for decorator in function.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             qualified = self._analysis.names.qualified(named)

@@ -29,11 +29,11 @@ class ProgramSymbols:
         self._function_names: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
 
     def is_attribute_read(self, attribute: str) -> bool:
-        """Does any file read an attribute of this name, on any object?"""
+        """Whether any file reads an attribute of this name, on any object."""
         return attribute in self._attributes_read
 
     def is_only_fed(self, attribute: str) -> bool:
-        """Are all things of this name only added to, and maybe emptied, in all files?"""
+        """Whether all containers of this name are only added to, and possibly emptied, in all files."""
         return all(
             attribute in module.attributes_fed
             for module in self.index.modules.values()
@@ -41,7 +41,7 @@ class ProgramSymbols:
         )
 
     def is_told(self, speedup: str) -> bool:
-        """Does any file say so of how torch computes: a word of `rlint.semantics.nn.torch_settings`?"""
+        """Whether any file changes how torch computes, by a word of `rlint.semantics.nn.torch_settings`."""
         return speedup in self._told
 
     @cached_property
@@ -49,7 +49,7 @@ class ProgramSymbols:
         return frozenset[str]().union(*(module.speedups for module in self.index.modules.values()))
 
     def program_says(self, speedup: str, module: str) -> bool:
-        """Does a file of the program of a module say so?"""
+        """Whether any file of the program of a module changes how torch computes."""
         return any(speedup in each.speedups for each in self._program(module))
 
     def is_for_language_models(self, module: str) -> bool:
@@ -74,19 +74,19 @@ class ProgramSymbols:
         return for_tokens * _SHARE_OF_FILES >= max(1, len(files)) and for_tokens >= playing * _FAR_MORE
 
     def is_imported(self, path: str) -> bool:
-        """Does any file import what stands at a dotted path?"""
+        """Whether any file imports a dotted path."""
         return path in self._imported
 
     def imports(self, name: str, module: str) -> bool:
-        """Does any file import a name of a module, or all of its names?"""
+        """Whether any file imports a name of a module, or all of its names."""
         return f"{module}.{name}" in self._imported or self.is_starred(module)
 
     def is_starred(self, module: str) -> bool:
-        """Does any file import all names of a module?"""
+        """Whether any file imports all names of a module."""
         return module in self._starred
 
     def is_read_elsewhere(self, attribute: str, module: str) -> bool:
-        """Does a file besides a module read an attribute of this name, on any object?"""
+        """Whether a file other than a module reads an attribute of this name, on any object."""
         every = self.index.modules.values()
         return any(attribute in each.attributes_read for each in every if each.module != module)
 
@@ -105,7 +105,7 @@ class ProgramSymbols:
         return bool(having) and owner is not None and not any(self.are_related(cls, owner) for cls in having)
 
     def are_related(self, first: ClassSummary, second: ClassSummary) -> bool:
-        """Have two classes a base in the project in common, or is one a base of the other?"""
+        """Whether two classes share a base in the project, or one is a base of the other."""
         return not self._line(first).isdisjoint(self._line(second))
 
     def _line(self, cls: ClassSummary) -> set[str]:
@@ -113,7 +113,7 @@ class ProgramSymbols:
         return {each.path for each in self.index.ancestry(cls) if not isinstance(each, str)}
 
     def is_script(self, module: str) -> bool:
-        """Does a file run by itself, and does no other import from it?"""
+        """Whether a file is run by itself and no other file imports from it."""
         main = self.index.modules[module].functions.get("")
         if main is None or not main.calls:
             return False
@@ -144,7 +144,9 @@ class ProgramSymbols:
         return tuple(sorted(found.items()))
 
     def program_names(self, names: tuple[str, ...], module: str) -> bool:
-        """Does the program of a module, without its tests, read such a name of an object, or import it?"""
+        """Whether the program of a module, without its tests, reads such an attribute, or imports such a
+        name.
+        """
         program = self.graph.program(module)
         known = self._of_programs.get(program)
         if known is None:
@@ -152,7 +154,7 @@ class ProgramSymbols:
         return not known.isdisjoint(names)
 
     def attribute_tags(self, attribute: str) -> frozenset[TypeTag]:
-        """What classes say that their attributes of this name are, where they do."""
+        """Return the types that classes declare for their attributes of this name."""
         return frozenset(
             cls.attributes[attribute].tag
             for module in self.index.modules.values()

@@ -145,8 +145,8 @@ class ProjectIndex(SymbolTable):
         return kind
 
     def _told_otherwise(self, cls: ClassSummary, name: str) -> Type:
-        """What an attribute is by its annotation, or because its parameters are taken, where what is stored
-        there does not tell.
+        """Return an attribute's type from its annotation or parameters, where what is stored there does
+        not show it.
         """
         family = [each for each in self.ancestry(cls) if isinstance(each, ClassSummary)]
         for owner in family:
@@ -268,7 +268,9 @@ class ProjectIndex(SymbolTable):
         return kind
 
     def _judged(self, kind: Type, subject: Callable[[], str]) -> Type:  # noqa: ARG002 - for what is likely
-        """What is taken of what was found out about a value, which a message would call `subject`."""
+        """Return the accepted part of what was inferred about a value, which a message would call
+        `subject`.
+        """
         return kind
 
     def _resolve_each(self, paths: Sequence[str], module: str) -> Type:
@@ -381,7 +383,7 @@ class ProjectIndex(SymbolTable):
         return found or UNKNOWN
 
     def _follow(self, path: str, module: str) -> tuple[Symbol | _OneOf | None, ClassSummary | None]:
-        """What a path leads to, and for a method the class it was looked up on."""
+        """Return what a path resolves to, and for a method the class it was looked up on."""
         root, steps = _parts(path)
         value = self.symbol(root, module)
         owner: ClassSummary | None = None
@@ -424,8 +426,8 @@ class ProjectIndex(SymbolTable):
         return value, owner
 
     def _with_guesses(self, taken: Type, function: FunctionSummary, parameter: str) -> Type:
-        """What a parameter of an unknown kind likely takes: what a call passes that likely means this
-        function, or what the methods take that it overrides or is overridden by.
+        """Return the likely type of a parameter of unknown type: from what likely callers pass, or from
+        overridden or overriding methods.
         """
         guessed = self._guessed.get(f"{function.path}@{parameter}")
         if guessed is not None and guessed:
@@ -577,7 +579,7 @@ class ProjectIndex(SymbolTable):
         return kind._replace(item=known_item(item) if item is not None else None, parts=parts)
 
     def returns_immutable(self, function: FunctionSummary) -> bool:
-        """Is all that a function of the project may return immutable?"""
+        """Whether everything that a function of the project may return is immutable."""
         types = [
             self.resolve(kind.of, function.module) if not kind and kind.of else kind
             for kind in function.returns

@@ -75,7 +75,7 @@ class QualifiedNames:
         return names_set_by_text(self.syntax)
 
     def is_set_by_text(self, name: ast.Name) -> bool:
-        """Is a name that of a variable of the module which is bound where no one sees it?"""
+        """Whether a name is a module variable that is bound dynamically."""
         if name.id not in self._set_by_text:
             return False
         scope = self.syntax.scope(name).lookup(name.id)
@@ -141,8 +141,8 @@ class QualifiedNames:
         return owner if first and first[0] is parameter and not is_staticmethod(function) else None
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
-        """How a library's function is written at a place, by what is imported there: `t.sleep` for
-        `time.sleep` below `import time as t`; None where no import leads to it.
+        """Return how a library's function is written at a place, given its imports: `t.sleep` for
+        `time.sleep` below `import time as t`; None if no import leads to it.
         """
         here = self.syntax.scope(at)
         own_name = qualified.rpartition(".")[2]
@@ -237,16 +237,16 @@ def _behind(root: ast.expr, expression: ast.expr) -> str:
 
 
 def _is_class(path: str) -> bool:
-    """Does a dotted name look like that of a class?"""
+    """Whether a dotted name looks like that of a class."""
     return path.rpartition(".")[2][:1].isupper()
 
 
 def _is_one_library(imports: list[Binding]) -> bool:
-    """Do several imports of one name lead to the same library, or to one that was made to take its place?"""
+    """Whether several imports of one name lead to the same library, or to one that replaces it."""
     roots = {binding.target.partition(".")[0] for binding in imports}
     return len(roots) == 1 or not roots & vocabulary.IMITATED
 
 
 def _is_stand_in(binding: Binding) -> bool:
-    """What stands for a library that is not installed: `np = None` after a failed import."""
+    """Whether a binding stands in for a library that is not installed: `np = None` after a failed import."""
     return binding.kind is BindingKind.ASSIGN and isinstance(binding.value, ast.Constant)

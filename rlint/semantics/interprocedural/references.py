@@ -67,7 +67,7 @@ def _goes_on(character: str) -> bool:
 
 
 def looks_up_names(analysis: FileAnalysis) -> bool:
-    """Does a file look things up by names that only the running program knows?"""
+    """Whether a file looks up names that are known only at run time."""
     syntax = analysis.syntax
     for node in syntax.of_type(ast.FunctionDef):
         assert isinstance(node, ast.FunctionDef)
@@ -124,7 +124,7 @@ def _known(names: set[str], analysis: FileAnalysis) -> Iterator[Reference]:
 
 
 def _may_be_renamed(node: ast.FunctionDef, analysis: FileAnalysis) -> bool:
-    """Does nothing around a definition take its name for something: a decorator, a metaclass?"""
+    """Whether nothing around a definition depends on its name: no decorator, no metaclass."""
     around = analysis.syntax.ancestors(node)
     owner = next(each for each in around if isinstance(each, (*FUNCTIONS, ast.ClassDef, ast.Module)))
     if isinstance(owner, ast.ClassDef) and (owner.keywords or owner.decorator_list):

@@ -302,7 +302,7 @@ def _may_change_results(decorator: ast.expr, types: TypeInference) -> bool:
 
 
 def _hands_on(function: Function, types: TypeInference) -> bool:
-    """Does nobody but the caller get hold of what a function returns: no decorator, as one that remembers?"""
+    """Whether only the caller gets what a function returns: no decorator, as one that caches, keeps it."""
     decorators = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
     return all(types.names.qualified(each) in _HAND_ON for each in decorators)
 
@@ -342,7 +342,7 @@ def _yields_of(function: Function, syntax: SyntaxIndex) -> list[ast.Yield | ast.
 
 
 def _iterator(yields: list[ast.Yield | ast.YieldFrom], types: TypeInference) -> Type:
-    """What a generator returns, with the kind of what it yields if that is always the same."""
+    """Return the type of a generator, with the type of what it yields if that is always the same."""
     given = [
         types.type_of(node.value).aged() if node.value is not None else Type(TypeTag.NONE) for node in yields
     ]
@@ -450,7 +450,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 
 
 def _add_evidence(summary: ModuleSummary, analysis: FileAnalysis) -> None:
-    """What attributes of unknown kinds likely are, by what the methods of their classes do with them."""
+    """Infer the likely types of untyped attributes from what the methods of their classes do with them."""
     for node in analysis.syntax.of_type(ast.ClassDef):
         attributes = summary.classes[analysis.syntax.qualname(node)].attributes
         for name, kind in attributes.items():
@@ -516,7 +516,7 @@ def _join_stored(
 
 
 def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[str, str]]) -> None:
-    """What a file puts into lists and dictionaries is among the items of all attributes of that name."""
+    """Add what a file puts into lists and dictionaries to the items of all attributes of that name."""
     holders: dict[str, list[ClassSummary]] = {}
     for owner in summary.classes.values():
         for name, kind in owner.attributes.items():

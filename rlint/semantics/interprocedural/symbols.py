@@ -71,7 +71,9 @@ class SymbolTable:
         return tuple(self.modules.values())
 
     def symbol(self, dotted: str, importer: str) -> Symbol | None:
-        """What a dotted name means in the module `importer`; None for what the project does not define."""
+        """Return what a dotted name means in the module `importer`; None if the project does not define
+        it.
+        """
         key = (dotted, importer)
         known = self._symbols.get(key)
         if known is None and key not in self._symbols:
@@ -111,7 +113,7 @@ class SymbolTable:
     def _member(
         self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
     ) -> Symbol | None:
-        """What a module defines, imports, or gets by `import *` from other modules, one after the other."""
+        """Return what a module defines, imports, or gets by `import *` from other modules, in this order."""
         name = ".".join(parts)
         pending = [module]
         while pending and len(seen) <= _LOOKUPS and depth <= DEPTH:
@@ -226,7 +228,7 @@ class SymbolTable:
         return None
 
     def defines_method(self, name: str) -> bool:
-        """Does any class of the project define a method of this name?"""
+        """Whether any class of the project defines a method of this name."""
         return any(name in cls.methods for module in self.modules.values() for cls in module.classes.values())
 
     def may_override(self, kind: Type, methods: tuple[str, ...]) -> bool:

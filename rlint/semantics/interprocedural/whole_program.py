@@ -32,22 +32,22 @@ class WholeProgram:
 
     @cached_property
     def likely_index(self) -> ProjectIndex:
-        """What is likely of what access paths lead to, where nothing is sure."""
+        """Return the index of likely types, for access paths without a certain type."""
         return LikelyIndex(self.index)
 
     @cached_property
     def guesses(self) -> AutogradGuesses:
-        """What can be guessed of autograd where nobody knows who calls a function."""
+        """Return guesses about autograd for functions without known callers."""
         return AutogradGuesses(self.graph)
 
     @cached_property
     def log_writers(self) -> LogWriters:
-        """Which functions write to a log in each call."""
+        """Return the functions that write to a log in each call."""
         return LogWriters(self.graph)
 
     @cached_property
     def workers(self) -> WorkerGraph:
-        """Who starts threads and processes, and what these run."""
+        """Return the graph of threads and processes: who starts them, and what they run."""
         return WorkerGraph(self.graph)
 
     @cached_property
@@ -71,17 +71,17 @@ class LikelyProgram(WholeProgram):
 
     @property
     def guesses(self) -> AutogradGuesses:
-        """What can be guessed of autograd."""
+        """Return guesses about autograd."""
         return self._sure.guesses
 
     @property
     def log_writers(self) -> LogWriters:
-        """Which functions write to a log in each call."""
+        """Return the functions that write to a log in each call."""
         return self._sure.log_writers
 
     @property
     def workers(self) -> WorkerGraph:
-        """Who starts threads and processes."""
+        """Return the graph of threads and processes."""
         return self._sure.workers
 
     @property

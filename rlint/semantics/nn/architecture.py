@@ -122,7 +122,9 @@ class NetworkParts:
         self._known: dict[ast.expr, tuple[NetworkPart, ...]] = {}
 
     def of(self, expression: ast.expr) -> tuple[NetworkPart, ...]:
-        """What a network (or a list of layers, or what makes one) is built of; empty for other values."""
+        """Return the parts of a network (or a list of layers, or a factory of one); empty for other
+        values.
+        """
         known = self._known.get(expression)
         if known is None:
             if len(self._open) > _DEPTH:
@@ -247,7 +249,7 @@ class NetworkParts:
         return False
 
     def _added_to(self, node: ast.Name) -> list[ast.expr]:
-        """What is put into a local list or container: `layers.append(nn.ReLU())`."""
+        """Return what is added to a local list or container: `layers.append(nn.ReLU())`."""
         scope = self.syntax.scope(node).lookup(node.id)
         return self._all_grown().get((scope, node.id), []) if scope is not None else []
 
@@ -403,7 +405,7 @@ class NetworkParts:
 
 
 def is_layer(qualified: str) -> bool:
-    """Is this a class of torch.nn?"""
+    """Whether this is a class of torch.nn."""
     owner, _, name = qualified.rpartition(".")
     return owner in ("torch.nn", "torch.nn.parallel") and name[:1].isupper() and name not in _NO_LAYERS
 
@@ -419,7 +421,7 @@ _NO_LAYERS = models.names_having(Trait.HOLDS_PARTS, "torch.nn")
 
 
 def _mentioned(qualified: str) -> Iterator[NetworkPart]:
-    """What a thing is that is named and not called: `activation=nn.ReLU`, `F.relu`."""
+    """Yield the parts for something named but not called: `activation=nn.ReLU`, `F.relu`."""
     if is_layer(qualified):
         yield NetworkPart(PartKind.LAYER, qualified)
     elif qualified.startswith(("torch.", "builtins.", "numpy.", "math.")):
@@ -432,7 +434,7 @@ def _mentioned(qualified: str) -> Iterator[NetworkPart]:
 
 
 def holds_no_network(qualified: str) -> bool:
-    """Is it a class of distributions, whose instances have parameters, but no layers?"""
+    """Whether it is a class of distributions, whose instances have parameters, but no layers."""
     fact = models.callable_fact(qualified)
     return fact is not None and fact.result.tag is TypeTag.DISTRIBUTION
 

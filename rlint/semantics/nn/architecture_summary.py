@@ -18,7 +18,7 @@ PartsByName = dict[str, tuple[NetworkPart, ...]]
 
 
 def parts_of_file(analysis: FileAnalysis, parts: NetworkParts) -> PartsByName:
-    """What the file's functions return, its classes keep and its constants hold, as parts of networks.
+    """Return what the file's functions return, its classes store and its constants hold, as network parts.
 
     The keys: `mlp()` what a function returns, `mlp@activation` the default of a parameter,
     `Actor.net` an attribute (`Actor.*` those of unknown name), `Actor.super()` the call of the base's

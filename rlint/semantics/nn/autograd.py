@@ -82,7 +82,7 @@ class LocalAutograd:
         return linked
 
     def at(self, node: ast.AST) -> Autograd | None:
-        """What the function that runs a node says about autograd there; None where it says nothing."""
+        """Return what the function around a node says about autograd there; None if it says nothing."""
         said = self.said_at(node)
         return said.autograd if all(map(self._leaves_autograd_alone, said.entered)) else Autograd.UNKNOWN
 
@@ -99,14 +99,16 @@ class LocalAutograd:
         return self._at(place)
 
     def concerns(self, definition: Function | ast.ClassDef) -> bool:
-        """Has a function or class to do with autograd in any way that its text shows?"""
+        """Whether the text of a function or class shows anything about autograd."""
         if definition.name in self._definitions_that_turn:
             return True
         start, end = self.syntax.positions.span(definition)
         return _OF_GRADIENTS.search(self.syntax.text, start, end) is not None
 
     def _at(self, statement: ast.stmt | None) -> Said:
-        """What is said at a statement. What stands around it is asked once for all that stand in it."""
+        """Return the autograd state at a statement. The surroundings are queried once for all statements
+        in them.
+        """
         known, parents = self._statements, self.syntax.parents
         if statement in known:
             return known[statement]
@@ -152,7 +154,7 @@ class LocalAutograd:
         return Said(None, tuple(entered))
 
     def turned_by(self, function: Function | None) -> bool:
-        """Does running a function (None: the module) leave autograd turned on or off for what follows?"""
+        """Whether running a function (None: the module) leaves autograd switched on or off afterwards."""
         return function in self._turning
 
     @cached_property
@@ -188,8 +190,9 @@ class LocalAutograd:
         return self._may_turn(named, qualified)
 
     def _context(self, entered: ast.expr, depth: int) -> Autograd | str | None:
-        """What entering a context says: `torch.no_grad()`, or a variable or function that may be one; the
-        path of one that the project defines elsewhere, if by its name it may.
+        """Return the autograd state that entering a context sets: `torch.no_grad()`, or a variable or
+        function that may be one; or the path of one that the project defines elsewhere, if its name
+        suggests it.
         """
         if depth <= 0:
             return Autograd.UNKNOWN
@@ -299,7 +302,7 @@ class AutogradCallers:
         return states.pop() if len(states) == 1 else Autograd.UNKNOWN
 
     def _at(self, site: CallSite, caller: FunctionSummary) -> Step[Autograd]:
-        """What a call says of autograd; where it says nothing, those who call its function do."""
+        """Return the autograd state at a call; if it is undetermined, the callers of its function decide."""
         said = site.autograd
         if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):
             said = Autograd.UNKNOWN
@@ -318,7 +321,7 @@ class AutogradGuesses:
         self._graph = graph
 
     def is_turned_in_program(self, module: str) -> bool:
-        """Does anything in the program of a module turn autograd off or on for all that follows?"""
+        """Whether the program of a module switches autograd off or on for all that follows."""
         return self._graph.program(module) in self._turning
 
     def calls(self, function: FunctionSummary) -> list[tuple[CallSite, FunctionSummary]]:

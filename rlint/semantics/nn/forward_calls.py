@@ -20,7 +20,9 @@ class ForwardCalls:
         self._depth = 0
 
     def runs_network(self, called: Type) -> bool:
-        """Does calling a value of this kind run a network with weights, with autograd left as it is?"""
+        """Whether calling a value of this type runs a network with weights, without changing the autograd
+        mode.
+        """
         if called.tag is not TypeTag.MODULE or called.of in WITHOUT_PARAMETERS:
             return False
         if "{" in called.of:
@@ -34,7 +36,7 @@ class ForwardCalls:
         return not forwards or any(bool(forward.gradient_from) for forward in forwards)
 
     def gives_gradient(self, path: str, module: str) -> bool:
-        """Does what stands at an access path give, when it is called, what a network computed?"""
+        """Whether calling what an access path resolves to returns what a network computed."""
         if not path or self._depth > _DEPTH:
             return False
         self._depth += 1
@@ -46,8 +48,8 @@ class ForwardCalls:
             self._depth -= 1
 
     def returns_gradient(self, function: FunctionSummary) -> bool:
-        """Does a function of the project return what a network computed, with its gradient, and neither keep
-        it nor learn from it?
+        """Whether a function of the project returns what a network computed, with its gradient, and
+        neither keeps it nor learns from it.
         """
         if function.keeps_gradient or self._heat.learns(function):
             return False

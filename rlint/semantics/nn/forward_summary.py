@@ -60,8 +60,8 @@ class ForwardSummary:
 def doings(
     analysis: FileAnalysis, parts: NetworkParts, *, has_tests: bool = False
 ) -> dict[str, ForwardSummary]:
-    """What the functions of a file do, by their qualified names; functions without anything are left out.
-    Functions that a runner of tests calls are not looked into: no network calls them, or is told the worst.
+    """Return what the functions of a file do, by qualified name; functions that do nothing are left out.
+    Functions that a test runner calls are not analysed: no network calls them, or the worst is assumed.
     """
     return _Reader(analysis, parts, has_tests=has_tests).read()
 
@@ -123,7 +123,7 @@ class _Reader:
         return known
 
     def _is_of_others(self, value: ast.expr) -> bool:
-        """Does a value belong to no network, but to the module: a list that all may look at?"""
+        """Whether a value belongs to the module rather than to a network, such as a global list."""
         while isinstance(value, (ast.Attribute, ast.Subscript)):
             value = value.value
         if not isinstance(value, ast.Name) or self.analysis.names.qualified(value) is not None:

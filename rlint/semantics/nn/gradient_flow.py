@@ -33,12 +33,12 @@ class TracedGradient:
 
     @property
     def assumption(self) -> str:
-        """What must be true for the sinks to be all, as a clause; "" where all was seen."""
+        """Return what must hold for the sinks to be complete, as a clause; "" if they are."""
         return f"no other code {' or '.join(self.assumed)}" if self.assumed else ""
 
     @property
     def labels(self) -> frozenset[SinkKind]:
-        """What becomes of it, the places left out."""
+        """Return the kinds of sinks, without their places."""
         return frozenset(sink.label for sink in self.sinks)
 
 
@@ -107,7 +107,7 @@ class GradientFlow:
         return TracedGradient(tuple(found), tuple(trace.assumed), tuple(trace.lost))
 
     def variable_outlets(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
-        """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
+        """Return the sinks of the gradient that a variable carries, from where it is bound or read on."""
         scope, bindings = self._bound(name)
         if scope is None:
             return (Sink(name, SinkKind.HANDED),)
@@ -124,7 +124,7 @@ class GradientFlow:
         return scope, [binding for binding in scope.bindings[name.id] if binding.node is name]
 
     def parameter_outlets(self, function: Function, parameter: str) -> tuple[Sink[SinkKind], ...]:
-        """What a function does with the gradient of a value that is handed to a parameter."""
+        """Return what a function does with the gradient of an argument."""
         known = self._parameters.get((function, parameter))
         if known is None:
             self._parameters[function, parameter] = ()  # a recursive call adds nothing new
@@ -133,7 +133,7 @@ class GradientFlow:
         return known
 
     def releases(self, function: Function, parameter: str) -> bool:
-        """Does the gradient of what is handed to a parameter get no further than the function?"""
+        """Whether the gradient of an argument goes no further than the function."""
         ends = False
         for left in self._of_parameter(function, parameter):
             if left.label not in ENDS:
@@ -147,7 +147,7 @@ class GradientFlow:
         return GradientTrace(self).of_binding(binding, scope)
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
-        """What the methods of a variable that put something into a container are given."""
+        """Return the arguments of a variable's methods that add to a container."""
         if name not in self._filled:
             return []
         known = self._put_into.get((name, scope))
@@ -186,7 +186,7 @@ class GradientFlow:
         return found or None
 
     def is_torch_distribution(self, expression: ast.expr) -> bool:
-        """Is a value surely a distribution of torch, or of a class that draws as those do?"""
+        """Whether a value is always a torch distribution, or of a class that samples in the same way."""
         kind = self.analysis.types.type_of(expression)
         cls = self.project.class_of(kind) if self.project is not None else None
         if cls is None or self.project is None:
@@ -228,8 +228,8 @@ class GradientFlow:
     # -- backwards: whose value is it ----------------------------------------------------------
 
     def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> GradientSources:
-        """Where the gradient of an expression's value can come from, besides from what is computed by way
-        of the expressions `without`; nothing where it carries none.
+        """Return where the gradient of an expression's value can come from, except through the
+        expressions `without`; empty if it carries none.
         """
         if without:
             return GradientOrigins(self, without).of(expression)

@@ -270,7 +270,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.HANDED)
 
     def _is_tensor(self, expression: ast.expr) -> bool:
-        """Is it a tensor or a distribution, whose methods only compute?"""
+        """Whether it is a tensor or a distribution, whose methods only compute."""
         return self.analysis.types.type_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 
     def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:

@@ -134,7 +134,9 @@ class GradientOrigins:
                 yield from self._put_into(name, binding)
 
     def _augmented(self, binding: Binding) -> Iterator[ast.expr]:
-        """What a value was before it was changed in place, perhaps thousands of times: the oldest first."""
+        """Yield the earlier values of a variable that is updated in place, possibly thousands of times,
+        oldest first.
+        """
         walks: list[tuple[Iterator[Binding], ast.expr | None]] = [(self._before(binding), None)]
         while walks:
             earlier = next(walks[-1][0], None)
@@ -154,7 +156,7 @@ class GradientOrigins:
         return iter(self.analysis.definitions.before(binding.name, binding.statement, scope))
 
     def _put_into(self, name: ast.Name, binding: Binding) -> Iterator[ast.expr]:
-        """What a list that a variable holds is filled with."""
+        """Yield what a list held by a variable is filled with."""
         empty = (ast.List, ast.Dict, *COMPREHENSIONS)
         if not isinstance(binding.value, empty) and not isinstance(binding.value, ast.Call):
             return
@@ -181,7 +183,7 @@ class GradientOrigins:
             yield value
 
     def _is_index(self, value: ast.expr, path: tuple[int, ...]) -> bool:
-        """Is the item at a path of the value the second of values and indices?"""
+        """Whether the item at a path of the value is the second of values and indices."""
         if path[:1] != (1,) or not isinstance(value, ast.Call):
             return False
         name = getattr(value.func, "attr", None) or getattr(value.func, "id", "")
@@ -214,7 +216,7 @@ class GradientOrigins:
         yield from arguments
 
     def _made_of_gradient(self, expression: ast.expr) -> bool:
-        """Is the receiver of a method a value that was computed, rather than an object that is asked?"""
+        """Whether the receiver of a method is a computed value rather than an object."""
         match expression:
             case ast.Call():
                 return True

@@ -45,11 +45,11 @@ class GradientSummaries:
 
     @cached_property
     def concerned(self) -> bool:
-        """Has the file to do with torch at all?"""
+        """Whether the file uses torch at all."""
         return "torch" in self.analysis.syntax.text
 
     def turned_in_module(self) -> bool:
-        """Does the code at module level turn autograd off or on for all that follows?"""
+        """Whether the code at module level switches autograd off or on for all that follows."""
         return self.concerned and self.here.turned_by(None)
 
     def frozen(self) -> frozenset[str]:
@@ -76,7 +76,7 @@ class GradientSummaries:
             summary.releases = self._released(node, summary.call_parameters)
 
     def _returned(self, node: Function) -> list[ast.expr]:
-        """What a function returns, constants left out."""
+        """Return what a function returns, except constants."""
         values = [statement.value for statement in self.analysis.syntax.written.returns.get(node, ())]
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
 
@@ -98,7 +98,7 @@ class GradientSummaries:
 
     @cached_property
     def _keeping(self) -> list[int]:
-        """Where the file may take or keep the gradient of something, in order."""
+        """Return the lines where the file may take or keep a gradient, in order."""
         tree, qualified = self.analysis.syntax, self.analysis.names.qualified
         found: list[ast.AST] = [*tree.written.attribute_stores, *tree.written.item_stores]
         found += calls_named(_KEEPERS, tree)
@@ -108,7 +108,7 @@ class GradientSummaries:
         return sorted(map(place_in_order, found))
 
     def _is_kept(self, call: ast.Call) -> bool:
-        """Is the gradient of what a call gives taken, or kept for later?"""
+        """Whether the gradient of a call's result is taken, or kept for later."""
         for left in self.gradients.each_outlet(call):
             if left.label in (SinkKind.STORED, SinkKind.LEARNED):
                 return True
@@ -129,7 +129,7 @@ class GradientSummaries:
 
 
 def _lets_end(node: Function) -> bool:
-    """Does anything in a function let a gradient end?"""
+    """Whether anything in a function ends a gradient."""
     for part in descendants(node):
         kind = type(part)
         if kind is ast.Attribute and part.attr in _ENDING:  # type: ignore[attr-defined]

@@ -55,32 +55,32 @@ class Architecture:
 
     @property
     def by_mode(self) -> bool:
-        """May `train()` and `eval()` make a difference, as far as is known?"""
+        """Whether `train()` and `eval()` may make a difference, as far as is known."""
         return self.reads_training or bool(self.overrides) or any(map(is_by_mode, self.layers))
 
     @property
     def weights(self) -> bool:
-        """Is there a layer with weights in it, so that running it costs something?"""
+        """Whether it contains a layer with weights, so that running it is expensive."""
         return any(word in name for name in self.layers for word in vocabulary.LAYERS_WITH_WEIGHTS)
 
     @property
     def recurrent(self) -> bool:
-        """Is a recurrent layer in it?"""
+        """Whether it contains a recurrent layer."""
         return any(name in _RECURRENT for name in self.layers)
 
     @property
     def attention(self) -> bool:
-        """Is attention or a transformer in it?"""
+        """Whether it contains attention or a transformer."""
         return any("Attention" in name or "Transformer" in name for name in self.layers)
 
     @property
     def repeatable(self) -> bool:
-        """Does a second run on the same input surely give the same, and leave everything as it was?"""
+        """Whether a second run on the same input always returns the same and changes nothing."""
         return self.complete and not (self.by_mode or self.draws or self.hooks or self.keeps)
 
 
 def is_by_mode(layer: str) -> bool:
-    """Does the result of a layer of torch depend on `train()` and `eval()`?"""
+    """Whether the result of a torch layer depends on `train()` and `eval()`."""
     name = layer.rpartition(".")[2]
     return any(
         word in name for word in ("Dropout", "BatchNorm", "InstanceNorm", "Attention", "Transformer")
@@ -214,7 +214,7 @@ class _Reading:
     def _add_returned(
         self, target: FunctionSummary, part: NetworkPart, place: _Place, method: str | None, *, sure: bool
     ) -> None:
-        """What a function of the project gives for the arguments of a call."""
+        """Add what a function of the project returns for the arguments of a call."""
         self.found.lent |= target.remembers
         key = (target.path, part.arguments)
         parts = self.index.modules[target.module].parts.get(f"{target.qualname}()")
@@ -234,7 +234,7 @@ class _Reading:
         self._open.discard(key)
 
     def _add_parameter(self, name: str, place: _Place, method: str | None, *, sure: bool) -> None:
-        """What a function was handed for a parameter: what the call says, or the default."""
+        """Add what a function got for a parameter: the call's argument, or the default."""
         function = self.index.modules[place.module].functions.get(place.function)
         if function is None:
             self.unknown()
@@ -261,8 +261,8 @@ class _Reading:
             self._add_passed(passed, method, sure=sure)
 
     def _argument(self, name: str, place: _Place) -> tuple[tuple[NetworkPart, ...], bool] | None:
-        """What a function is given for a parameter by the call that is known, and whether that is the
-        default; None where the call does not tell.
+        """Return what the known call passes for a parameter, and whether that is the default; None if the
+        call does not show it.
         """
         function = self.index.modules[place.module].functions.get(place.function)
         if function is None or place.given is None:
@@ -310,7 +310,7 @@ class _Reading:
     def add_attribute(
         self, cls: ClassSummary, name: str, instance: _Place, method: str | None, *, sure: bool
     ) -> None:
-        """What an attribute of an instance holds. `instance` says how the instance was made."""
+        """Add what an attribute of an instance holds. `instance` says how the instance was created."""
         known = False
         for owner, place in self._owners(cls, instance):
             parts = self.index.modules[owner.module].parts
@@ -399,7 +399,7 @@ class _Reading:
                 self.add_attribute(cls, attribute, own, None, sure=False)
 
     def _run(self, cls: ClassSummary, method: str, instance: _Place, *, sure: bool) -> None:
-        """What a method of an instance runs."""
+        """Add what a method of an instance runs."""
         waiting, seen = [method], {method}
         if self.index.method(cls, method) is None:
             if self.index.attribute(cls, method) or method not in ("forward", "__call__"):
@@ -447,7 +447,7 @@ class _Reading:
             self._call(path, module, running=running)
 
     def _call(self, path: str, module: str, *, running: bool) -> None:
-        """What a function of the project does that a network calls."""
+        """Add what a project function called by a network does."""
         symbol = self.index.symbol(path, module)
         if path in self._open:
             return

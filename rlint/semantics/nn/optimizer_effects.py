@@ -42,8 +42,8 @@ class OptimizerEffects:
         self.analysis = analysis
 
     def changes(self, expression: ast.expr, call: ast.Call) -> bool:
-        """May `call` change the value of `expression` by training what it hangs on, though it is not
-        handed it?
+        """Whether `call` may change the value of `expression` by training what it depends on, although it
+        is not passed to the call.
         """
         if self._is_step(call):
             return self._names_weights(expression) or self._hangs_on_weights(expression)
@@ -69,7 +69,7 @@ class OptimizerEffects:
         return self.analysis.types.type_of(call.func.value).tag not in _NO_STEPS and "sched" not in name
 
     def _names_weights(self, expression: ast.expr) -> bool:
-        """Does the expression name what this file makes a leaf of autograd, or gives an optimizer?"""
+        """Whether the expression names what this file makes an autograd leaf, or passes to an optimizer."""
         if not self._leaves:
             return False
         for node in descendants(expression):
@@ -83,7 +83,7 @@ class OptimizerEffects:
         return False
 
     def _hangs_on_weights(self, expression: ast.expr) -> bool:
-        """May anything in the expression be a weight, or hold one?"""
+        """Whether anything in the expression may be a weight, or hold one."""
         return any(self._may_be_weight(place) for place in self._read(expression))
 
     def _may_be_weight(self, place: ast.expr) -> bool:
@@ -92,7 +92,7 @@ class OptimizerEffects:
         return not (isinstance(place, ast.Name) and self._is_result(place))
 
     def _is_result(self, name: ast.Name) -> bool:
-        """Was the value computed in this function, so that no optimizer holds it?"""
+        """Whether the value was computed in this function, so that no optimizer holds it."""
         scope, bindings = self.analysis.names.bindings(name)
         if scope is None or scope.node is not self.analysis.syntax.function(name):
             return False
@@ -157,7 +157,7 @@ class OptimizerEffects:
 
 
 def _is_alias(binding: Binding) -> bool:
-    """Is a variable bound to a value that may be another's, or a view of it?"""
+    """Whether a variable is bound to a value that may be shared, or a view of it."""
     return binding.kind in (BindingKind.ASSIGN, BindingKind.FOR) and not isinstance(
         binding.value, (ast.BinOp, ast.Compare)
     )

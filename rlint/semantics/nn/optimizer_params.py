@@ -55,8 +55,8 @@ class OptimizerParams:
         self._optimizers: dict[ast.ClassDef | None, dict[str, frozenset[str] | None]] = {}
 
     def stepped_near(self, node: ast.AST) -> SteppedParams:
-        """What is stepped by the optimizers made in the class around a node; outside of classes, by those
-        made in functions or at module level.
+        """Return what is stepped by the optimizers created in the class around a node; outside of
+        classes, by those created in functions or at module level.
         """
         cls = self.syntax.class_of(node)
         known = self._stepped.get(cls)
@@ -103,8 +103,8 @@ class OptimizerParams:
         return True if True in found else None if None in found else False
 
     def share(self, one: str, other: str) -> bool:
-        """May two networks have a part in common: is one made with modules that others hold, too, is a part
-        of it set to one of the other's, or tied to it by a call?
+        """Whether two networks may share a module: one is created with modules that others hold, too, a
+        part of it is set to one of the other's, or a call ties it to it.
         """
         for text, value in self._attributes_set:
             for near, far in ((one, other), (other, one)):
@@ -137,7 +137,9 @@ class OptimizerParams:
         return names
 
     def is_frozen(self, network: ast.expr) -> bool:
-        """May the parameters of a network need no gradient, by what this file does to what bears its name?"""
+        """Whether the parameters of a network may require no grad, by what this file does to variables of
+        its name.
+        """
         name = last_name(network)
         return name is not None and name in self.frozen
 

@@ -86,7 +86,7 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _told_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:
-    """What the attributes of one name say."""
+    """Yield what the attributes of one name show."""
     if name == "compile":
         qualified = (analysis.names.qualified(attribute) or "" for attribute in attributes)
         if not all(path.startswith(_NO_COMPILER) for path in qualified):

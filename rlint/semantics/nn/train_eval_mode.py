@@ -12,8 +12,8 @@ _DOWN = 2
 
 
 def sets_mode_around(function: FunctionSummary, graph: CallGraph) -> bool:
-    """May a function run in another mode than training: does it, what it calls, what calls it, or what that
-    calls, call `eval()` or `train(mode)` on anything?
+    """Whether a function may run in another mode than training: it, its callees, its callers or their
+    callees call `eval()` or `train(mode)` on anything.
     """
     above = _reached([function], lambda path: (edge.caller for edge in graph.callers(path)), _UP)
     every = _reached(above, lambda path: (edge.target for edge in graph.calls(path)), _DOWN)

@@ -76,7 +76,7 @@ class StateCopy:
 
     @property
     def deep(self) -> bool:
-        """By `copy.deepcopy`, not by a tensor's `clone`?"""
+        """Whether the copy is made by `copy.deepcopy` rather than a tensor's `clone`."""
         return getattr(self.node.func, "attr", "deepcopy") != "clone"
 
 
@@ -106,7 +106,7 @@ def loaded_state(call: ast.Call, model: SemanticModel) -> StateLoad | None:
 
 
 def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr:
-    """What made the argument, where that can be changed without anybody else noticing."""
+    """Return what created the argument, if no other code notices when it is mutated."""
     if not isinstance(argument, ast.Name):
         return argument
     scope = model.names.scope(argument).lookup(argument.id)
@@ -126,7 +126,7 @@ def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr
 
 
 def _quiet_between(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
-    """Does nothing that runs between two statements change any tensor, or wait for those who do?"""
+    """Whether nothing between two statements mutates a tensor, or waits for code that does."""
     parts = model.dataflow.between(first, second)
     return parts is not None and all(_is_quiet(node, model) for part in parts for node in descendants(part))
 
@@ -243,13 +243,13 @@ def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr,
 
 
 def may_be_network(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is the value a network, or unknown and not called anything else?"""
+    """Whether the value is a network, or unknown and not named like anything else."""
     tag = model.types.type_of(expression).tag
     return tag is TypeTag.MODULE or (tag is TypeTag.UNKNOWN and not words_of(expression, model) & _NO_NETWORK)
 
 
 def is_network(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is the value surely a network: by its kind, or because the file asks it for its parameters?"""
+    """Whether the value is a network: by its type, or because the file reads its parameters."""
     kind = model.types.type_of(expression)
     if kind.tag is not TypeTag.UNKNOWN:
         return kind.tag is TypeTag.MODULE and not kind.optional
@@ -257,7 +257,7 @@ def is_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def may_follow(access: ast.expr, model: SemanticModel) -> bool:
-    """Can an access, or what it is a part of, be a `called_follower`, as far as the names in it tell?"""
+    """Whether an access, or what it is part of, may be a `called_follower`, judging by its names."""
     part = access
     while True:
         match part:
@@ -283,8 +283,8 @@ def _loop_variables(_: ast.Module, model: SemanticModel) -> frozenset[str]:
 
 
 def called_follower(network: ast.expr, model: SemanticModel) -> bool:
-    """Is a network called what one is called that is kept behind another, and does the file copy weights
-    into it, or is it called a reference?
+    """Whether a network is named like a target network, and the file copies weights into it or calls it a
+    reference.
     """
     words = words_of(network, model)
     if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):

@@ -39,7 +39,7 @@ class Runners:
 
     @property
     def several(self) -> bool:
-        """May it run in several threads or processes at once?"""
+        """Whether it may run in several threads or processes at once."""
         return any(start.many for start in self.starts) or len(self.starts) + self.elsewhere > 1
 
 
@@ -98,14 +98,14 @@ class WorkerGraph:
         return WorkerStart(launcher, site.line, target, sort, many)
 
     def _repeated(self, function: FunctionSummary, depth: int) -> bool:
-        """Does a loop call a function, directly or by way of others?"""
+        """Whether a loop calls a function, directly or through others."""
         if depth == 0:
             return False
         callers = [edge for edge in self.graph.callers(function.path) if not edge.site.starts]
         return any(edge.site.loop >= 0 or self._repeated(edge.caller, depth - 1) for edge in callers)
 
     def runners(self, function: FunctionSummary) -> Runners:
-        """Who may run a function of the project."""
+        """Return who may run a function of the project."""
         known = self._runners.get(function.path)
         if known is None:
             known = self._runners[function.path] = self._find_runners(function)

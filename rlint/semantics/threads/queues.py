@@ -71,7 +71,7 @@ class ChannelMaker:
 
     @property
     def own_lock(self) -> bool:
-        """Of a shared value: has it a lock of its own, that one thread may take twice?"""
+        """Whether a shared value has a re-entrant lock of its own."""
         if self.of != "multiprocessing.Value":
             return False
         return self.argument("lock", -1) in (None, "True")
@@ -106,7 +106,7 @@ def _text(value: ast.expr) -> str:
 
 
 def _names_of(call: ast.Call, analysis: FileAnalysis) -> list[str]:
-    """What a new object is bound to, alone or as an item of a list or dict."""
+    """Return the names that a new object is bound to, alone or as an item of a list or dict."""
     node: ast.AST = call
     for parent in analysis.syntax.ancestors(call):
         targets = targets_of(node, analysis.syntax.parents)
@@ -139,7 +139,7 @@ def _bound_name(target: ast.expr) -> str | None:
 
 
 def carried_in(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
-    """What a file puts into queues: the queue's last name, and METRICS, DATA or UNSURE."""
+    """Return what a file puts into queues: the queue's last name, and METRICS, DATA or UNSURE."""
     found: dict[tuple[str, str], None] = {}
     for call in analysis.syntax.written.calls_of(("put", "put_nowait")):
         match call.func:
@@ -152,7 +152,7 @@ def carried_in(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
 
 
 def cargo_of(put: ast.Call, analysis: FileAnalysis) -> str:
-    """What a call of `put` hands over: metrics for a log, data to compute with, or nobody knows what."""
+    """Return what a call of `put` passes: metrics for a log, data to compute with, or unknown."""
     item = (
         put.args[0] if put.args else next((k.value for k in put.keywords if k.arg in ("item", "obj")), None)
     )
@@ -196,7 +196,7 @@ def _cargo(item: ast.expr, analysis: FileAnalysis, depth: int) -> str:
 
 
 def is_named_for_metrics(name: str) -> bool:
-    """Does a queue's name say that it carries what is logged?"""
+    """Whether a queue's name says that it carries logged values."""
     return bool(_METRICS_NAME.search(name.lower())) and not _DATA_NAME.search(name.lower())
 
 
@@ -228,7 +228,7 @@ class Channels:
         return found
 
     def made(self, names: set[str], module: str) -> tuple[ChannelMaker, ...]:
-        """How the objects of these names are made in the program of a module."""
+        """Return how the objects of these names are created in the program of a module."""
         program = self.graph.program(module)
         return tuple(
             made
@@ -239,7 +239,7 @@ class Channels:
         )
 
     def carries(self, names: set[str], module: str) -> str:
-        """What the queues of these names carry, over all that is put into them in the program."""
+        """Return what the queues of these names carry, over all `put` calls of the program."""
         program = self.graph.program(module)
         found = {
             cargo

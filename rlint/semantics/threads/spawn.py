@@ -80,7 +80,7 @@ def handed_over(call: ast.Call, analysis: FileAnalysis) -> list[CallSite]:
 
 
 def makes_worker(call: ast.Call, analysis: FileAnalysis) -> bool:
-    """Is this the call that makes a worker (or hands work to a pool), not one around it or inside of it?"""
+    """Whether this call starts a worker (or submits work to a pool), rather than one around or inside it."""
     if any(site.starts for site in handed_over(call, analysis)):
         return True
     kind = analysis.types.type_of(call)
@@ -143,7 +143,7 @@ def starts_many(call: ast.Call, analysis: FileAnalysis) -> bool:
 
 
 def _handed_arguments(call: ast.Call, name: str, analysis: FileAnalysis) -> list[tuple[str, ast.expr]]:
-    """What a function that runs later will be called with: `args=(queue, stop)`, `submit(fn, queue)`."""
+    """Return the arguments of a function that runs later: `args=(queue, stop)`, `submit(fn, queue)`."""
     given: list[ast.expr] = []
     named: list[tuple[str, ast.expr]] = []
     if name == "submit":
@@ -166,7 +166,7 @@ def _handed_arguments(call: ast.Call, name: str, analysis: FileAnalysis) -> list
 
 
 def _display(value: ast.expr, analysis: FileAnalysis) -> ast.expr:
-    """What a name is bound to that stands for the arguments: `args = (queue, stop)`."""
+    """Return the tuple that a name for the arguments is bound to: `args = (queue, stop)`."""
     if isinstance(value, ast.Name):
         bindings = analysis.definitions.reaching(value)
         if len(bindings) == 1 and bindings[0].value is not None and not bindings[0].path:

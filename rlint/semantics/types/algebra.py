@@ -66,7 +66,7 @@ def known_item(kind: Type) -> Type | None:
 
 
 def refines(found: Type, promised: Type) -> bool:
-    """Does what was found say the same as an annotation, and perhaps more?"""
+    """Whether an inferred type agrees with an annotation, and perhaps says more."""
     if found.tag is not promised.tag or found.optional is not promised.optional:
         return False
     if promised.parts:
@@ -79,7 +79,7 @@ def refines(found: Type, promised: Type) -> bool:
 
 
 def with_default(promised: Type, default: Type) -> Type:
-    """What is left of an annotation's promise where a default may contradict it: `text: str = None`."""
+    """Return what remains of an annotation that a default may contradict: `text: str = None`."""
     if not default or not (promised or promised.of) or promised.tag is default.tag:
         return promised
     if promised.tag in NUMBERS and default.tag in NUMBERS:
@@ -157,7 +157,7 @@ def at_key(kind: Type, key: str) -> Type:
 
 
 def transposed(row: Type, iterator: Type) -> Type:
-    """What `zip(*rows)` gives where each row is of a kind: for each column, all that stands in it."""
+    """Return the type of `zip(*rows)` for rows of one type: for each column, its items."""
     if row.tag is not TypeTag.TUPLE or row.optional:
         return iterator
     columns = tuple([Type(TypeTag.TUPLE, item=known_item(part.aged())) for part in row.parts])
@@ -166,7 +166,7 @@ def transposed(row: Type, iterator: Type) -> Type:
 
 
 def parsed_options(parser: Type, method: str) -> Type:
-    """What `parse_args` and its like give, of a parser of the command line."""
+    """Return the type of `parse_args` and similar methods of a command-line parser."""
     if parser.item is None:
         return UNKNOWN
     if method in ("parse_args", "parse_intermixed_args"):

@@ -148,7 +148,7 @@ def _alternatives(*parts: ast.expr) -> list[ast.expr]:
 
 
 def _either(types: list[Type]) -> Type:
-    """What is known of a value that is of one of these kinds."""
+    """Return the type of a value that is of one of these types."""
     if any(kind.tag is TypeTag.DEVICE for kind in types):  # a device, or what one can be made from
         named = [kind for kind in types if kind.tag not in (TypeTag.STR, TypeTag.INT)]
         types = named if all(kind.tag in (TypeTag.DEVICE, TypeTag.NONE) for kind in named) else types

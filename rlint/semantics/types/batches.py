@@ -40,12 +40,12 @@ KindOf = Callable[[ast.expr], Type]
 
 
 def is_pinned(kind: Type) -> bool:
-    """Does a tensor or batch lie in pinned memory?"""
+    """Whether a tensor or batch is in pinned memory."""
     return kind.of in (PINNED, COLLATED_AND_PINNED)
 
 
 def is_plain(kind: Type) -> bool:
-    """Is this batch a tensor, or a list, tuple or dict of such, and no object of another class?"""
+    """Whether this batch is a tensor, or a list, tuple or dict of tensors, and no object of another class."""
     return kind.of in (COLLATED, COLLATED_AND_PINNED, LOADED)
 
 
@@ -62,7 +62,7 @@ def batch_of_loader(call: ast.Call, type_of: KindOf) -> Type:
 
 
 def loaded(call: ast.Call, type_of: KindOf, device_of: Callable[[ast.expr], Device]) -> Type:
-    """What `torch.load(...)` gives: of a message in memory, tensors; of a file, anything."""
+    """Return the type of `torch.load(...)`: tensors for an in-memory message, anything for a file."""
     if not call.args or type_of(call.args[0]).of != "io.BytesIO":
         return UNKNOWN
     given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -109,7 +109,7 @@ def part_of(batch: Type) -> Type:
 
 
 def joined(first: Type, second: Type) -> Type:
-    """What is known of a value that is either of the two; a batch may itself be one tensor."""
+    """Return the type of a value that is either of the two; a batch may itself be one tensor."""
     if {first.tag, second.tag} == {TypeTag.BATCH, TypeTag.TENSOR} and first.device is second.device:
         of = first.of if first.of == second.of else ""
         return Type(TypeTag.BATCH, of=of, device=first.device, optional=first.optional or second.optional)
@@ -124,7 +124,7 @@ def attribute_of(batch: Type, name: str) -> Type:
 
 
 def method_result(batch: Type, name: str, arguments: int | None) -> Type:
-    """What a method of a batch gives, be it a dict's or a tensor's."""
+    """Return the type of a method call on a batch, which may be a dict or a tensor."""
     if name in _KEYS:
         return UNKNOWN
     if name == "values":
@@ -157,7 +157,7 @@ def result_of_method(owner: Type, method: str, result: Type) -> Type:
 
 
 def beside(owner: Type, result: Type) -> Type:
-    """What a tensor gives that lies where it lies itself."""
+    """Return the type of a tensor's method whose result is on the tensor's device."""
     if owner.tag is result.tag is TypeTag.TENSOR and result.device is Device.UNKNOWN:
         return kept(owner, result)
     return result

@@ -75,7 +75,7 @@ def _of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.ex
 
 
 def _added(uses: list[ast.expr], model: SemanticModel) -> list[ast.expr] | None:
-    """What `append` and kin put into the list by these names of it."""
+    """Return what `append` and similar methods add to the list by these names of it."""
     found: list[ast.expr] = []
     for use in uses:
         owner = model.parent(use)

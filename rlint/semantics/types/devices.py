@@ -19,7 +19,7 @@ _WORD = regex(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|
 
 
 def is_device(expression: ast.expr, kind: Type) -> bool:
-    """Does an expression of this kind name a device where a device may be meant (`tensor.to(…)`)?
+    """Whether an expression of this type names a device where a device is allowed (`tensor.to(…)`).
 
     A string or a number does; so does what nothing is known of if it is called so: `args.device`,
     `config["device"]`, `local_rank`.

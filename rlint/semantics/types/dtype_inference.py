@@ -193,7 +193,7 @@ class DtypeInference(TypeInferenceBase):
     def _changed(
         self, owner: Type, name: str, arguments: list[ast.expr], node: ast.Call
     ) -> tuple[str, int | None]:
-        """What a function that changes shape or values makes of the elements of `owner`."""
+        """Return the dtype after a function that changes shape or values of `owner`."""
         dtype, rank = owner.dtype, owner.rank
         if name in _LIKE:
             return dtype, rank if all(keyword.arg != "shape" for keyword in node.keywords) else None
@@ -300,7 +300,7 @@ class DtypeInference(TypeInferenceBase):
         return result._replace(dtype=owner.dtype, rank=owner.rank)
 
     def part_of_array(self, owner: Type, index: ast.expr) -> Type:
-        """What indexing an array or tensor gives: a part of it, or a number."""
+        """Return the type of an indexed array or tensor: a part of it, or a number."""
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         rank: int | None = owner.rank
         copied = False

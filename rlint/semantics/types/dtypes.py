@@ -14,7 +14,9 @@ _OF_CONSTANTS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
 
 
 def library_dtype(qualified: str) -> str:
-    """What a name of torch, numpy or Python stands for: `torch.long`, `numpy.single`, `float`."""
+    """Return the dtype that a name of torch, numpy or Python denotes: `torch.long`, `numpy.single`,
+    `float`.
+    """
     module, _, name = qualified.rpartition(".")
     if module in ("numpy", "builtins") and name in (OBJECT, "object_"):
         return OBJECT
@@ -30,7 +32,7 @@ def library_dtype(qualified: str) -> str:
 
 
 def fits_single(number: float) -> bool:
-    """Is a number of at most some digits the same number in single precision?"""
+    """Whether a number of at most some digits is exact in single precision."""
     return abs(number) <= _LARGEST_SINGLE and (math.frexp(number)[0] * 2**24).is_integer()
 
 

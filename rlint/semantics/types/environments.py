@@ -21,8 +21,8 @@ _MAKES = regex(r"^(make|create|build|get)_.*env", re.IGNORECASE)
 
 
 def is_environment(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is a value an environment: by its kind, as an object of a class of the project that has `step` and
-    `reset`, or by its name where nothing is known of it (`env`, `self.envs[i]`)?
+    """Whether a value is an environment: by its type, as an object of a project class with `step` and
+    `reset`, or by its name if its type is unknown (`env`, `self.envs[i]`).
     """
     if has_steps(expression, model):
         return True
@@ -32,9 +32,9 @@ def is_environment(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def stepped_in_turn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """What holds the environments (`envs`) of which each pass of the innermost loop steps one by this call:
-    `env.step(action)` in `for env in envs`, `envs[i].step(actions[i])` in `for i in range(n)`. None for
-    environments that run one after the other, and for a few that are written out.
+    """Return the container (`envs`) of which each iteration of the innermost loop steps one environment
+    by this call: `env.step(action)` in `for env in envs`, `envs[i].step(actions[i])` in `for i in
+    range(n)`. None for environments that run one after the other, and for a few that are written out.
     """
     match call.func:
         case ast.Attribute(value=owner, attr="step") if call.args or call.keywords:
@@ -49,7 +49,7 @@ def stepped_in_turn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def _held(owner: ast.expr, items: dict[str, LoopItem], model: SemanticModel) -> ast.expr | None:
-    """What the passes of a loop take a value from, each its own."""
+    """Return the container from which each iteration of a loop takes its own value."""
     match owner:
         case ast.Name(id=name) if name in items and all(
             _is_item(b) for b in model.dataflow.definitions(owner)
@@ -78,7 +78,7 @@ def _is_item(binding: Binding) -> bool:
 
 
 def has_steps(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is a value known to be an environment, of a library or of the project?"""
+    """Whether a value is known to be an environment, of a library or of the project."""
     kind = model.types.type_of(expression)
     if kind.tag is TypeTag.ENVIRONMENT:
         return True
@@ -89,8 +89,8 @@ def has_steps(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call make an environment: a library's `make`, the class itself, or a function that returns one
-    and says so by its name (`make_env(...)`)?
+    """Whether a call creates an environment: a library's `make`, the class itself, or a function that
+    returns one and whose name says so (`make_env(...)`).
     """
     if not has_steps(call, model):
         return False

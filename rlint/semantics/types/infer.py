@@ -84,7 +84,7 @@ class TypeInference(CallInference, LiteralInference):
         return linked
 
     def type_of(self, expression: ast.expr) -> Type:
-        """What is known of the value of an expression where it stands."""
+        """Return the type of an expression at its place."""
         known = self._cache.get(expression)
         if known is not None:
             if known.caveat is not None:
@@ -160,7 +160,7 @@ class TypeInference(CallInference, LiteralInference):
         return kind
 
     def used_as(self, name: str, scope: Scope) -> Type:
-        """What the uses of a variable of `scope` tell about its values, or UNKNOWN."""
+        """Return the type that the uses of a variable of `scope` imply, or UNKNOWN."""
         bindings = scope.bindings.get(name)
         return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
 
@@ -263,7 +263,7 @@ class TypeInference(CallInference, LiteralInference):
         return UNKNOWN
 
     def _kind_if(self, value: ast.expr, assumed: Mapping[ast.expr, Type]) -> Type:
-        """What an expression gives if these parts of it are of these kinds."""
+        """Return the type of an expression if these parts of it have these types."""
         parts = list(descendants(value))
         handler = self._HANDLERS.get(type(value))
         if handler is None or len(parts) > _MOST_PARTS or any(isinstance(part, _BINDS) for part in parts):
@@ -280,7 +280,7 @@ class TypeInference(CallInference, LiteralInference):
             self._cache.update(known)
 
     def _is_tested_tensor(self, name: ast.Name) -> bool:
-        """Does `name` stand where `isinstance(name, torch.Tensor)` or `torch.is_tensor(name)` holds?"""
+        """Whether `name` is read where `isinstance(name, torch.Tensor)` or `torch.is_tensor(name)` holds."""
         child: ast.AST = name
         for parent in self.syntax.ancestors(name):
             chosen = parent.body if isinstance(parent, (ast.If, ast.IfExp)) else []
@@ -363,7 +363,7 @@ class TypeInference(CallInference, LiteralInference):
         return self._passed_or_default(parameter, function)
 
     def _passed_or_default(self, parameter: ast.arg, function: Function) -> Type:
-        """What callers pass; where none is known, a parameter likely takes what its default is."""
+        """Return what callers pass; if none is known, a parameter likely has the type of its default."""
         passed = self._passed(parameter, function)
         default = defaults_of(function.args).get(parameter.arg)
         if default is None:
@@ -384,7 +384,9 @@ class TypeInference(CallInference, LiteralInference):
         return deferred(f"{self.names.module}.{self.syntax.qualname(function)}@{parameter.arg}")
 
     def given(self, expression: ast.expr) -> Type:
-        """What is known of an argument; of `args` in `f(*args)`, what callers of the function around pass."""
+        """Return the type of an argument; of `args` in `f(*args)`, what callers of the enclosing function
+        pass.
+        """
         kind = self.type_of(expression)
         if kind.tag is not TypeTag.TUPLE or kind.parts or not isinstance(expression, ast.Name):
             return kind
@@ -431,7 +433,9 @@ class TypeInference(CallInference, LiteralInference):
         return along(each_of(kind), path)
 
     def _is_called_loader(self, iterable: ast.expr, kind: Type) -> bool:
-        """Is this a parameter, or an attribute that holds one, whose name says that it is a loader?"""
+        """Whether this is a parameter, or an attribute that holds one, whose name says that it is a
+        loader.
+        """
         if kind or not _LOADER.search((last_name(iterable) or "").lower()):
             return False
         if isinstance(iterable, ast.Attribute):

@@ -58,25 +58,27 @@ class TypeInferenceBase(ABC):
 
     @abstractmethod
     def type_of(self, expression: ast.expr) -> Type:
-        """What is known of the value of an expression where it stands."""
+        """Return the type of an expression at its place."""
 
     @abstractmethod
     def given(self, expression: ast.expr) -> Type:
-        """What is known of an argument; of `args` in `f(*args)`, what callers of the function around pass."""
+        """Return the type of an argument; of `args` in `f(*args)`, what callers of the enclosing function
+        pass.
+        """
 
     @abstractmethod
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
         """The kind of what a loop over `iterable` binds at a path through its target."""
 
     def found_at(self, path: str) -> Type:
-        """What the project knows of what an access path leads to."""
+        """Return the type of an access path in the project."""
         found = self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN
         if found.caveat is not None:
             self.notes.add(found.caveat)
         return found
 
     def resolved(self, kind: Type) -> Type:
-        """What the project knows of an unknown kind that carries an access path; else the kind itself."""
+        """Return the project's type for an unknown type with an access path; otherwise the type itself."""
         if kind.tag is TypeTag.UNKNOWN and kind.of and self.project is not None:
             found = self.found_at(kind.of)
             if found.tag is not TypeTag.UNKNOWN:

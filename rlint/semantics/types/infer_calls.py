@@ -95,7 +95,7 @@ class CallInference(ResultInference):
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
 
     def _shown_by_environment(self, node: ast.Call, func: ast.Attribute, result: Type) -> Type:
-        """What `env.step(…)` and `env.reset()` give, with what that likely is where nobody knows."""
+        """Return the type of `env.step(…)` and `env.reset()`, including what is likely if it is unknown."""
         owner = self.type_of(func.value)
         if owner.tag not in (TypeTag.ENVIRONMENT, TypeTag.UNKNOWN):
             return result
@@ -180,7 +180,7 @@ class CallInference(ResultInference):
 
 
 def _gives_tensors(call: ast.Call) -> bool:
-    """Is a tokenizer asked for torch's tensors (`return_tensors="pt"`)?"""
+    """Whether a tokenizer is called for torch tensors (`return_tensors="pt"`)."""
     return any(
         keyword.arg == "return_tensors"
         and isinstance(keyword.value, ast.Constant)

@@ -139,7 +139,7 @@ class LiteralInference(DtypeInference):
         return indexed(owner, self._index_step(node.slice))
 
     def _index_step(self, index: ast.expr) -> str:
-        """How an index selects, as a step of an access path: one item, a part, or nobody knows."""
+        """Return how an index selects, as a step of an access path: one item, a part, or unknown."""
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         if any(isinstance(part, (ast.Slice, ast.List, ast.ListComp)) for part in parts):
             return "[:]"
@@ -178,5 +178,5 @@ class LiteralInference(DtypeInference):
 
 
 def _joined(types: Iterable[Type]) -> Type | None:
-    """What is known of a value that is any of some."""
+    """Return the type of a value that is any of these."""
     return known_item(reduce(Type.joined, types))

@@ -28,7 +28,7 @@ def class_dtype(maker: str) -> str:
 
 
 def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
-    """How a name of torch is written at a call of torch; None where no import leads to it."""
+    """Return how a name of torch is written at a torch call; None if no import leads to it."""
     match call.func:
         case ast.Attribute(value=module) if model.names.qualified(module) == "torch":
             return f"{model.source.text(module)}.{name}"
@@ -55,7 +55,7 @@ def sharing_doubt(model: SemanticModel) -> str | None:
 
 
 def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:
-    """Does any file of the project call one of these functions of torch?"""
+    """Whether any file of the project calls one of these torch functions."""
     return any(
         model.program.is_attribute_read(name) or model.program.is_imported_anywhere(f"torch.{name}")
         for name in settings
@@ -77,7 +77,7 @@ def _enters_device(_: ast.Module, model: SemanticModel) -> bool:
 
 
 def has_device_around(node: ast.AST, model: SemanticModel) -> bool:
-    """Does the node stand in a `with torch.device(…):`?"""
+    """Whether the node is inside `with torch.device(…):`."""
     return any(
         model.types.type_of(item.context_expr).tag is TypeTag.DEVICE
         for around in model.ancestors(node)

@@ -115,7 +115,7 @@ def _default(function: ast.AST, parameter: str) -> ast.expr | None:
 
 
 def _stored(attribute: ast.Attribute, model: SemanticModel, depth: int) -> Number | None:
-    """What the class body or `self.x =` anywhere in this file stores in the attribute."""
+    """Return the number that the class body or any `self.x =` of this file stores in the attribute."""
     owner = model.class_of(attribute)
     values: list[ast.expr | None] = []
     if owner is not None:
@@ -160,7 +160,7 @@ def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -
 
 
 def _is_declared_number(attribute: str, model: SemanticModel) -> bool:
-    """Is an attribute of that name a number wherever the project says what it is?"""
+    """Whether an attribute of that name is a number wherever the project declares it."""
     declared = [tag in _NUMBERS for tag in model.program.attribute_types(attribute)]
     declared += [
         any(

@@ -31,8 +31,8 @@ _BESIDE = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
 
 
 def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is a value of unknown kind what an environment shows to the agent, by `env.step()` and `env.reset()`
-    or by its name (`state`, `next_obs`, `transition["obs"]`)?
+    """Whether a value of unknown type is an observation, by `env.step()` and `env.reset()` or by its name
+    (`state`, `next_obs`, `transition["obs"]`).
     """
     if model.types.type_of(expression):
         return False
@@ -48,8 +48,8 @@ def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is it the tuple of all observations of a batch: one of several that `zip(*batch)` gives, or the field
-    of `Transition(*zip(*batch))`?
+    """Whether it is the tuple of all observations of a batch: one of several from `zip(*batch)`, or the
+    field of `Transition(*zip(*batch))`.
     """
     match expression:
         case ast.Name(id=name):
@@ -69,12 +69,12 @@ def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def names_one(name: str) -> bool:
-    """Is it what people call one observation: `state`, `next_obs`, `s`?"""
+    """Whether it is a common name for one observation: `state`, `next_obs`, `s`."""
     return bool(_ONE.search(name.lower())) or name in _LETTERS
 
 
 def names_several(name: str) -> bool:
-    """Is it what people call many observations: `states`, `next_obs_batch`, `observations`?"""
+    """Whether it is a common name for many observations: `states`, `next_obs_batch`, `observations`."""
     name = name.lower()
     return bool(_SEVERAL.search(name) or _MANY.search(name)) and not _ONE.search(name)
 
@@ -89,7 +89,7 @@ def _name(expression: ast.expr) -> str | None:
 
 
 def _is_shown(binding: Binding, model: SemanticModel) -> bool:
-    """Is it the first of what `env.step(…)` returns, or what `env.reset()` does?"""
+    """Whether it is the first item of `env.step(…)`, or of `env.reset()`."""
     value, path = binding.value, binding.path
     while isinstance(value, (ast.Tuple, ast.List)) and path and 0 <= path[0] < len(value.elts):
         value, path = value.elts[path[0]], path[1:]

@@ -15,7 +15,9 @@ _MAKES = models.names_having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy") |
 
 
 def only_row(node: ast.AST, model: SemanticModel) -> ast.expr | None:
-    """What is made a batch of one: `x` of `x.unsqueeze(0)`, `x[None]`, `x.view(1, -1)`, `tensor([x])`."""
+    """Return what is turned into a batch of one: `x` of `x.unsqueeze(0)`, `x[None]`, `x.view(1, -1)`,
+    `tensor([x])`.
+    """
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="unsqueeze"), args=[ast.Constant(value=0)]):
             return owner

@@ -29,8 +29,8 @@ class SureDevices:
         self._tree = analysis.syntax
 
     def surely(self, expression: ast.expr, depth: int = _DEPTH) -> bool:
-        """Is the value of an expression a `torch.device`, or a string or number that `torch.device` takes,
-        wherever the program runs on behind it?
+        """Whether the value of an expression is a `torch.device`, or a string or number that
+        `torch.device` accepts, wherever the program continues after it.
         """
         if self._knowledge.types.type_of(expression).tag in _NAMES_A_DEVICE:
             return True
@@ -75,7 +75,7 @@ class SureDevices:
         return kind.tag is TypeTag.DEVICE or (kind.tag is TypeTag.STR and kind.device is not Device.UNKNOWN)
 
     def _all_stored(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
-        """Is all that a class stores in an attribute of its own a device?"""
+        """Whether everything that a class stores in its own attribute is a device."""
         cls = self._knowledge.names.class_of_self(owner)
         if cls is None:
             return False
@@ -97,7 +97,7 @@ class SureDevices:
         return found
 
     def _is_used_as_device(self, expression: ast.Name | ast.Attribute) -> bool:
-        """Does the same code hand the same variable to torch where nothing but a device is taken?"""
+        """Whether the same code passes the same variable to torch where only a device is accepted."""
         wanted = last_name(expression)
         return any(
             type(used) is type(expression) and self._is_same(used, expression)
@@ -135,7 +135,7 @@ class SureDevices:
         return found
 
     def _is_parsed(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
-        """Is this an option of the command line (`parser.parse_args().device`) that takes a string?"""
+        """Whether this is a command-line option (`parser.parse_args().device`) that takes a string."""
         made = self._knowledge.definitions.reaching(owner)
         if not made or not all(
             binding.kind is BindingKind.ASSIGN and is_parsing(binding.value) for binding in made

@@ -104,7 +104,7 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
 
 
 def _known(kind: Type, resolve: Resolve) -> Type | None:
-    """What is likely of one choice."""
+    """Return the likely type of one choice."""
     known = resolve(kind) if kind.of and not kind else kind
     if known is not None and known.caveat is not None and known.caveat.choices:
         inner = likeliest(known, resolve)
@@ -113,8 +113,8 @@ def _known(kind: Type, resolve: Resolve) -> Type | None:
 
 
 def _agreed(first: Type, second: Type) -> Type | None:
-    """What is likely of a value that is either of the two: what one of them knows; None where they contradict
-    one another.
+    """Return the likely type of a value that is either of the two: what one of them shows; None if they
+    contradict each other.
     """
     if {first.tag, second.tag} == {TypeTag.BATCH, TypeTag.TENSOR}:
         return batches.joined(first, second) or first

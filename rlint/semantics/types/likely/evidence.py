@@ -42,7 +42,7 @@ class UseEvidence:
         self._shown: dict[tuple[str, Scope, frozenset[int]], dict[Type, int]] = {}
 
     def of(self, expression: ast.expr) -> Choice | None:
-        """What an expression likely is, with the line that says so, if it is another one."""
+        """Return the likely type of an expression, with the line that shows it, if that is elsewhere."""
         if not self._concerned:
             return None
         if isinstance(expression, ast.Name):
@@ -51,7 +51,9 @@ class UseEvidence:
         return Choice(shown) if shown is not None else None
 
     def of_attribute(self, cls: ast.ClassDef, name: str) -> tuple[Type, int] | None:
-        """What an attribute of a class likely is by what its methods do with it, and in which line."""
+        """Return the likely type of an attribute, judging by its class's methods, with the line that
+        shows it.
+        """
         if not self._concerned:
             return None
         found: tuple[Type, int] | None = None
@@ -94,7 +96,7 @@ class UseEvidence:
         return frozenset(use for uses in self._uses.values() for use, _ in uses)
 
     def _shown_by(self, expression: ast.expr) -> Type | None:
-        """What an expression is by the call that it stands in."""
+        """Return the type that the enclosing call implies for an expression."""
         parent = self._syntax.parents.get(expression)
         if isinstance(parent, ast.Attribute):
             shown = _SHOWN_BY_METHOD.get(parent.attr)
@@ -109,7 +111,7 @@ class UseEvidence:
         return None
 
     def _takes_tensor(self, call: ast.Call) -> bool:
-        """Does a function of torch take a tensor first, as what is also a method of tensors does?"""
+        """Whether a torch function takes a tensor first, as functions that are also tensor methods do."""
         if type(call.func) is not ast.Attribute and type(call.func) is not ast.Name:
             return False
         name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id

@@ -56,7 +56,7 @@ class LikelyInference(TypeInference):
         return without_choices(sure)
 
     def found_at(self, path: str) -> Type:
-        """What is likely of what an access path leads to."""
+        """Return the likely type of an access path."""
         around = self.notes.state
         found = super().found_at(path)
         if found.assumes and not self._allows(found.assumes):
@@ -88,6 +88,6 @@ class LikelyInference(TypeInference):
 
 
 def _shown(place: ast.expr | Binding) -> str:
-    """How a message names a value."""
+    """Return how a message names a value."""
     text = place.name if isinstance(place, Binding) else ast.unparse(place)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -21,7 +21,7 @@ class Noted(NamedTuple):
     assumed: tuple[str, ...] = ()
 
     def joined(self, other: Noted) -> Noted:
-        """What is noted of two looks."""
+        """Return the notes of two inferences."""
         if other is NOTHING or other == self:
             return self
         if self is NOTHING:

@@ -74,7 +74,7 @@ def _is_flag(call: ast.Call) -> bool:
 
 
 def _converted(converter: ast.expr | None, analysis: FileAnalysis) -> Type:
-    """What the function gives that turns the text of an option into its value."""
+    """Return the type that the converter of an option returns."""
     if converter is None:
         return _TEXT
     if isinstance(converter, ast.Lambda):

@@ -36,8 +36,8 @@ class EnvironmentResults:
         self._steps: dict[str, bool] = {}
 
     def shown(self, call: ast.Call, owner: Type) -> Type:
-        """What `env.step(action)` or `env.reset()` likely gives, with what that assumes; UNKNOWN for other
-        calls.
+        """Return the likely type of `env.step(action)` or `env.reset()`, with its assumption; UNKNOWN for
+        other calls.
         """
         found = self._shown(call, owner)
         return found._replace(caveat=_ASSUMED) if found else found
@@ -67,7 +67,7 @@ class EnvironmentResults:
         return (observation, PLAIN[TypeTag.FLOAT], *flags, _INFO)
 
     def _start(self, call: ast.Call, targets: list[ast.expr]) -> Type:
-        """What `reset` gives: the observation, or with it what else is known."""
+        """Return the type of `reset`: the observation, alone or with an info dict."""
         parent = self._syntax.parents.get(call)
         match targets:
             case [ast.Tuple(elts=[observation, _])]:

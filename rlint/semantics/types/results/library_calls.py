@@ -50,7 +50,7 @@ class ResultInference(DtypeInference):
     """What calls of library functions give for what they are given."""
 
     def called(self, function: ast.expr) -> Type:
-        """What calling a function or class gives, whatever its arguments are."""
+        """Return the type of calling a function or class, whatever its arguments."""
         if isinstance(function, ast.Lambda):
             return self.type_of(function.body).aged()
         qualified = self.names.qualified(function)
@@ -172,8 +172,8 @@ class ResultInference(DtypeInference):
         return result
 
     def reduced(self, owner: Type, arguments: list[ast.expr], node: ast.Call, result: Type) -> Type:
-        """What `max`, `min` and their like give of a tensor: with a dimension, values and their places; with
-        another tensor, one.
+        """Return the type of `max`, `min` and similar functions of a tensor: values and indices with a
+        dimension; one tensor with another tensor.
         """
         if owner.tag is not TypeTag.TENSOR or owner.optional or result:
             return result
@@ -212,7 +212,7 @@ class ResultInference(DtypeInference):
         return result
 
     def _taken(self, node: ast.Call, method: str, owner: Type) -> Type:
-        """What is taken out of a dictionary at a key: `batch.get("mask")`, `options.pop("lr", 0.1)`."""
+        """Return the type of a dict entry: `batch.get("mask")`, `options.pop("lr", 0.1)`."""
         match node.args[0]:
             case ast.Constant(value=str(key)):
                 held, is_there = at_key(owner, key), key in owner.keys
@@ -223,7 +223,7 @@ class ResultInference(DtypeInference):
         return held if method == "pop" or is_there or not held else held._replace(optional=True)
 
     def _largest(self, node: ast.Call) -> Type:
-        """What `max` and `min` give of numbers."""
+        """Return the type of `max` and `min` of numbers."""
         types = [self.type_of(argument) for argument in node.args]
         if len(types) == 1:
             types = [each_of(types[0])]
@@ -264,8 +264,8 @@ class ResultInference(DtypeInference):
         return result
 
     def of_distribution(self, node: ast.Call, owner: Type, result: Type) -> Type:
-        """What a method of a distribution gives: its samples lie where its parameters do. What is computed
-        of an argument may lie elsewhere, as numbers are taken along to any device.
+        """Return the type of a distribution's method: samples are on the device of its parameters. What
+        is computed from an argument may be on another device, as numbers are accepted on any.
         """
         types = [self.type_of(value) for value in (*node.args, *(keyword.value for keyword in node.keywords))]
         if any(kind.tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) for kind in types):
@@ -273,7 +273,7 @@ class ResultInference(DtypeInference):
         return result._replace(device=owner.device)
 
     def _common_device(self, node: ast.Call) -> Device:
-        """Where the parameters of a distribution lie: numbers become tensors in host memory."""
+        """Return the device of a distribution's parameters: numbers become CPU tensors."""
         given = (*node.args, *(keyword.value for keyword in node.keywords if keyword.arg))
         devices = set()
         for value in given:
@@ -301,7 +301,7 @@ class ResultInference(DtypeInference):
         return result._replace(item=known_item(item), keys=keys, parts=parts)
 
     def _is_moved(self, expression: ast.expr) -> bool:
-        """Does an expression, or the variable that it is, come from a `.to(…)` or `.cuda()`?"""
+        """Whether an expression, or the variable that it is, comes from `.to(…)` or `.cuda()`."""
         if isinstance(expression, ast.Name):
             return any(
                 binding.kind is BindingKind.ASSIGN

@@ -32,12 +32,12 @@ def class_made(node: ast.Call, result: Type) -> Type:
 
 
 def is_class(kind: Type) -> bool:
-    """Is it the class of named tuples whose fields are known?"""
+    """Whether it is a class of named tuples with known fields."""
     return kind.tag is TypeTag.CLASS and bool(kind.keys)
 
 
 def instance(cls: Type, node: ast.Call | None = None, type_of: TypeOf | None = None) -> Type:
-    """What calling such a class gives. `Transition(*zip(*batch))` holds whole columns."""
+    """Return the type of an instance. `Transition(*zip(*batch))` holds whole columns."""
     fields = dict.fromkeys(cls.keys, UNKNOWN)
     if node is None or type_of is None:
         return _tuple(fields)
@@ -62,12 +62,12 @@ def _tuple(fields: dict[str, Type]) -> Type:
 
 
 def field_of(owner: Type, name: str) -> Type:
-    """What lies in a field of a named tuple."""
+    """Return the type of a field of a named tuple."""
     return owner.parts[owner.keys.index(name)] if name in owner.keys else UNKNOWN
 
 
 def result_of_method(owner: Type, name: str) -> Type:
-    """What a method of a named tuple, or of its class, gives."""
+    """Return the type of a method call on a named tuple, or on its class."""
     if name == "_asdict" and owner.tag is TypeTag.TUPLE:
         return Type(TypeTag.DICT, fresh=True, parts=owner.parts, keys=owner.keys)
     if name in _KEEPS:

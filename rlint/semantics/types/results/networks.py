@@ -53,7 +53,7 @@ def wrapped(module: Type) -> Type | None:
 
 
 def result_of_library(module: Type) -> Type:
-    """What calling a module of torch returns: a tensor, as far as that is so for all arguments."""
+    """Return the type of calling a torch module: a tensor, as far as that holds for all arguments."""
     return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Type(TypeTag.TENSOR)
 
 
