@@ -71,7 +71,7 @@ def _missing(name: str, installed: Installed) -> str:
         )
     known = [each.metadata["Name"] for each in installed.with_group(GROUP)]
     hint = did_you_mean(name, known)
-    return f"it is not installed{hint}" if hint else f"it is not installed; `pip install {name}` does that"
+    return f"it is not installed{hint}" if hint else f"it is not installed; run `pip install {name}`"
 
 
 def _read(name: str, distribution: Distribution, installed: Installed) -> tuple[str, list[RuleEntry]]:

@@ -106,7 +106,7 @@ def test_entries_that_are_not_needed_are_named_and_taken_out(run: Run, project: 
         PATTERNS.replace("v in b.", "v in a.").replace("v.clone() for k, v in a", "v for k, v in a")
     )
     said = run("check", "--baseline", "known.json", "-v").stderr
-    assert "1 finding in known.json is gone; `rlint check --write-baseline` takes it out." in said
+    assert "1 finding in known.json is no longer found; `rlint check --write-baseline` removes it." in said
     assert "gone: nets.py: RL305 in first: a.load_state_dict" in said
     assert "(1 finding gone)" in run("check", "--write-baseline", "known.json").stderr
     assert "gone" not in run("check", "--baseline", "known.json").stderr
@@ -204,8 +204,8 @@ def test_fixing_and_writing(run: Run, project: Path) -> None:
             "known.json:2: the baseline is damaged: it holds marks of a merge",
         ),
         (b"\xff\xfe", "it is not UTF-8"),
-        (b"[]", "is no baseline of rlint"),
-        (b'{"findings": []}', "is no baseline of rlint"),
+        (b"[]", "is not an rlint baseline"),
+        (b'{"findings": []}', "is not an rlint baseline"),
         (b'{"version": 2, "findings": []}', "version 2"),
         (b'{"version": 1, "findings": [1]}', "finding 1 is not an object"),
         (b'{"version": 1, "findings": [{"path": "a", "code": 3}]}', "finding 1 has no text as `code`"),
@@ -288,7 +288,7 @@ def test_a_damaged_baseline_may_be_deleted_and_nothing_else(run: Run, project: P
     assert "delete it first if it may be overwritten" in run("check", "--write-baseline", "known.json").stderr
     (project / "known.json").write_text("x = 1\n")
     said = run("check", "--baseline", "known.json").stderr
-    assert "is no baseline of rlint" in said
+    assert "is not an rlint baseline" in said
     assert "anew" not in said
 
 

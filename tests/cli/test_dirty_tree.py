@@ -69,7 +69,7 @@ def test_uncommitted_changes_keep_unsafe_fixes_back(
         git(tree, "mv", "clean.py", named)
     done = run(*command, "--unsafe-fixes")
     assert done.exit_code == 2
-    assert f"1 unsafe fix would be applied, but {tree} has changes" in done.stderr
+    assert f"1 unsafe fix would be applied, but {tree} has uncommitted changes" in done.stderr
     assert f"\n  {named}\n" in done.stderr
     assert "`--allow-dirty`" in done.stderr
     assert (tree / "agent.py").read_text() == UNSAFE
@@ -96,13 +96,13 @@ def test_without_a_repository_nothing_is_asked(run: Run, folder: Path) -> None:
 def test_a_repository_that_git_does_not_read_counts_as_changed(
     run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without git, or with a broken repository, it is not known what is committed."""
+    """Without git, or with a broken repository, uncommitted changes cannot be determined."""
     (tree / ".git" / "HEAD").write_text("broken")
     done = run("fix", "--unsafe-fixes")
     assert done.exit_code == 2
-    assert "it is not known what is committed" in done.stderr
+    assert "uncommitted changes cannot be determined" in done.stderr
     monkeypatch.setenv("PATH", str(tree))
-    assert "git, which is not on the PATH" in run("fix", "--unsafe-fixes").stderr
+    assert "git is required, but it is not on the PATH" in run("fix", "--unsafe-fixes").stderr
     assert (tree / "agent.py").read_text() == UNSAFE
 
 

@@ -171,7 +171,7 @@ def test_lines_that_no_rule_looks_at(run: Run, program: Callable[..., Path]) -> 
     """Such a line says what it is."""
     program()
     assert explained(run, "agent.py:1")["notes"] == ["no rule examines an import like this"]
-    assert explained(run, "agent.py:3")["notes"][0].startswith("no statement stands on this line")
+    assert explained(run, "agent.py:3")["notes"][0].startswith("no statement on this line")
 
 
 def test_conditions(run: Run, program: Callable[..., Path]) -> None:

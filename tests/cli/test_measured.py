@@ -97,7 +97,7 @@ def test_a_page_shows_what_was_measured(copy: Path) -> None:
         "| cpu | What replay-buffer does | 1,000 rows | time | 10.0 → 2.00 ms | 5.0× (4.7–5.3) | – |" in page
     )
     assert re.search(r"- cpu: 2026-03-01, behaviour compared in \d+ cases; a processor, 2 cores, ", page)
-    assert "the rule is off unless it is selected" in rlint(copy, "rule", "RL305")
+    assert "the rule is off unless selected" in rlint(copy, "rule", "RL305")
     assert "## Measured\nNot yet on cuda, where the cost arises.\n" in rlint(copy, "rule", "RL201")
     assert "## Measured" not in rlint(copy, "rule", "RL900")
 

@@ -175,8 +175,8 @@ def test_which_notebooks_are_found(run: Run, book: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "bad.ipynb:1:1: is no notebook: Expecting value (the file is empty)"),
-        (b'{"cells": [\n  {"cell', "bad.ipynb:2:4: is no notebook: Unterminated string"),
+        (b"", "bad.ipynb:1:1: is not a notebook: Expecting value (the file is empty)"),
+        (b'{"cells": [\n  {"cell', "bad.ipynb:2:4: is not a notebook: Unterminated string"),
         (b"[1]", "bad.ipynb:1:1: is not a notebook: it is not a JSON object"),
         (b'{"nbformat": 4}', "bad.ipynb: is not a notebook: it has no `cells`"),
         (b'{"cells": [], "nbformat": 9}', "bad.ipynb: is a notebook of format 9"),
@@ -250,4 +250,4 @@ def test_notebooks_are_never_run(run: Run, book: Path, folder: Path) -> None:
     """`rlint verify` says so instead."""
     (folder / "w.py").write_text("")
     refused = run("verify", "--workload", "w.py", "book.ipynb")
-    assert (refused.exit_code, "is a notebook: rlint runs none" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "is a notebook, which rlint cannot run" in refused.stderr) == (2, True)

@@ -194,8 +194,8 @@ def test_comments_with_codes_that_a_plugin_lacks_are_told_of(run: Run, project: 
     options = ["--extend-select", "RL900,RL901", "--output-format", "concise"]
     done = run("check", *options)
     assert done.stdout.splitlines()[:2] == [
-        "train.py:1:8: RL901 no rule is called `ACME102`; did you mean `ACME101`?",
-        "train.py:2:8: RL900 [*] `rlint: ignore` hides no finding of `ACME101`",
+        "train.py:1:8: RL901 unknown rule `ACME102`; did you mean `ACME101`?",
+        "train.py:2:8: RL900 [*] `rlint: ignore` suppresses no finding of `ACME101`",
     ]
     assert "train.py:3" not in done.stdout
 
@@ -204,7 +204,7 @@ def test_pages_and_lists_say_where_a_rule_comes_from(run: Run, project: Path) ->
     """`rlint rule` and `rlint rules` show a plugin's rules, with its name and version."""
     page = run("rule", "ACME101").stdout
     assert page.startswith("# key-in-list (ACME101)\n\nA key that is looked for in a list of all keys.\n")
-    assert "(A rule of the plugin acme-rlint 1.0.)" in page
+    assert "(Provided by the plugin acme-rlint 1.0.)" in page
     assert "## Measured\nNot yet" in page
     rows = run("rules").stdout.splitlines()
     assert rows[1].split()[:5] == ["ACME101", "key-in-list", "acme-rlint", "1.0", "episodes"]
@@ -282,7 +282,7 @@ BROKEN = {
     "exits": (RULE_FILE, "import sys; sys.exit(3)\n", "SystemExit: 3"),
     "no-class": (RULE_FILE, "x = 1\n", "must define one subclass of Rule, not 0"),
     "no-parent": ("acme_rlint/__init__.py", "import gone_for_ever\n", "No module named 'gone_for_ever'"),
-    "not-there": ("", None, "it is not installed; `pip install not-there` does that"),
+    "not-there": ("", None, "it is not installed; run `pip install not-there`"),
 }
 """Plugins that are broken in one file, by name: the file (deleted, if without a text), and what is said."""
 
@@ -358,7 +358,7 @@ def test_selectors_of_a_missing_plugin_are_left_out(run: Run, project: Path) -> 
     (project / "rlint.toml").write_text('plugins = ["gone"]\nextend-select = ["GONE101", "gone-rule"]\n')
     done = run("check", "--statistics")
     assert done.exit_code == 1
-    assert "no enabled rule matches `GONE101`, `gone-rule`, which is left out" in done.stderr
+    assert "no enabled rule matches `GONE101`, `gone-rule`, which is ignored" in done.stderr
     (project / "rlint.toml").write_text('plugins = ["gone"]\nextend-select = ["RL999"]\n')
     assert "unknown rule `RL999`" in run("check").stderr
 

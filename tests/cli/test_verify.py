@@ -189,7 +189,7 @@ def test_a_package_that_ones_own_program_does_not_find_fails(late: bool, tmp_pat
         (("--workload", "drive.py", "."), "is no file"),
         (("--workload", "drive.py", "clean.py"), "clean.py has nothing to fix"),
         (("--workload", "drive.py", "broken.py"), "broken.py:1"),
-        (("rewards.py",), "say with `--workload`"),
+        (("rewards.py",), "`--workload` must name"),
         (("RL999",), "unknown rule `RL999`"),
         (("RL900",), "has no fixture"),
         (("--record", "RL502"), "not --quick"),
@@ -295,7 +295,7 @@ def test_a_workload_that_hangs_is_ended_and_the_others_have_their_turn(heavy: st
     assert done.returncode == 1
     found = outcomes(done)
     assert list(found) == ["answers", "hangs"]
-    assert "no sign of life for 6 s" in found["hangs"]["reason"]
+    assert "no activity for 6 s" in found["hangs"]["reason"]
     assert found["hangs"]["verdict"] == "not run here"
 
 

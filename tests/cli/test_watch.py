@@ -15,7 +15,7 @@ from rlint.cli.request import Request
 from rlint.cli.run import run
 
 FOUND = "x = 1  # rlint: ignore[RL999]\n"
-WATCHING = "Watching for changes; Ctrl-C ends."
+WATCHING = "Watching for changes; press Ctrl-C to stop."
 COMMAND = [sys.executable, "-m", "rlint", "check", "--watch", "--output-format", "concise"]
 
 

@@ -64,7 +64,7 @@ def test_stale_evidence_says_what_has_changed(key: str, said: str, tmp_path: Pat
     path.write_text(json.dumps(data))
     [problem] = check([RL101], tmp_path)
     assert problem == (
-        f"RL101 concat-grown-buffer: what is recorded for cpu is stale: {said} "
+        f"RL101 concat-grown-buffer: the evidence for cpu is stale: {said} "
         "(`rlint verify RL101 --device cpu --record` measures it)"
     )
 

@@ -225,7 +225,7 @@ def test_calls_bound_a_place_in_a_function(tmp_path: Path) -> None:
         (b"\0\1\2\3binary", "binary file"),
         (pickle.dumps({"a": 1}), "a pickle, which is never loaded"),
         (b"{not json", "Expecting property name"),
-        (b'{"a": 1}', "JSON of an unknown sort"),
+        (b'{"a": 1}', "JSON of an unknown format"),
         (b"words without a number\n", "line 1 is no stack"),
         (b"main;act 5\n", "its frames name no files"),
         (json.dumps({"traceEvents": []}).encode(), "record it with `with_stack=True`"),
