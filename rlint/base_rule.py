@@ -57,7 +57,7 @@ class Rule:
     """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
 
     def concerns(self, model: Any) -> bool:  # noqa: ARG002 - most concern every file
-        """Can the rule find anything in this file at all? It is asked once, before any node is looked at."""
+        """Whether the rule can find anything in this file. Called once, before any node is checked."""
         return True
 
     def check(self, node: Any, model: Any) -> Iterator[Finding]:

@@ -91,8 +91,8 @@ class Edits:
         return f"({text})" if broken else text
 
     def is_relocatable(self, node: ast.expr) -> bool:
-        """Can the text of an expression be trusted and put elsewhere? Not from inside an f-string on
-        Pythons that do not know where its parts stand.
+        """Whether the text of an expression can be moved elsewhere. False inside an f-string on Python
+        versions that do not record the positions of its parts.
         """
         start, end = self.source.span(node)
         if not any(isinstance(ancestor, ast.JoinedStr) for ancestor in self.syntax.ancestors(node)):

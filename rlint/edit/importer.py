@@ -78,7 +78,7 @@ class Importer:
         return set(_WORD.findall(self._syntax.text))
 
     def runs_before(self, statement: ast.stmt, user: ast.AST) -> bool:
-        """Has a statement of the module surely run when the code around `user` runs? It stands in a
+        """Whether a statement of the module has always run when the code around `user` runs. It is in a
         block at module level that also holds `user`, further down.
         """
         for block, index in self._blocks_around(user):

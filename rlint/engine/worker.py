@@ -276,8 +276,8 @@ class _Words(dict[str, bool]):
 
 
 def _triggered(rule: Rule, words: _Words) -> bool:
-    """Can a rule find anything in a text? Where it looks for calls of some names alone, that is known sooner
-    from the calls that there are.
+    """Whether a rule can find anything in a text. For a rule with `callees`, the names of the file's
+    calls decide.
     """
     if not rule.triggers or (rule.callees and rule.visits == (ast.Call,)):
         return True

@@ -43,8 +43,8 @@ class DataflowQueries:
         return self._analysis.definitions.reaching(name)
 
     def keeps(self, name: ast.Name, first: ast.AST, second: ast.AST) -> bool:
-        """Is a variable surely bound to nothing else after `first` and before `second`? The same bindings may
-        reach both, and yet one of them may lie between, in a loop. False where in doubt.
+        """Whether a variable is never rebound after `first` and before `second`. The same bindings may
+        reach both, and yet one of them may lie between, in a loop. False in doubt.
         """
         return self._analysis.definitions.keeps(name, first, second)
 
@@ -59,7 +59,7 @@ class DataflowQueries:
         return self._analysis.definitions.between(first, second)
 
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
-        """Has `expression` surely the same value at `second` as at `first`? False where in doubt."""
+        """Whether `expression` always has the same value at `second` as at `first`. False in doubt."""
         put_off = self.order.is_put_off(second, first)
         return not put_off and self._changes.unchanged_between(expression, first, second)
 

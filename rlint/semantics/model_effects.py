@@ -79,9 +79,9 @@ class EffectQueries:
         )
 
     def writes_log_by_method(self, call: ast.Call) -> bool:
-        """Does a call of a method of the project write to a log at once (`logger.log(key, value, step)`),
-        as far as the name of what it is called on tells which method that is? Not so where the lines of
-        the method themselves run as often as the call, whatever it is set to.
+        """Whether a call of a project method writes to a log at once (`logger.log(key, value, step)`), as
+        far as the receiver's name shows which method that is. False where the lines of the method
+        themselves run as often as the call.
         """
         function = self._syntax.function(call)
         if not isinstance(call.func, ast.Attribute):
@@ -91,9 +91,9 @@ class EffectQueries:
         return relied is not None and not any(keyword.arg in (*relied, None) for keyword in call.keywords)
 
     def is_repeatable(self, expression: ast.expr) -> bool:
-        """Does evaluating it again, with nothing done in between, surely give an equal value? Not so for
-        what draws, changes something or is unknown, nor for what other threads, processes or files decide,
-        nor for what is written too often to be compared.
+        """Whether evaluating it again, with nothing done in between, always gives an equal value. False
+        for what draws random numbers, mutates something or is unknown, for what other threads, processes
+        or files decide, and for what occurs too often to be compared.
         """
         if not self.effect_of(expression).quiet or self._dataflow.is_given_up(expression):
             return False

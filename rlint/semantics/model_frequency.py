@@ -91,9 +91,9 @@ class FrequencyQueries:
         return self._heat.inside(summary, around, guards) if guards else heat
 
     def runs_each_pass(self, node: ast.AST) -> bool:
-        """Does a node run each time that the code which makes it this hot runs: each environment step of
-        the loop, each gradient step of the update? False behind an interval (`if step % n == 0`), at the
-        node or at all calls that lead to it, and in all cases of doubt.
+        """Whether a node runs each time that the code which makes it this hot runs: each environment step
+        of the loop, each gradient step of the update. False under an interval (`if step % n == 0`), at
+        the node or at all calls that lead to it, and in doubt.
         """
         level = self.heat_of(node).level
         place = self._place(node) if level is not Heat.COLD else None
@@ -109,9 +109,9 @@ class FrequencyQueries:
         return CodePlace(summary, around, loops.conditions.of(node), loops.pacing.each_pass(node))
 
     def runs_by_role(self, node: ast.AST) -> bool:
-        """Does a node run in each call of a function that is only known to be called often by its name
-        (`act`, `store_transition`) or by what it does, as no code of the project calls it? `runs_each_pass`
-        is False there.
+        """Whether a node runs in each call of a function that is only known to be called often by its
+        name (`act`, `store_transition`) or by what it does, as no code of the project calls it.
+        `runs_each_pass` is False there.
         """
         place = self._place(node)
         if place is None or place.loops or not self._heat.by_role(place.function):
@@ -156,10 +156,10 @@ class FrequencyQueries:
         return self._heat.drives(summary) if summary is not None else frozenset()
 
     def is_evaluation(self, node: ast.AST) -> bool:
-        """Is a node part of a function that by its name evaluates or shows what was learned, and that
-        takes no gradient step? False outside of functions. It is no part of heat: most of what is slow in a
-        training is as slow in its evaluations, which run as many steps. A rule whose cost does not matter
-        there (a pause to watch by, a number that is shown) asks.
+        """Whether a node is part of a function that, judging by its name, evaluates or shows what was
+        learned, and takes no gradient step. False outside of functions. It does not affect heat: most
+        code that is slow in training is as slow in evaluation, which runs as many steps. It is for rules
+        whose cost does not matter there (a pause to watch by, a number that is shown).
         """
         summary = self._symbols.function_at(node)
         return summary is not None and evaluates(summary.name) and not self._heat.learns(summary)
@@ -199,7 +199,7 @@ class FrequencyQueries:
         return summary is not None and takes_loop_items(self._heat, summary, name.id)
 
     def may_be_warm(self, node: ast.AST) -> bool:
-        """Can any line of the function that runs a node be warmer than cold? Cheaper than `heat_of`."""
+        """Whether any line of the function around a node may be warmer than cold. Cheaper than `heat_of`."""
         return self._syntax.function(node) in self._warm_functions
 
     def warm_nodes(self, kind: type[ast.AST]) -> list[ast.AST]:

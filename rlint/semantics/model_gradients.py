@@ -67,8 +67,8 @@ class GradientQueries:
         return self._callers.of(summary) if summary is not None else Autograd.UNKNOWN
 
     def gives_gradient(self, call: ast.Call) -> bool:
-        """Does a call give what a network computed: the call of a network, or of a function of the project
-        that returns what one computed? Whether autograd is off at the call is another question.
+        """Whether a call returns what a network computed: the call of a network, or of a function of the
+        project that returns what one computed. It does not consider whether autograd is off at the call.
         """
         known = self._giving.get(call)
         if known is None:

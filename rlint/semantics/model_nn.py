@@ -92,7 +92,7 @@ class NetworkQueries:
         return summary is None or sets_mode_around(summary, self._heat.graph)
 
     def is_optimized(self, network: ast.expr) -> bool | None:
-        """Does an optimizer step the weights of a network? None where nobody can say."""
+        """Whether an optimizer updates the weights of a network. None if unknown."""
         root = network
         while isinstance(root, (ast.Attribute, ast.Subscript)):
             root = root.value

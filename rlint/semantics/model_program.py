@@ -52,8 +52,9 @@ class ProgramQueries:
         return self._names.program_says(word, self._symbols.module.module)
 
     def mentions(self, *settings: str) -> bool:
-        """Does the program that this file belongs to read or import one of these names: functions that set
-        something for the whole process, as `set_default_device`? What only tests set counts for tests.
+        """Whether the program that this file belongs to reads or imports one of these names: functions
+        that set something for the whole process, as `set_default_device`. What only tests set counts for
+        tests.
         """
         return self._names.program_names(settings, self._symbols.module.module)
 

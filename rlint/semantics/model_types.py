@@ -138,8 +138,8 @@ class TypeQueries:
         return maker_of(expression, int(items), self._analysis)
 
     def is_setting(self, attribute: ast.Attribute) -> bool:
-        """Does `self.x` (or `self.config.x`) keep the value that it got while its object was made, for all
-        that the project does? Not so for objects that hot code makes.
+        """Whether `self.x` (or `self.config.x`) keeps the value that it got during construction. False
+        for objects that hot code creates.
         """
         if self._names.is_self(attribute.value):
             owner = self._symbols.class_at(attribute)

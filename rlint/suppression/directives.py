@@ -122,9 +122,9 @@ class Directives:
 
 
 def may_concern(text: str, families: Collection[str], *, has_findings: bool = True) -> bool:
-    """May a text hold a directive about rules whose codes begin with one of `families` ("RL")? It is looked
-    through without telling comments from strings, and most of what other linters are asked is passed over; so
-    is what names no codes, where there is nothing to hide: it may be meant for others.
+    """Whether a text may hold a directive about rules whose codes begin with one of `families` ("RL").
+    The scan does not tell comments from strings, and skips most directives for other linters, as well as
+    those without codes where there is nothing to suppress.
     """
     for match in _ANY.finditer(text):
         codes = _ITEM.findall((match["items"] or "").upper())

@@ -50,7 +50,8 @@ _PROFILE = "Compare the measured gains with those that this profile predicts."
 @click.option("--show", type=_FILE, metavar="FILE", help="Show an existing proof without running anything.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 def command(program: tuple[str, ...], **options: Any) -> None:
-    """Record calls of your run, replay them before and after each fix: the same results? faster? by how much?
+    """Record calls of your run and replay them before and after each fix: compare results and measure the
+    gain.
 
     `rlint prove -- python train.py --steps 2000` runs the command once, with recorders in the functions that
     fixes would change. This command runs the code that it is given.

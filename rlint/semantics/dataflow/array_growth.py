@@ -233,8 +233,8 @@ def _inlined(call: ast.Call, model: SemanticModel) -> ArrayJoin | None:
 def _holder(
     part: ast.expr, target: ast.expr, model: SemanticModel
 ) -> tuple[bool, tuple[ast.Slice, ...], bool]:
-    """Does a part stand for the target's old value? With the slices that cut it, and whether it names the
-    target.
+    """Whether a part stands for the target's old value, with the slices that cut it, and whether it names
+    the target.
     """
     if same_place(part, target):
         return True, (), True

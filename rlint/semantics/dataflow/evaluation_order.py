@@ -44,8 +44,8 @@ class EvaluationOrder:
         return (child.lineno, child.col_offset, *reversed(way))
 
     def always_before(self, first: ast.expr, second: ast.expr) -> bool:
-        """Was `first` evaluated, in the same pass over what holds both, whenever `second` is? Of two
-        statements it is asked only whether the second is reached by way of all of the first.
+        """Whether `first` was evaluated, in the same iteration over what holds both, whenever `second`
+        is. For two statements: whether the second is only reached through all of the first.
         """
         here, there = self.syntax.statement(first), self.syntax.statement(second)
         if here is not there:
@@ -76,8 +76,8 @@ class EvaluationOrder:
         return self._deferred(node, there if here is not there else self._meeting(since, node)[0])
 
     def always_within(self, node: ast.AST, whole: ast.AST, *, outcome: bool | None = None) -> bool:
-        """Does evaluating `whole` (of a compound statement: its header) always evaluate `node` once? It
-        may be known that the whole came out true or false.
+        """Whether evaluating `whole` (of a compound statement: its header) always evaluates `node` once.
+        It may be known that the whole came out true or false.
         """
         way = self._path(node)
         way = way[: way.index(whole) + 1]

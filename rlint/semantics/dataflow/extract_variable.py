@@ -188,7 +188,9 @@ def _takes_walrus(first: ast.expr, again: list[ast.expr], model: SemanticModel) 
 
 
 def _may_be_walrus(first: ast.expr, model: SemanticModel) -> bool:
-    """May `:=` stand here? Not in what a comprehension iterates over, and not in what `python -O` drops."""
+    """Whether `:=` is allowed here: not in what a comprehension iterates over, and not in code that
+    `python -O` removes.
+    """
     child: ast.AST = first
     for parent in model.ancestors(first):
         if isinstance(parent, ast.comprehension) and child is parent.iter:

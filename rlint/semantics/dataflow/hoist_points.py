@@ -24,9 +24,9 @@ _CANNOT_FAIL = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.expr_context)
 
 
 def may_move_before(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """May `node`, which is the same in each pass, be evaluated just before a loop (or the statement of a
-    comprehension) though it may fail? Only where the first pass surely comes, evaluates it, and neither does
-    anything nor can fail before that.
+    """Whether `node`, which is loop-invariant, may be evaluated just before a loop (or the statement of a
+    comprehension) though it may fail: only if the first iteration always happens, evaluates it, and has
+    no side effect and cannot fail before that.
     """
     return surely_runs(loop, model) and is_reached(node, loop, model) and _comes_first(node, loop, model)
 

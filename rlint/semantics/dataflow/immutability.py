@@ -64,9 +64,9 @@ class Immutability:
         self._known: dict[tuple[str, str], bool] = {}
 
     def is_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
-        """Is the attribute of an object of this class set by its constructor, and by what only that calls,
-        and does no hot code make such objects? None stands for an object of a class that nobody knows: then
-        no function may set it at all.
+        """Whether an attribute of objects of this class is only set by the constructor, and by what only
+        the constructor calls, and no hot code creates such objects. None stands for an object of an
+        unknown class: then no function may set it at all.
         """
         key = (owner.path if owner is not None else "", attribute)
         known = self._known.get(key)

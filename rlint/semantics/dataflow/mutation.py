@@ -317,7 +317,9 @@ class _Watched:
         return False
 
     def _is_unknown(self, entered: ast.expr) -> bool:
-        """May entering or leaving a context do anything at all? Of one that a call makes, the call tells."""
+        """Whether entering or leaving a context may do anything at all. For a context created by a call,
+        the call decides.
+        """
         kind = self.analysis.types.type_of(entered)
         return not isinstance(entered, ast.Call) and kind.tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
 

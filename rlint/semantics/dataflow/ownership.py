@@ -19,8 +19,9 @@ CHANGES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE
 
 
 def holds_own_items(name: ast.Name, syntax: SyntaxIndex, names: QualifiedNames) -> bool:
-    """Are the items of a local container all made by the function that made it: rows of a table written
-    out or by a comprehension, what a `defaultdict` makes? Not where anything else may be put into it.
+    """Whether the items of a local container were all created by the function that created it: rows of a
+    literal table or a comprehension, defaults of a `defaultdict`. False if anything else may be put into
+    it.
     """
     scope, bindings = names.bindings(name)
     if scope is None or not scope.is_function or syntax.function(name) is not scope.node:

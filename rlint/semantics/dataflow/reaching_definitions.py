@@ -179,7 +179,7 @@ class ReachingDefinitions:
         return between
 
     def keeps(self, name: ast.Name, first: ast.AST, second: ast.AST) -> bool:
-        """Is a variable surely bound to nothing else after `first` and before `second`? The same bindings may
+        """Whether a variable is never rebound after `first` and before `second`. The same bindings may
         reach both, and yet one of them may lie between: `if done: x = y`, in a loop. False where `first`
         does not always run before `second`.
         """

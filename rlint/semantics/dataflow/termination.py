@@ -10,7 +10,9 @@ from rlint.syntax.walk import children
 
 
 def may_fall_through(body: list[ast.stmt]) -> bool:
-    """May what follows a block run next? Of what goes on as a rule (a loop, `with`) it may."""
+    """Whether the code after a block may run next. For statements that usually continue (a loop, `with`)
+    it may.
+    """
     return not body or not any(map(_never_goes_on, body))
 
 

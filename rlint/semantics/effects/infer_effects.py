@@ -208,7 +208,7 @@ class EffectInference:
         return Effect(EffectKind.MUTATES, f"may change `{name.id}` in place")
 
     def _is_callee(self, node: ast.Attribute) -> bool:
-        """Is this only the method of a call? What the call reads is the method's affair."""
+        """Whether this is only the method of a call. The reads of the call belong to the method."""
         return self.syntax.call_of(node) is not None
 
     def _of_name(self, node: ast.Name) -> Effect:
@@ -353,8 +353,8 @@ class EffectInference:
         return all(self._made_here(binding) for binding in bindings)
 
     def _holds_immutable(self, name: ast.Name) -> bool:
-        """Has the variable nothing but values that `+=` cannot change in place? What a call gives
-        without saying what it is counts as new.
+        """Whether the variable has only values that `+=` cannot change in place. The result of a call of
+        unknown type counts as new.
         """
         scope, bindings = self.names.bindings(name)
         known = self._immutable.get((scope, name.id))

@@ -101,8 +101,8 @@ def _is_outside(owner: TypeTag, method: str) -> bool:
 
 
 def does_work(function: Function, analysis: FileAnalysis) -> bool:
-    """Does a function of this file do more than look things up and compute with them: a loop, a search in
-    text, a call that is not cheap? What the functions of the project do that it calls is not counted.
+    """Whether a function of this file does more than look up and combine values: a loop, a search in
+    text, a call that is not cheap. The project functions that it calls are not counted.
     """
     return not remembers(function, analysis) and any(_is_work(node, analysis) for node in _body(function))
 
@@ -143,7 +143,7 @@ def looks_outside(node: ast.AST, analysis: FileAnalysis) -> bool:
 
 
 def is_cheap(call: ast.Call, analysis: FileAnalysis) -> bool | None:
-    """Is the call of a library's function too cheap for a second one to matter? None for other functions."""
+    """Whether a library call is too cheap for a second one to matter. None for other functions."""
     qualified = analysis.names.qualified(call.func)
     if qualified is not None:
         known = models.callable_fact(qualified, argument_count(call))

@@ -119,8 +119,8 @@ class HeatMap:
         return savers(self.graph)
 
     def may_be_warm(self, function: FunctionSummary) -> bool:
-        """Is any line of a function warmer than cold? Where neither its callers nor one of its own loops
-        heats it, none is.
+        """Whether any line of a function may be warmer than cold. If neither its callers nor one of its
+        own loops heats it, none is.
         """
         if self.of_function(function.path).level is not Heat.COLD:
             return True
@@ -283,7 +283,7 @@ class HeatMap:
         return self._cadences.ask(place) if place.function.path not in self._in_tests else None
 
     def each_pass(self, place: CodePlace, level: Heat) -> bool:
-        """Does a place run each time that the code runs which makes it as hot as `level`? False where in
+        """Whether a place runs each time that the code runs which makes it as hot as `level`. False in
         doubt (see caller_questions.py).
         """
         return self._each_pass[level].ask(place) is True
@@ -594,7 +594,7 @@ class HeatMap:
 
 
 def _are_related(package: str, other: str) -> bool:
-    """Is one package the other, or a part of it? What lies at the top belongs to what else lies there."""
+    """Whether one package is the other, or a part of it. Top-level modules belong together."""
     inner, outer = sorted((package, other), key=len, reverse=True)
     return inner == outer or (bool(outer) and inner.startswith(f"{outer}."))
 

@@ -28,9 +28,9 @@ class Pacing:
                 self._stepping.add(ancestor)
 
     def each_pass(self, node: ast.AST) -> bool | None:
-        """Does `node` run in each pass? False for a condition that does not hold as a rule (an interval,
-        or one that nobody can tell); None where nothing stands in the way up to the innermost loop or
-        function, so that the answer depends on how often that runs.
+        """Whether `node` runs in each iteration. False for a condition that usually does not hold (an
+        interval, or an unknown one); None if there is no condition up to the innermost loop or function,
+        so that the answer depends on how often that runs.
         """
         if node in self.syntax.buried:
             return False

@@ -29,9 +29,9 @@ def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
 
 
 def is_judged(files: Collection[tuple[int, bool]]) -> bool:
-    """Is a program, given the size of each file in bytes and whether it speaks of learning, to be checked for
-    more than its syntax? Large ones that never do (web frameworks, tools) are no learning code: their loops
-    over messages, and their functions called `update`, are not those of a training.
+    """Whether a program is checked for more than its syntax, given the size of each file in bytes and
+    whether it is about learning. Large programs that never are (web frameworks, tools) are not learning
+    code: their loops over messages, and their functions called `update`, are not those of a training.
     """
     sizes, speaking = zip(*files, strict=True)
     return any(speaking) or sum(sizes) <= _SMALL

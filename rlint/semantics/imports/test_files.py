@@ -16,10 +16,10 @@ _TRAINS_OR_ACTS = regex(r"\.(backward|step)\(")
 
 
 def is_test_file(path: str, module: str, text: str) -> bool:
-    """Is this a file of tests or documentation? What it does slowly slows no training down. `path` is the
-    file as it is shown to the user, `module` the name that its project imports it by. Outside of a folder of
-    tests, a file that is called like one and takes steps of an environment or of an optimizer, but holds no
-    tests, is a script: `test.py` evaluates an agent, `test_dqn.py` trains one.
+    """Whether this is a file of tests or documentation, whose speed does not affect training. `path` is
+    the file as it is shown to the user, `module` the name that its project imports it by. Outside of a
+    folder of tests, a file that is named like a test and takes steps of an environment or of an
+    optimizer, but holds no tests, is a script: `test.py` evaluates an agent, `test_dqn.py` trains one.
     """
     if lies_in_tests(path, module):
         return True

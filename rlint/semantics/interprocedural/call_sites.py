@@ -197,8 +197,8 @@ def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
 
 
 def _is_rarely_called(name: str, call: ast.Call, types: TypeInference) -> bool:
-    """Is a function called less often than the loop around the call runs, by its name? One that evaluates
-    what it is told about states and actions, or tensors, is not: that is a policy, evaluated for a loss.
+    """Whether a function is called less often than the loop around the call runs, judging by its name. A
+    function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss.
     """
     if not _sounds_rare(name):
         return False

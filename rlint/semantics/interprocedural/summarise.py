@@ -290,8 +290,8 @@ def _returns(node: Function, types: TypeInference, told: Callable[[ast.expr], Ty
 
 
 def _may_change_results(decorator: ast.expr, types: TypeInference) -> bool:
-    """May a decorator put something in the place of what the function returns? Those of libraries are known
-    to leave it alone; those of the project do what they like.
+    """Whether a decorator may replace what the function returns. Those of libraries are known not to;
+    those of the project may do anything.
     """
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(named, ast.Attribute) and named.attr in ("setter", "getter", "deleter", "register"):

@@ -233,8 +233,8 @@ class NetworkParts:
             yield UNKNOWN
 
     def is_conditional(self, node: ast.AST, seen_from: ast.AST | None = None) -> bool:
-        """Does something decide, in the function around a node, whether it runs? What decides as well whether
-        `seen_from` runs, as `if __name__ == "__main__":` around both does, does not count.
+        """Whether a condition in the function around a node decides whether it runs. Conditions that also
+        decide whether `seen_from` runs, as `if __name__ == "__main__":` around both, are ignored.
         """
         child = node
         for ancestor in self.syntax.ancestors(node):

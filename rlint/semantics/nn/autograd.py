@@ -225,8 +225,8 @@ class LocalAutograd:
         return self._may_turn(call.func, qualified)
 
     def _may_turn(self, named: ast.expr, qualified: str) -> Autograd | str | None:
-        """Does a name say that it has to do with autograd, or does the function of this file that it names
-        have to do with it? Where only the name says so, the path of what it names.
+        """Whether a name suggests that it affects autograd, or names a function of this file that does.
+        If only the name suggests it, return the path of what it names.
         """
         last = last_name(named) or ""
         if (qualified.rpartition(".")[2] or last) in self._definitions_that_turn:
@@ -266,8 +266,8 @@ class AutogradCallers:
         self._known: dict[str, Autograd] = {}
 
     def of(self, function: FunctionSummary) -> Autograd:
-        """Is autograd off whenever the function is called? Only the callers that run most often count;
-        what nobody is known to call runs with autograd on.
+        """Return whether autograd is off whenever the function is called. Only the most frequent callers
+        count; a function without known callers runs with autograd on.
         """
         return run(self._of(function))
 
@@ -353,8 +353,8 @@ class AutogradGuesses:
 
 
 def leaves_autograd_alone(path: str, module: str, index: ProjectIndex) -> bool:
-    """Is a context manager (or decorator) of the project known, and has it nothing to do with autograd? One
-    that only changes the mode of networks (`with eval_mode(agent):`) has not.
+    """Whether a context manager (or decorator) of the project is known not to affect autograd. One that
+    only changes the mode of networks (`with eval_mode(agent):`) does not.
     """
     cls = index.class_of(index.resolve(f"{path}()", module))
     if cls is not None:

@@ -35,7 +35,9 @@ _MOST_ARGUMENTS = 2
 
 
 def writes_checkpoint(call: ast.Call, analysis: FileAnalysis) -> bool:
-    """Does a call of a library write what was learned to a file? Data that is stored in parts is none."""
+    """Whether a library call writes learned weights to a file. Data that is stored in parts is no
+    checkpoint.
+    """
     if isinstance(call.func, ast.Attribute) and call.func.attr not in _NAMES:
         return False
     qualified = analysis.names.qualified(call.func)

@@ -89,8 +89,8 @@ class GradientSummaries:
                     yield node
 
     def _may_keep(self, function: Function) -> bool:
-        """Does anything in a function take the gradient of a value, or keep it? Before files are linked,
-        nothing is followed out of the function.
+        """Whether anything in a function takes the gradient of a value, or keeps it. Before files are
+        linked, values are not followed out of the function.
         """
         places = self._keeping
         first = bisect_left(places, place_in_order(function))

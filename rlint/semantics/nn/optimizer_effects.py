@@ -107,7 +107,7 @@ class OptimizerEffects:
         return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare))
 
     def _asks_project(self, expression: ast.expr) -> bool:
-        """Does a function of the project see what is in the expression? It may look at gradients."""
+        """Whether a project function sees what is in the expression. It may read gradients."""
         calls = (node for node in descendants(expression) if isinstance(node, ast.Call))
         return any(
             isinstance(call.func, ast.Name) or self.analysis.effects.path_of(call) is not None

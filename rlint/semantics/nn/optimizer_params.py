@@ -39,7 +39,7 @@ class SteppedParams:
     complete: bool = True
 
     def steps(self, network: str) -> bool | None:
-        """Is a network, or one that it is part of, stepped? None where nobody can say."""
+        """Whether a network, or one that it is part of, is stepped. None if unknown."""
         if any(network == other or network.startswith((f"{other}.", f"{other}[")) for other in self.networks):
             return True
         return False if self.complete and self.networks else None
@@ -86,7 +86,7 @@ class OptimizerParams:
         return found
 
     def is_stepped(self, network: ast.expr) -> bool | None:
-        """Does an optimizer step the parameters of a network? None where nobody can say."""
+        """Whether an optimizer steps the parameters of a network. None if unknown."""
         stepped = self.stepped_near(network)
         found: list[bool | None] = [stepped.steps(name) for name in self.names_of(network)]
         if True in found:

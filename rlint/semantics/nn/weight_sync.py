@@ -329,8 +329,8 @@ def _copies_into(call: ast.Call, name: str | None, model: SemanticModel) -> bool
 
 
 def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> bool:
-    """Is `target` a network that is kept behind `source`: a target network, an old policy? Not what is
-    handed to other processes, restored from it, or kept for later.
+    """Whether `target` is a network that lags behind `source`: a target network, an old policy. False for
+    a network that is passed to other processes, restored from it, or kept for later.
     """
     words = words_of(target, model)
     if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):

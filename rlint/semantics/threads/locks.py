@@ -65,7 +65,7 @@ class Locks:
         return tuple(found)
 
     def is_lock(self, expression: ast.expr) -> bool | None:
-        """Is an expression a lock? None where only its name says so."""
+        """Whether an expression is a lock. None if only its name says so."""
         if _value_lock(expression) is not None:
             return True
         kind = self.analysis.types.type_of(expression)

@@ -121,8 +121,8 @@ def _pool_of(pool: ast.expr, analysis: FileAnalysis) -> str:
 
 
 def starts_many(call: ast.Call, analysis: FileAnalysis) -> bool:
-    """May the worker that a call makes run beside others made by the same call? Not so where a loop joins
-    each before it makes the next.
+    """Whether the worker that a call starts may run beside others started by the same call. False if a
+    loop joins each before it starts the next.
     """
     name = last_name(call.func) or ""
     if name in ("spawn", "start_processes"):

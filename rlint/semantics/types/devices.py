@@ -36,8 +36,8 @@ def is_device(expression: ast.expr, kind: Type) -> bool:
 
 
 def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
-    """Does a condition ask for nothing but whether the program runs on an accelerator, or on which:
-    `torch.cuda.is_available()`, `device.type == "cuda"`, `args.use_cuda`? `qualified` is that of a site.
+    """Whether a condition tests only whether the program runs on an accelerator, or on which:
+    `torch.cuda.is_available()`, `device.type == "cuda"`, `args.use_cuda`. `qualified` is that of a site.
     """
     match test:
         case ast.BoolOp(values=values):
@@ -60,8 +60,8 @@ def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None])
 
 
 def means_accelerator(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool | None:
-    """Is the program on an accelerator where this condition holds (True), or on the CPU (False)? None where
-    that is not all that it asks for.
+    """Whether the program is on an accelerator where this condition holds (True), or on the CPU (False).
+    None if the condition tests anything else.
     """
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):

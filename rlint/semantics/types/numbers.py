@@ -132,8 +132,8 @@ def _stored(attribute: ast.Attribute, model: SemanticModel, depth: int) -> Numbe
 
 
 def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Is the value surely a Python number, not an array or a tensor? An attribute of what is not known is
-    one where all classes of the project, or all command-line options, that have it say so.
+    """Whether the value is always a Python number, not an array or a tensor. An attribute of an unknown
+    object is one if all project classes, or all command-line options, that have it say so.
     """
     kind = model.types.type_of(expression)
     if kind:

@@ -155,7 +155,9 @@ class UsageInference:
         )
 
     def _use(self, name: ast.Name) -> bool | tuple[ast.Call, str]:
-        """Is it text where it is named? If that hangs on the call that it is handed to: this, and where."""
+        """Whether it is a string where it is named. If that depends on the call that it is passed to:
+        this, and where.
+        """
         parent = self.syntax.parents.get(name)
         if isinstance(parent, ast.Attribute):
             call = self.syntax.call_of(parent)
