@@ -1,4 +1,4 @@
-"""The class that rules derive from."""
+"""The base class of rules."""
 
 from __future__ import annotations
 
@@ -13,55 +13,54 @@ if TYPE_CHECKING:
 
 
 def last_names(*paths: str) -> frozenset[str]:
-    """The last parts of dotted names, as `Rule.callees` wants them."""
+    """Return the last parts of dotted names, for `Rule.callees`."""
     return frozenset(path.rpartition(".")[2] for path in paths)
 
 
 class Rule:
-    """One performance antipattern. A subclass is the only class in its file, and keeps no state.
+    """A rule for one performance antipattern. A subclass is the only class in its file, and keeps no state.
 
     The module docstring of that file is the rule's page (`rlint rule CODE` prints it).
     """
 
     code: ClassVar[str]
-    """"RL205": as in the file's name."""
+    """The code, as in the file name: "RL205"."""
     name: ClassVar[str]
-    """"create-then-move": states the pattern, not the remedy; as in the file's name."""
+    """The name of the pattern (not of the remedy), as in the file name: "create-then-move"."""
     seeds: ClassVar[tuple[str, ...]] = ()
-    """The seed documents' sections that describe the pattern."""
+    """Sections of the seed documents that describe the pattern."""
     claims: ClassVar[tuple[str, ...]] = ()
-    """What the harness must show: "time", "cpu", "mem", "alloc", "sync:cuda", "exp"."""
+    """Gains that the harness must confirm: "time", "cpu", "mem", "alloc", "sync:cuda", "exp"."""
     heat: ClassVar[Heat] = Heat.HOT
-    """The coldest code worth a finding; the engine drops findings in colder code, and hands over no nodes of
-    functions that are cold all through unless it is COLD.
+    """The lowest heat worth a finding. The engine drops findings in colder code and, unless this is COLD,
+    passes no nodes of functions that are entirely cold.
     """
     opt_in: ClassVar[bool] = False
     """Off unless selected by code, name or ALL."""
     scales_with_network: ClassVar[bool] = False
-    """What the fix saves grows with the network (a forward pass, a graph): beside the step of a large one, it
-    is as much of it as beside that of a small one.
+    """Whether the saving grows with the network (a forward pass, a graph), so that its share of a step is the
+    same for large and small networks.
     """
     visits: ClassVar[tuple[type, ...]] = ()
-    """The engine passes nodes of exactly these types of `ast`, in source order. They may be types of LibCST
-    instead: of what passes the filters below, the statement is parsed and its node passed, and `model` is
-    asked by such nodes. LibCST is then imported with the rule.
+    """The node types to check: the engine passes nodes of exactly these `ast` types, in source order. They
+    may be LibCST types instead: the statements of nodes that pass the filters below are then parsed by
+    LibCST, and `model` is queried with its nodes. LibCST is then imported with the rule.
     """
     callees: ClassVar[frozenset[str]] = frozenset()
-    """Of the calls that it visits, the rule looks only at those of these names: the last part of what is
-    called, as written or as qualified, `deepcopy` for `copy.deepcopy` (all calls, if empty).
+    """Names of the calls to check (all calls, if empty): the last part of the written or qualified name,
+    `deepcopy` for `copy.deepcopy`.
     """
     attributes: ClassVar[frozenset[str]] = frozenset()
-    """Of the attributes (`x.T`) that it visits, the rule looks only at those of these names (all, if empty).
-    """
+    """Names of the attributes (`x.T`) to check (all, if empty)."""
     triggers: ClassVar[tuple[str, ...]] = ()
-    """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
+    """Strings of which a file's text must contain at least one to be checked (all files, if empty)."""
 
-    def concerns(self, model: Any) -> bool:  # noqa: ARG002 - most concern every file
+    def concerns(self, model: Any) -> bool:  # noqa: ARG002 - most rules concern every file
         """Whether the rule can find anything in this file. Called once, before any node is checked."""
         return True
 
     def check(self, node: Any, model: Any) -> Iterator[Finding]:
-        """Yield what is wrong with `node`, of one of the types that the rule visits; `model` is the
+        """Yield the findings at `node`, which is of one of the types in `visits`; `model` is the
         `SemanticModel` of the file.
         """
         raise NotImplementedError
@@ -78,10 +77,10 @@ class Rule:
         related: Sequence[tuple[Any, str]] = (),
         only_on: Sequence[str] = (),
     ) -> Finding:
-        """Return the finding for `node`, with its place and its heat. One that `assumes` something (a clause
-        to follow "if") is likely, not certain, and so is one in code that only likely runs often. `related`
-        are further places in this file, each with what is to be said of it. `only_on` are the kinds of
-        devices on which alone this one costs anything, where others of the rule cost on all.
+        """Return a finding for `node`, with its place and its heat. A finding that `assumes` something (a
+        clause to follow "if") is likely, not certain; so is one in code that only likely runs often.
+        `related` are further places in this file, each with a message. `only_on` are the device types
+        on which this finding has a cost, if other findings of the rule have a cost on all.
         """
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)

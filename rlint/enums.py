@@ -31,7 +31,7 @@ else:
             return made
 
         def __call__(cls, value: object) -> Any:
-            """The member of a value."""
+            """Return the member of a value."""
             try:
                 return cls._by_value[value]
             except KeyError:

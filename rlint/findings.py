@@ -1,4 +1,4 @@
-"""Plain data that travels from the rules to the reporters and the fixer. Knows no syntax tree."""
+"""Plain data that rules pass to the reporters and the fixer, independent of syntax trees."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from rlint.regex import regex
 
 
 class Applicability(Enum):
-    """How far a fix may be trusted."""
+    """Whether a fix is safe or needs review."""
 
     SAFE = "safe"
-    """The program computes the same values with the same side effects, whatever its input."""
+    """The program has the same values and side effects for every input."""
     UNSAFE = "unsafe"
-    """Right in the usual case, but a reader must agree; applied with `--unsafe-fixes` only."""
+    """Correct in the usual case, but needs review; applied only with `--unsafe-fixes`."""
 
 
 class Confidence(IntEnum):
-    """How sure rlint is that a finding is true. Ordered, so that `>=` reads as "at least as sure"."""
+    """The certainty of a finding. Ordered, so that `>=` means "at least as certain"."""
 
     POSSIBLE = 0
-    """It rests on weaker signs, such as names alone, or on several assumptions; not shown by default."""
+    """It rests on weaker evidence, such as only names, or on several assumptions; hidden by default."""
     LIKELY = 1
     """It rests on one assumption, which the finding names."""
     CERTAIN = 2
-    """All that the finding rests on was read from the code."""
+    """All facts that the finding rests on were derived from the code."""
 
     def __str__(self) -> str:
         return self.name.lower()
 
 
 class ImpactLevel(IntEnum):
-    """How much of a step's usual cost a finding wastes. Ordered, so that `>=` reads as "at least"."""
+    """The share of a typical step that a finding wastes. Ordered, so that `>=` means "at least"."""
 
     UNKNOWN = 0
-    """No measurement says."""
+    """Not measured."""
     LOW = 1
     MEDIUM = 2
     HIGH = 3
@@ -48,7 +48,7 @@ class ImpactLevel(IntEnum):
 
 
 class Heat(IntEnum):
-    """How often a line runs. Ordered, so that `>=` reads as "at least as often"."""
+    """How often a line runs. Ordered, so that `>=` means "at least as often"."""
 
     COLD = 0
     """Once per process, or not known to run more often."""
@@ -62,7 +62,7 @@ class Heat(IntEnum):
 
 
 class TrainingStep(Enum):
-    """What a training loop is made of: the unit that the cost of a line is compared with."""
+    """The units of a training loop, with which the cost of a line is compared."""
 
     ENVIRONMENT = "environment step"
     GRADIENT = "gradient step"
@@ -82,10 +82,10 @@ class Position:
 class Edit:
     """Replace the characters `start:end` of the decoded source by `text`.
 
-    Offsets count characters of `Source.text` (line ends as in the file, no byte-order mark).
+    Offsets are in characters of `Source.text` (line ends as in the file, no byte-order mark).
     `shared` edits are insertions that several fixes of one file may need (an import, a module
-    constant): where two fixes carry an equal shared edit, it is applied once. `owns` are the comments that
-    go with what is deleted; a fix that would lose any other comment is left out.
+    constant): if two fixes have an equal shared edit, it is applied once. `owns` are the comments that are
+    deleted with the code; a fix that would lose any other comment is rejected.
     """
 
     start: int
@@ -101,10 +101,10 @@ class Edit:
 
 @frozen
 class Cell:
-    """The cell of a notebook that something stands in, counted from 1 among cells of all kinds.
+    """The notebook cell of a place, counted from 1 among cells of all types.
 
     `before` are the lines of the notebook's text above the cell's first line; `file_line` is the line of the
-    file itself in which the thing begins.
+    file itself in which the place begins.
     """
 
     index: int
@@ -113,13 +113,13 @@ class Cell:
     file_line: int
 
     def local(self, position: Position) -> Position:
-        """A position in the notebook's text as one in the cell."""
+        """Return a position in the notebook's text as a position in the cell."""
         return Position(position.line - self.before, position.column)
 
 
 @frozen
 class Elsewhere:
-    """What a fix does in another file than that of its finding, told by the file's name as shown.
+    """The edits of a fix in another file than that of its finding, given by the file's name as shown.
 
     `digest` is that of the text which the offsets refer to, by `rlint.findings.digest_of`.
     """
@@ -131,12 +131,12 @@ class Elsewhere:
 
 @frozen
 class Fix:
-    """What `rlint fix` would do about a finding.
+    """The edits that `rlint fix` would make for a finding.
 
     `title` is an imperative without a full stop ("Create it on the device"). All edits are
-    applied, or none, those in other files included. `reason` says, for an unsafe fix, what a reader has
-    to agree to. `takes_away` is a name that no file of the run may hold but where the edits replace it:
-    where one does, there is no fix.
+    applied, or none, including those in other files. `reason` states, for an unsafe fix, the condition under
+    which it is correct. `takes_away` is a name that no file of the run may contain except where the edits
+    replace it; otherwise there is no fix.
     """
 
     title: str
@@ -148,7 +148,7 @@ class Fix:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The other files that it changes."""
+        """Return the other files that it changes."""
         return tuple(other.path for other in self.elsewhere)
 
     @property
@@ -164,7 +164,7 @@ def digest_of(text: str) -> str:
 
 @frozen
 class Related:
-    """A further place that a finding speaks of: another occurrence, or a link of its heat chain."""
+    """A further place of a finding: another occurrence, or a link of its heat chain."""
 
     path: str
     start: Position
@@ -184,21 +184,21 @@ class Related:
 
     @property
     def place(self) -> str:
-        """`agent.py:2:5`, or in a notebook `agent.ipynb:cell 3:2:5`."""
+        """Return the place as text: `agent.py:2:5`, or in a notebook `agent.ipynb:cell 3:2:5`."""
         within = f"cell {self.cell.index}:" if self.cell else ""
         return f"{self.path}:{within}{self.shown_start.line}:{self.shown_start.column}"
 
 
 @frozen
 class Impact:
-    """What the fix of a finding would save, as a share of the step around it, and the basis of that."""
+    """The saving of a fix as a share of the step around it, and the basis of that estimate."""
 
     level: ImpactLevel
     basis: str = ""
 
 
 class ChainLoop(NamedTuple):
-    """A link of a heat chain that names a loop: where its header stands, and what that says."""
+    """A link of a heat chain that names a loop: the place and text of its header."""
 
     path: str
     line: int
@@ -218,10 +218,10 @@ def loop_of(link: str) -> ChainLoop | None:
 
 @frozen
 class Finding:
-    """One place where a rule saw its pattern.
+    """One occurrence of a rule's pattern.
 
-    `message` states the fact with names in backticks, without a full stop. `advice` says what to
-    write instead. `chain` says why the place is hot, outermost link first. `noqa_line` is the
+    `message` states the problem with names in backticks, without a full stop. `advice` says what to
+    write instead. `chain` explains why the place is hot, outermost link first. `noqa_line` is the
     line a suppression comment belongs on (the last line of the statement's first logical part);
     `first_line`..`last_line` are the lines of the whole simple statement, or of the header of a
     compound one: a suppression comment on any of them counts.
@@ -240,23 +240,23 @@ class Finding:
     advice: str | None = None
     fix: Fix | None = None
     no_fix: str | None = None
-    """Why the fix that the rule has for its pattern is left out here."""
+    """Why the rule's fix was rejected here."""
     cell: Cell | None = None
-    """Where the file is a notebook; lines and offsets are those of its text (`Source.text`)."""
+    """Set if the file is a notebook; lines and offsets refer to its text (`Source.text`)."""
     confidence: Confidence = Confidence.CERTAIN
     assumption: str | None = None
-    """What a likely finding rests on, as a clause after "if": "`device` is an accelerator"."""
+    """The assumption of a likely finding, as a clause after "if": "`device` is an accelerator"."""
     related: tuple[Related, ...] = ()
     steps: tuple[TrainingStep, ...] = ()
-    """What each iteration of the training loop around the place does; empty where no such loop is known."""
+    """The steps in each iteration of the training loop around the place; empty if none is known."""
     only_on: tuple[str, ...] = ()
-    """The kinds of devices on which alone it costs anything, where the rule was measured on another one."""
+    """The only device types on which it has a cost, if the rule was measured on another one."""
     impact: Impact | None = field(default=None, compare=False)
-    """Estimated when findings are reported, not when they are found."""
+    """Estimated when findings are reported, not when they are created."""
 
     @property
     def statement(self) -> str:
-        """The message as it is read, with the assumption that it rests on."""
+        """Return the message with its assumption."""
         return f"{self.message}, if {self.assumption}" if self.assumption else self.message
 
     @property
@@ -271,31 +271,31 @@ class Finding:
 
     @property
     def file_lines(self) -> tuple[int, int]:
-        """The first and last line in the file itself, whose lines are not those of the code in a notebook."""
+        """Return the first and last line in the file, which differ from the code's lines in a notebook."""
         if self.cell is not None:
             return self.cell.file_line, self.cell.file_line
         return self.start.line, self.end.line
 
     @property
     def place(self) -> str:
-        """`2:5`, or in a notebook `cell 3:2:5`."""
+        """Return the place within the file: `2:5`, or in a notebook `cell 3:2:5`."""
         within = f"cell {self.cell.index}:" if self.cell else ""
         return f"{within}{self.shown_start.line}:{self.shown_start.column}"
 
     @property
     def noqa_line(self) -> int:
-        """The line on which `rlint check --add-noqa` puts its comment."""
+        """Return the line to which `rlint check --add-noqa` adds its comment."""
         return self.last_line
 
     @property
     def sort_key(self) -> tuple[str, int, int, str]:
-        """By file, then place, then code."""
+        """Return a key that sorts by file, then place, then code."""
         return (self.path, self.start.line, self.start.column, self.code)
 
 
 @frozen
 class Problem:
-    """Something that kept rlint from its work on one file: unreadable, undecodable, no Python."""
+    """A reason why one file could not be processed: unreadable, undecodable, not Python."""
 
     path: str
     message: str
@@ -303,18 +303,18 @@ class Problem:
     column: int | None = None
     hint: str | None = None
     is_bug: bool = False
-    """Of rlint, and not of the file."""
+    """Whether this is a bug in rlint rather than a problem of the file."""
     cell: Cell | None = None
-    """Where the file is a notebook; `line` is then counted in the cell."""
+    """Set if the file is a notebook; `line` then refers to the cell."""
 
     @property
     def file_line(self) -> int | None:
-        """The line in the file itself, which in a notebook is none of the cell's."""
+        """Return the line in the file itself, which in a notebook differs from the cell's."""
         return self.cell.file_line if self.cell is not None else self.line
 
     @property
     def place(self) -> str:
-        """The path with what is known of cell, line and column."""
+        """Return the path with cell, line and column, as far as known."""
         place = self.path
         if self.cell is not None:
             place += f":cell {self.cell.index}"

@@ -1,4 +1,4 @@
-"""The rule author's one import: all that a rule may use of rlint, beside its own package and `_shared`."""
+"""The only import of rule modules: all of rlint that a rule may use, besides its package and `_shared`."""
 
 from rlint import models
 from rlint.base_rule import Rule, last_names

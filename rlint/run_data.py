@@ -1,4 +1,4 @@
-"""What goes into a run and what comes out of it: plain data, light to import."""
+"""The inputs and outputs of a run as plain data, cheap to import."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlint.frozen import frozen, ordered
 from rlint.source.files import Source, read_source
 
 Wanted = Callable[[str, str, Sequence[Finding]], Sequence[Finding]]
-"""Of a file's name, its text and what was found in that, the findings that fixing is about."""
+"""Selects the findings to fix, given a file's name, its text and its findings."""
 
 Measured = tuple[tuple[str, Heat, str], ...]
-"""Functions of a file that a profile saw to run often: their qualified names, how often, and what it saw."""
+"""Functions of a file that ran often in a profile: qualified name, how often, and the profile's evidence."""
 
 
 @frozen
@@ -28,7 +28,7 @@ class Target:
     path: Path
     name: str
     codes: frozenset[str] | None
-    """None for a file that is read for what it tells of the others."""
+    """None for a file that is only read for its summary."""
     measured: Measured = ()
     declared: DeclaredKnowledge = NOTHING_DECLARED
     fixability: Fixability = AS_FOUND
@@ -57,32 +57,32 @@ class FileTask:
     content: bytes | None = field(default=None, repr=False)
     """As it was when the run began, so that the file is not read again; None where it is too much to hold."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
-    """What the configuration declares: of a target its own; of the files around, that of the first target."""
+    """The declarations of the configuration: a target's own; for other files, those of the first target."""
 
 
 @frozen
 class CheckOptions:
-    """What applies to all files of a run."""
+    """Options that apply to all files of a run."""
 
     ignore_suppressions: bool = False
     give_summaries: bool = False
-    """Summaries are large: they are given only where they are needed."""
+    """Passed only where needed, as summaries are large."""
     cache: Path | None = None
-    """The folder in which summaries are kept from one run to the next, and what files ask."""
+    """The folder in which summaries and the queries of files are cached."""
     edits: bool = True
     """Whether the edits of fixes are wanted. Without them, those that LibCST writes are left out."""
 
 
 @frozen
 class FileResult:
-    """What was found in one file."""
+    """The results of one file."""
 
     name: str
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
     checked: bool = True
     hidden: tuple[Finding, ...] = ()
-    """What comments hide; not kept from one run to the next."""
+    """Findings suppressed by comments; not cached."""
 
     def at_least(self, confidence: Confidence) -> FileResult:
         """Return the result without the findings that are less sure."""
@@ -109,17 +109,17 @@ class FileResult:
 
 @frozen
 class HiddenFindings:
-    """A finding that somebody decided not to see."""
+    """A finding that is suppressed by a comment or a baseline."""
 
     finding: Finding
     in_source: bool
-    """By a comment, and not by a file beside the code."""
+    """Whether a comment suppresses it, rather than a baseline file."""
     reason: str
 
 
 @frozen
 class Report:
-    """What a run found, by file and line, and what kept it from checking some files."""
+    """The findings of a run, by file and line, and the problems that prevented checking some files."""
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
@@ -127,12 +127,12 @@ class Report:
     _sources: dict[str, Source] = field(default_factory=dict, compare=False, repr=False)
     _paths: dict[str, Path] = field(default_factory=dict, compare=False, repr=False)
     hidden: tuple[HiddenFindings, ...] = ()
-    """What comments hide is listed only for formats that show it; what a baseline hides, always."""
+    """Findings suppressed by comments only for formats that show them; those in a baseline, always."""
     are_tests: bool = False
-    """Are all of the files tests or documentation, at which no rule looks?"""
+    """Whether all files are tests or documentation, which are not checked."""
 
     def source_of(self, name: str) -> Source | None:
-        """The source that the findings of a file refer to."""
+        """Return the source that the findings of a file refer to."""
         if name not in self._sources and name in self._paths:
             source = read_source(self._paths[name], name)
             if isinstance(source, Source):
@@ -140,14 +140,14 @@ class Report:
         return self._sources.get(name)
 
     def text_of(self, name: str) -> str:
-        """The text that the findings of a file refer to; "" where it cannot be read."""
+        """Return the text that the findings of a file refer to; "" if it cannot be read."""
         source = self.source_of(name)
         return source.text if source is not None else ""
 
 
 @frozen
 class Changed:
-    """A file whose text fixes have changed. Nothing is written yet.
+    """A file whose text was changed by fixes, but is not written yet.
 
     `applied` are the findings whose fixes have changed it, those in other files included. `shares` are the
     other files that these fixes have changed, too.
@@ -170,12 +170,12 @@ class FixId:
     column: int
     code: str
     ordinal: int = 0
-    """Tells fixes of one rule apart that came to be at one place."""
+    """Distinguishes fixes of one rule at the same place."""
 
 
 @frozen
 class FixReport:
-    """What remains after fixing, what was fixed, and the new texts."""
+    """The remaining findings, the applied fixes, and the new texts."""
 
     report: Report
     applied: tuple[Finding, ...]
@@ -185,23 +185,23 @@ class FixReport:
     left: tuple[FixId | None, ...] = ()
     """Of the findings of `report`, in its order; None in files without fixes."""
     gone: tuple[Finding, ...] = ()
-    """What was found at first and was neither fixed nor is left: the fixes of others took it along."""
+    """Initial findings that were resolved by fixes of other findings."""
     new: frozenset[FixId] = frozenset()
-    """What was not found at first, of what was fixed and what is left: fixes brought it to light."""
+    """Fixed or remaining findings that were not found initially: fixes exposed them."""
     refused: frozenset[FixId] = frozenset()
-    """The fixes that were left out because they would have broken a file."""
+    """The fixes that were rejected because they would have broken a file."""
 
 
 _NEAR = 2
-"""Questions that a rule asks at most before it knows that a line is none of its business."""
+"""The maximum number of queries of a rule that ruled a line out early."""
 
 
 class Explained(Enum):
-    """What a rule says of a line."""
+    """The verdict of a rule on a line."""
 
     REPORTED = "reported"
     HIDDEN = "hidden"
-    """It is found, and something keeps it from being shown."""
+    """It is found, but hidden."""
     UNSELECTED = "not selected"
     """It would be reported, but the rule is not selected for the file."""
     SILENT = "silent"
@@ -209,7 +209,7 @@ class Explained(Enum):
 
 @frozen
 class RuleExplanation:
-    """What one rule says of one place. `reasons` are what it learned last before it gave up, or what hides
+    """One rule at one place. `reasons` are what it learned last before it gave up, or what hides
     its finding; `changes` what would make it report, each tried out.
     """
 
@@ -217,14 +217,14 @@ class RuleExplanation:
     name: str
     verdict: Explained
     subject: str
-    """The code that it looked at, shortened to one line."""
+    """The code that it examined, shortened to one line."""
     column: int
     message: str = ""
-    """Of its finding, be it only one that a change would bring."""
+    """The message of its finding, even if only a change would cause it."""
     reasons: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     questions: int = 0
-    """How many different things the rule asked: how near it came."""
+    """The number of distinct queries of the rule, which shows how close it came."""
 
     @property
     def is_near(self) -> bool:
@@ -234,26 +234,26 @@ class RuleExplanation:
 
 @frozen
 class LineExplanation:
-    """A line, how often it runs, what its values are, and what the rules say of it."""
+    """A line, with how often it runs, its values, and the explanations of the rules."""
 
     path: str
     line: int
-    """As the user counts it: in its cell, where the file is a notebook."""
+    """As shown to users: in its cell, if the file is a notebook."""
     code: str
     cell: Cell | None = None
     notes: tuple[str, ...] = ()
-    """What concerns the whole file: that it is not checked, and why."""
+    """Notes about the whole file: that it is not checked, and why."""
     heat: str = ""
     frequency: tuple[str, ...] = ()
     """How often the line runs, and why."""
     values: tuple[tuple[str, str], ...] = ()
-    """The names on the line, and what is known of each."""
+    """The names on the line, with their types."""
     rules: tuple[RuleExplanation, ...] = ()
     """The nearest to a finding first."""
     looked: int = 0
-    """How many rules were asked whether they look at the line."""
+    """The number of rules considered."""
 
     @property
     def place(self) -> str:
-        """The line as people write it."""
+        """Return the line as people write it."""
         return f"{self.path}:cell {self.cell.index}:{self.line}" if self.cell else f"{self.path}:{self.line}"

@@ -55,7 +55,7 @@ class Console:
 
 
 def _shown(text: str) -> str:
-    """A remark without anything that could take the terminal over, such as in the name of a file."""
+    """Return a remark without anything that could take the terminal over, such as in the name of a file."""
     from rlint.output.terminal import printable
 
     return "\n".join(map(printable, text.split("\n")))

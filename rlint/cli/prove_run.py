@@ -118,7 +118,7 @@ def _expected(
 
 
 def bytes_of(text: str) -> int:
-    """A size as people write it: `512MB`, `2G`."""
+    """Return a size as people write it: `512MB`, `2G`."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if found is None:
         raise RlintError(f"`--keep {text}` is not a size; write `512MB` or `2GB`")

@@ -112,7 +112,7 @@ def _figures(one: ProvenFix) -> str:
 
 
 def _first(one: ProvenFix) -> str:
-    """The first difference of a fix, or the reason why there is no verdict."""
+    """Return the first difference of a fix, or the reason why there is no verdict."""
     if one.differences:
         first = one.differences[0]
         return f"{first['kind']} of `{first['path']}`"

@@ -92,7 +92,7 @@ def _unpacked(data: list[Any]) -> RuleFigures:
 
 
 def _stamps(entry: RuleEntry) -> list[list[str] | FileStamp | None]:
-    """The state of the files that the figures are read from."""
+    """Return the state of the files that the figures are read from."""
     from rlint.evidence.occurrences import OCCURRENCES
     from rlint.registry.recorded_gain import DEVICES, evidence_file
     from rlint.source.files import stamp_of

@@ -99,7 +99,7 @@ class CheckScope:
         return findings if self._since is None else self._since.kept(name, text, findings)
 
     def _new(self, name: str, text: str, findings: Sequence[Finding]) -> Sequence[Finding]:
-        """The findings that the baseline does not hide, now or before earlier passes of fixing.
+        """Return the findings that the baseline does not hide, now or before earlier passes of fixing.
 
         A fix may change the line of a known finding, which looks new then. So many as have disappeared from
         the known ones of a rule and function are left alone.

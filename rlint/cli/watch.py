@@ -89,7 +89,7 @@ def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path
 
 
 def _watched(request: Request) -> frozenset[Path]:
-    """The files that a check would read, and all places where its settings may stand."""
+    """Return the files that a check would read, and all places where its settings may stand."""
     from rlint.cli.targets import find_work
 
     try:
@@ -105,7 +105,7 @@ def _watched(request: Request) -> frozenset[Path]:
 
 
 def _folders(request: Request, files: Iterable[Path]) -> set[Path]:
-    """The folders in which files may come or go."""
+    """Return the folders in which files may come or go."""
     roots = [Path.cwd() / path for path in request.paths]
     roots = [root for root in roots if root.is_dir()]
     found = set(roots)

@@ -90,7 +90,7 @@ def _regex(pattern: str) -> str:
 
 
 def _without_braces(text: str) -> list[str]:
-    """All that `{a,b}` in a pattern can stand for."""
+    """Return all that `{a,b}` in a pattern can stand for."""
     opened = _find(text, "{", 0)
     if opened < 0:
         return [text]

@@ -33,7 +33,7 @@ class Rules:
     """The selectors that mean nothing, perhaps because a plugin is missing."""
 
     def all(self) -> tuple[RuleEntry, ...]:
-        """All of them, by code."""
+        """Return all of them, by code."""
         return resolve("ALL", plugins=self.plugins)
 
     def named(self, selector: str, layer: Layer, key: str) -> tuple[RuleEntry, ...]:

@@ -56,7 +56,7 @@ class FileIgnore:
 
     @property
     def pattern(self) -> str:
-        """The pattern as it was written."""
+        """Return the pattern as it was written."""
         return "!" * self.negated + self.patterns.patterns[0]
 
     def match(self, path: str) -> bool:

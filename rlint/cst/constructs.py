@@ -83,7 +83,7 @@ class TypeParameters:
     owner: int
     kind: type[ast.AST]
     parenthesis: int | None
-    """The opening one behind them."""
+    """The opening one after them."""
     parameters: tuple[TypeParameter, ...]
 
 

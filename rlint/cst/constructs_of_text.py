@@ -70,8 +70,8 @@ def constructs_of_text(source: bytes) -> tuple[Hole, list[tuple[int, int]]]:
 
 
 def _readable(source: bytes) -> bytes:
-    """The text with what LibCST does not read written in another way of the same length: t-strings beside
-    others, `(name): annotation`.
+    """Return the text with what LibCST does not read written in another way of the same length: t-strings
+    beside others, `(name): annotation`.
     """
     source = _TEMPLATE.sub(lambda found: b"rf" if len(found[0]) > 1 else b"f", source)
     return _TARGET_IN_PARENTHESES.sub(rb"\1_\2_", source)
@@ -177,7 +177,7 @@ class _Finder:
         return span.start + span.length
 
     def _hole(self, node: Any) -> tuple[int, int]:
-        """The span of an expression, the parentheses around it included."""
+        """Return the span of an expression, the parentheses around it included."""
         left, right = getattr(node, "lpar", ()), getattr(node, "rpar", ())
         return self._start(left[0] if left else node), self._end(right[-1] if right else node)
 
@@ -318,7 +318,7 @@ class _Finder:
 
 
 def _parts(node: cst.CSTNode) -> Iterator[cst.SimpleString | cst.FormattedString]:
-    """The strings that stand beside one another, in order."""
+    """Yield the strings that stand beside one another, in order."""
     stack: list[Any] = [node]
     while stack:
         current = stack.pop()

@@ -47,19 +47,19 @@ class Grammar:
     """Reads texts as the running Python does. What `ast.parse` raises, is raised here, too."""
 
     def read(self, text: str) -> Reading:
-        """The tree of a text, with the mask."""
+        """Return the tree of a text, with the mask."""
         return Reading(ast.parse(text), text, self)
 
     def parse(self, text: str) -> ast.Module:
-        """The tree of a text."""
+        """Return the tree of a text."""
         return self.read(text).module
 
     def expression(self, text: str) -> ast.expr:
-        """The tree of an expression."""
+        """Return the tree of an expression."""
         return ast.parse(text, mode="eval").body
 
     def tokens(self, text: str) -> Iterator[tokenize.TokenInfo]:
-        """The tokens of a text."""
+        """Yield the tokens of a text."""
         return tokenize.generate_tokens(io.StringIO(text, newline="").readline)
 
 
@@ -85,7 +85,9 @@ class _NewestGrammar(Grammar):
         return super().tokens(self.mask(text))
 
     def mask(self, text: str) -> str:
-        """The text as the running Python reads it; itself if nothing reads it, as a part of a program."""
+        """Return the text as the running Python reads it; itself if nothing reads it, as a part of a
+        program.
+        """
         if _NEWER is None or _NEWER.search(text) is None:
             return text
         try:
@@ -96,7 +98,9 @@ class _NewestGrammar(Grammar):
             return text
 
     def parse_as(self, old: str, new: str) -> ast.Module:
-        """The tree of a text made of another: if the running Python reads that, it has to read this."""
+        """Return the tree of a text made of another: if the running Python reads that, it has to read
+        this.
+        """
         try:
             return RUNNING.parse(new)
         except SyntaxError:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def _node(name: str, base: type[ast.AST], *fields: str) -> Any:
-    """The class of the running Python, or one like it."""
+    """Return the class of the running Python, or one like it."""
     known = getattr(ast, name, None)
     return known if known is not None else type(name, (base,), {"_fields": fields, "__module__": "ast"})
 

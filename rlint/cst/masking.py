@@ -31,7 +31,7 @@ class Masker:
         self._comments = comments
 
     def masked(self, hole: Hole) -> bytes:
-        """The text of a hole with its constructs masked."""
+        """Return the text of a hole with its constructs masked."""
         buffer = _Buffer(self._source, hole)
         for construct in hole.constructs:
             self._mask(construct, buffer)

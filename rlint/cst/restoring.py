@@ -41,7 +41,7 @@ class Restorer:
         self._lines = [0, *(found.end() for found in _LINE_END.finditer(source))]
 
     def module(self, whole: Hole) -> ast.Module:
-        """The tree of the whole text; SyntaxError where it is none."""
+        """Return the tree of the whole text; SyntaxError where it is none."""
         module = ast.parse(self._masks.masked(whole).decode())
         self._restore(module, whole.constructs)
         return module
@@ -53,7 +53,7 @@ class Restorer:
         return line, offset - self._lines[line - 1]
 
     def _at(self, node: _Node, start: int, end: int) -> _Node:
-        """A node with its place."""
+        """Return a node with its place."""
         line, column = self._place(start)
         end_line, end_column = self._place(end)
         place = {"lineno": line, "col_offset": column, "end_lineno": end_line, "end_col_offset": end_column}
@@ -98,7 +98,7 @@ class Restorer:
         return node
 
     def _expression(self, hole: Hole) -> ast.expr:
-        """The tree of the expression in a hole."""
+        """Return the tree of the expression in a hole."""
         line, column = self._place(hole.start)
         try:
             text = f"(\n{' ' * column}{self._masks.masked(hole).decode()}\n)"
@@ -122,7 +122,7 @@ class Restorer:
         return self._at(kind(values=self._values(text.pieces, is_template=is_template)), text.start, text.end)
 
     def _values(self, pieces: Sequence[StringPart], *, is_template: bool) -> list[ast.expr]:
-        """The values of a string: its fields, and what stands between two of them as one constant."""
+        """Return the values of a string: its fields, and what stands between two of them as one constant."""
         found: list[ast.expr] = []
         between: list[tuple[str, int, int, str]] = []
         for piece in pieces:
@@ -144,7 +144,7 @@ class Restorer:
             yield self._at(ast.Constant(value, kind=kind), between[0][1], between[-1][2])
 
     def _value(self, literal: Literal) -> str:
-        """The value of a part of a string, as Python reads it."""
+        """Return the value of a part of a string, as Python reads it."""
         written = self._source[literal.start : literal.end].decode()
         if literal.quote:
             prefix = "r" if "r" in literal.prefix else ""

@@ -1,4 +1,4 @@
-"""Calls written anew by LibCST: arguments added, left out or replaced, with their commas and comments."""
+"""Calls rewritten by LibCST: arguments added, left out or replaced, with their commas and comments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rewritten(
 
 
 def _with_arguments(node: cst.Call, dropped: Collection[int], replaced: Mapping[int, str]) -> cst.Call:
-    """Leave arguments out, with the comma and the blanks behind them, or before them at the end; put others,
+    """Leave arguments out, with the comma and the blanks after them, or before them at the end; put others,
     given as they are written, in the places of some.
     """
     arguments: list[cst.Arg] = []

@@ -84,7 +84,7 @@ def pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece] | None:
 
 
 def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
-    """The smallest statements that hold the edits, in order; none holds another."""
+    """Return the smallest statements that hold the edits, in order; none holds another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         start, end = _beside(edit, syntax) or _around(edit.start, edit.end, syntax)
@@ -98,7 +98,9 @@ def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
 
 
 def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
-    """The item of a long statement that holds all edits of a piece; the piece itself if there is none."""
+    """Return the item of a long statement that holds all edits of a piece; the piece itself if there is
+    none.
+    """
     first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
     if piece.end - piece.start < _LONG:
         return piece
@@ -187,7 +189,9 @@ def _first_and_last(part: _InBlock) -> tuple[int, int]:
 
 
 def _mended(piece: Piece, syntax: SyntaxIndex) -> Piece | None:
-    """A piece with edits in parentheses where they need some; None where the program would not parse."""
+    """Return a piece with edits in parentheses where they need some; None where the program would not
+    parse.
+    """
     text = syntax.text
     start, end = piece.start, piece.end
     while True:
@@ -219,14 +223,14 @@ def _with_parentheses(piece: Piece, before: ast.Module, text: str, grammar: Gram
 
 
 def _indentation(lines: str) -> str:
-    """The white space before the first statement of whole lines, comments included."""
+    """Return the white space before the first statement of whole lines, comments included."""
     shown = lines.lstrip()
     return lines[: len(lines) - len(shown)].rpartition("\n")[2]
 
 
 def _wrapped(edit: Edit, piece: Piece, before: ast.Module, text: str, grammar: Grammar) -> Edit | None:
-    """An edit that puts one expression in the place of another, with parentheses; None for others, and where
-    parentheses never matter.
+    """Return an edit that puts one expression in the place of another, with parentheses; None for others,
+    and where parentheses never matter.
     """
     if edit.start == edit.end or not edit.text.strip() or isinstance(edit, WrittenEdit):
         return None

@@ -43,7 +43,7 @@ class DeferredEdit(Edit):
 
     @property
     def text(self) -> str:
-        """The text that takes the place of all of `start:end`."""
+        """Return the text that takes the place of all of `start:end`."""
         raise NotImplementedError("ask `written`: there may be several edits")
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Displays written anew by LibCST."""
+"""Displays rewritten by LibCST."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Edits:
         self.syntax = source.syntax
 
     def parenthesized(self, node: ast.expr) -> str:
-        """The text of an expression fit to stand as an operand, argument or before a dot: in
+        """Return the text of an expression fit to stand as an operand, argument or before a dot: in
         parentheses where it is made of operators or broken over lines outside of brackets.
         """
         text = self.source.text(node)
@@ -72,8 +72,8 @@ class Edits:
         return text
 
     def code(self, node: ast.expr) -> str:
-        """The text of an expression fit to stand in another place, as a value, an operand that it is already,
-        or before a dot: broken over lines within brackets alone.
+        """Return the text of an expression fit to stand in another place, as a value, an operand that it
+        is already, or before a dot: broken over lines within brackets alone.
         """
         text = self.source.text(node)
         if not _LINE_END.search(text) or not needs_parentheses(text, self.syntax.grammar):
@@ -86,7 +86,9 @@ class Edits:
         return f"({text})"
 
     def whole(self, text: str) -> str:
-        """The text of an expression, in parentheses where it is broken over lines outside of brackets."""
+        """Return the text of an expression, in parentheses where it is broken over lines outside of
+        brackets.
+        """
         broken = _LINE_END.search(text) and needs_parentheses(text, self.syntax.grammar)
         return f"({text})" if broken else text
 
@@ -110,7 +112,7 @@ class Edits:
         return self._insert(statement, lines, indentation, behind=False)
 
     def insert_after(self, statement: ast.stmt, *lines: str, indentation: str | None = None) -> Edit | None:
-        """Put lines of code behind a statement, as `insert_before` does."""
+        """Put lines of code after a statement, as `insert_before` does."""
         return self._insert(statement, lines, indentation, behind=True)
 
     def _insert(
@@ -326,7 +328,7 @@ class Edits:
         return Edit(end - len(attribute.attr), end, name)
 
     def as_argument(self, node: ast.expr) -> str:
-        """The text of an expression fit to stand among arguments, with a keyword or without."""
+        """Return the text of an expression fit to stand among arguments, with a keyword or without."""
         needs = isinstance(node, (ast.NamedExpr, ast.Tuple, ast.GeneratorExp))
         return self.parenthesized(node) if needs else self.syntax.text[slice(*self.source.grouped_span(node))]
 
@@ -355,7 +357,7 @@ class Edits:
         return DeferredEdit(start, end, "", less)
 
     def text_with(self, node: ast.AST, edits: Iterable[Edit]) -> str:
-        """The text of a node with edits made in it."""
+        """Return the text of a node with edits made in it."""
         start, end = self.source.span(node)
         done, parts = start, list[str]()
         for edit in sorted(written(edits), key=lambda edit: (edit.start, edit.end)):
@@ -370,7 +372,7 @@ class Edits:
 
     def delete_statements(self, statements: Collection[ast.stmt]) -> list[Edit] | None:
         """Remove statements, each with the comment above that is about it alone; `pass` goes where nothing
-        would be left of a block, and a comment behind a statement stays. None where a comment in a statement
+        would be left of a block, and a comment after a statement stays. None where a comment in a statement
         would be lost, or one shares its line.
         """
         found: list[Edit] = []

@@ -34,8 +34,8 @@ class Importer:
         self._defined: dict[str, tuple[str, tuple[Edit, ...]]] = {}
 
     def fresh_name(self, wanted: str, key: str = "") -> str:
-        """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again,
-        whatever is wanted.
+        """Return a name like `wanted` that nothing in the file uses. The same `key` gets the same name
+        again, whatever is wanted.
         """
         key = key or wanted
         known = self._reserved.get(key)
@@ -49,8 +49,8 @@ class Importer:
         return name
 
     def fresh_local(self, wanted: Sequence[str], node: ast.AST, key: str) -> str:
-        """The first name of `wanted` that a new variable may have in the function around `node`, else
-        the first of them with a number. What only other functions use is free; builtins are not.
+        """Return the first name of `wanted` that a new variable may have in the function around `node`,
+        else the first of them with a number. What only other functions use is free; builtins are not.
         """
         scope = self._syntax.scope(node).function
         if scope.parent is None:
@@ -114,8 +114,8 @@ class Importer:
     def _only(
         self, name: str, value: str, made: tuple[Edit, ...] | None, comment: Sequence[str]
     ) -> tuple[Edit, ...] | None:
-        """The one definition of a constant that several fixes ask for: the first, with its comments. None for
-        another, which would define the name twice.
+        """Return the one definition of a constant that several fixes ask for: the first, with its
+        comments. None for another, which would define the name twice.
         """
         if made is None:
             return None
@@ -150,7 +150,7 @@ class Importer:
         return any(self._syntax.scope(read).lookup(name) is None for read in reads)
 
     def _blocks_around(self, user: ast.AST) -> list[tuple[list[ast.stmt], int]]:
-        """The blocks at module level that hold `user`, outermost first, each with the place in it."""
+        """Return the blocks at module level that hold `user`, outermost first, each with the place in it."""
         chain = [user, *self._syntax.ancestors(user)]
         found: list[tuple[list[ast.stmt], int]] = []
         for child in reversed(chain[:-1]):
@@ -162,7 +162,7 @@ class Importer:
         return found
 
     def _anchor(self, before: list[ast.stmt], needs: Collection[ast.stmt]) -> ast.stmt | None:
-        """The statement behind which a constant goes."""
+        """Return the statement behind which a constant goes."""
         head = _head(before)
         last = max(
             (index for index, statement in enumerate(before)
@@ -191,7 +191,7 @@ class Importer:
 
 
 def _source(statement: ast.stmt) -> str:
-    """The module that an import is from; "" for one of the same package."""
+    """Return the module that an import is from; "" for one of the same package."""
     if isinstance(statement, ast.Import):
         return statement.names[0].name
     return (statement.module or "") if isinstance(statement, ast.ImportFrom) and not statement.level else ""
@@ -203,7 +203,7 @@ def _is_of_python(module: str) -> bool:
 
 
 def _head(block: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements before the first definition of a function or class."""
+    """Return the statements before the first definition of a function or class."""
     for index, statement in enumerate(block):
         if isinstance(statement, DEFINITIONS):
             return block[:index]

@@ -104,7 +104,9 @@ class LibcstNodes:
         return new.visit(_Sound(self._homes)) if isinstance(new, cst.CSTNode) else new
 
     def _part_around(self, node: ast.AST) -> _Part:
-        """The lines around a node; those of a statement around it that are parsed already count as well."""
+        """Return the lines around a node; those of a statement around it that are parsed already count as
+        well.
+        """
         source, parents = self._source, self._source.syntax.parents
         around: ast.AST | None = node
         while around is not None:
@@ -263,7 +265,7 @@ class _Sound(cst.CSTTransformer):
 
 
 def _operands(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    """The expressions that another consists of."""
+    """Yield the expressions that another consists of."""
     for child in node.children:
         if isinstance(child, cst.BaseExpression):
             yield child
@@ -272,7 +274,7 @@ def _operands(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
 
 
 def _with_operand(node: cst.BaseExpression, place: int, *, is_wrapped: bool) -> cst.BaseExpression:
-    """An expression with one of its operands in parentheses, or without them."""
+    """Return an expression with one of its operands in parentheses, or without them."""
     operand = list(_operands(node))[place]
     left, right = ([cst.LeftParen()], [cst.RightParen()]) if is_wrapped else ([], [])
     found = node.with_deep_changes(operand, lpar=left, rpar=right)
@@ -288,7 +290,7 @@ def _is_read_so(node: cst.BaseExpression) -> bool:
 
 
 def _nodes_of(mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.AST]:
-    """All nodes of the statements of a run."""
+    """Return all nodes of the statements of a run."""
     block, first = source.syntax.block(mates[0])
     last = block.index(mates[1])
     buried = source.syntax.buried  # in f-strings, the places of nodes are not to be trusted
@@ -297,7 +299,7 @@ def _nodes_of(mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.
 
 
 def _lines(new: Any) -> Sequence[cst.BaseStatement]:
-    """The statements that take the place of one: those of a block, if that is given."""
+    """Return the statements that take the place of one: those of a block, if that is given."""
     if isinstance(new, cst.SimpleStatementSuite):
         return [cst.SimpleStatementLine(new.body, trailing_whitespace=new.trailing_whitespace)]
     if isinstance(new, cst.IndentedBlock):

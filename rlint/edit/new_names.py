@@ -149,7 +149,7 @@ def _scope_around(piece: Piece, syntax: SyntaxIndex) -> Scope:
 
 
 def _known(pieces: Sequence[Piece], syntax: SyntaxIndex) -> set[str]:
-    """The words in the lines that the edits change: what new code reads of them means what it did."""
+    """Return the words in the lines that the edits change: what new code reads of them means what it did."""
     positions: Positions = syntax.positions
     found: set[str] = set()
     for piece in pieces:

@@ -17,9 +17,9 @@ _STEM = 4
 
 
 def own_comment(statement: ast.stmt, syntax: SyntaxIndex) -> list[str]:
-    """The lines of comment right above a statement that nothing follows without a blank line, as far as they
-    share a word with it: "# Names to numbers" above `numbers = {...}`. None are what is left to do, or for
-    other programs.
+    """Return the lines of comment right above a statement that nothing follows without a blank line, as
+    far as they share a word with it: "# Names to numbers" above `numbers = {...}`. None are what is left
+    to do, or for other programs.
     """
     positions = syntax.positions
     block, index = syntax.block(statement)

@@ -118,8 +118,9 @@ def smallest_edits(start: int, old: str, new: str) -> tuple[Edit, ...]:
 
 
 def _edits_of_lines(start: int, old: list[str], new: list[str]) -> tuple[Edit, ...]:
-    """The same for a long text, in one pass: lines at its beginning and end that differ in their indentation
-    alone are re-indented, and what lies between is compared word by word, or replaced if it is long.
+    """Return the same for a long text, in one pass: lines at its beginning and end that differ in their
+    indentation alone are re-indented, and what lies between is compared word by word, or replaced if it
+    is long.
     """
     head = _alike(old, new)
     tail = _alike(old[head:][::-1], new[head:][::-1])

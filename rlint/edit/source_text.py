@@ -42,11 +42,11 @@ class SourceText:
         self.syntax = syntax
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Start and end offset of a node; parentheses around it are not part of it."""
+        """Return start and end offset of a node; parentheses around it are not part of it."""
         return self.syntax.positions.span(node)
 
     def text(self, node: ast.AST) -> str:
-        """The source text of a node, as it stands in the file."""
+        """Return the source text of a node, as it stands in the file."""
         start, end = self.span(node)
         return self.syntax.text[start:end]
 
@@ -55,7 +55,7 @@ class SourceText:
         return "#" in self.syntax.text[start:end] and any(start <= offset < end for offset in self._comments)
 
     def comments(self, start: int, end: int) -> list[str]:
-        """The comments that start between two offsets, each from its `#` to the end of its line."""
+        """Return the comments that start between two offsets, each from its `#` to the end of its line."""
         text = self.syntax.text
         found = (offset for offset in self._comments if start <= offset < end)
         return [text[offset:].partition("\n")[0].rstrip() for offset in found]
@@ -100,7 +100,7 @@ class SourceText:
         return found
 
     def header_span(self, node: ast.AST) -> tuple[int, int]:
-        """The span of a node, or of the header of a compound statement (decorators left out)."""
+        """Return the span of a node, or of the header of a compound statement (decorators left out)."""
         if isinstance(node, ast.match_case):
             return self.span(node.pattern)
         start, end = self.span(node)
@@ -136,7 +136,7 @@ class SourceText:
         return found
 
     def indentation(self, statement: ast.stmt) -> str:
-        """The white space before a statement's line."""
+        """Return the white space before a statement's line."""
         line = self.syntax.positions.line_text(statement.lineno)
         return line[: len(line) - len(line.lstrip())]
 
@@ -207,15 +207,15 @@ class SourceText:
         return found or ("\t" if base.startswith("\t") else "    ")
 
     def first_line(self, statement: ast.stmt) -> int:
-        """The line on which a statement begins, its decorators included."""
+        """Return the line on which a statement begins, its decorators included."""
         decorators = getattr(statement, "decorator_list", None)
         return (
             min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
         )
 
     def comment_behind(self, statement: ast.stmt) -> str:
-        """The comment on the last line of a statement, with two blanks before it, to go where the statement
-        goes; "" where there is none, or other code stands on that line.
+        """Return the comment on the last line of a statement, with two blanks before it, to go where the
+        statement goes; "" where there is none, or other code stands on that line.
         """
         if not self.stands_alone(statement):
             return ""
@@ -224,11 +224,11 @@ class SourceText:
         return f"  {rest}" if rest else ""
 
     def own_comment(self, statement: ast.stmt) -> list[str]:
-        """The lines of comment above a statement that are about it alone."""
+        """Return the lines of comment above a statement that are about it alone."""
         return own_comment(statement, self.syntax)
 
     def grouped_span(self, node: ast.expr) -> tuple[int, int]:
-        """Start and end offset of an operand or argument, with the parentheses around it."""
+        """Return start and end offset of an operand or argument, with the parentheses around it."""
         text, around = self.syntax.text, self.syntax.parents.get(node)
         start, end = self.span(node)
         outermost = self.span(around)[1] if isinstance(around, ast.Call) else -1

@@ -180,7 +180,7 @@ class _Run:
         self.summaries: dict[str, ModuleSummary] = {}
 
     def source(self, name: str) -> Source | None:
-        """The source of a target, read once in this process."""
+        """Return the source of a target, read once in this process."""
         if name not in self._sources:
             source = self._plan.read(name)
             if source is not None:
@@ -267,8 +267,8 @@ class _Run:
         *,
         ignore_suppressions: bool = False,
     ) -> dict[str, FileResult]:
-        """The results without findings that are not sure enough, and without those fixes that the settings or
-        some file of the run forbid.
+        """Return the results without findings that are not sure enough, and without those fixes that the
+        settings or some file of the run forbid.
         """
         if self._confidence is not Confidence.POSSIBLE:
             results = {name: result.at_least(self._confidence) for name, result in results.items()}

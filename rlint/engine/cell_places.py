@@ -23,7 +23,9 @@ _SHOWN = "the notebook shows the value of a cell's last line, which would be ano
 
 
 def placed(result: FileResult, source: Source, text: str) -> FileResult:
-    """The result of checking `text`, which is that of the notebook `source` or was made of it by fixes."""
+    """Return the result of checking `text`, which is that of the notebook `source` or was made of it by
+    fixes.
+    """
     notebook = source.notebook
     if notebook is None:
         return result
@@ -73,7 +75,9 @@ class _Places:
         return replace(problem, cell=replace(cell, before=0), line=problem.line - cell.before)
 
     def _told(self, text: str, cell: Cell | None) -> str:
-        """A text with the lines that it names counted in their cells. What stands in backticks is code."""
+        """Return a text with the lines that it names counted in their cells. What stands in backticks is
+        code.
+        """
         parts = text.split("`")
         parts[::2] = [_LINES.sub(lambda match: self._lines(match, cell), part) for part in parts[::2]]
         return "`".join(parts)
@@ -96,7 +100,9 @@ class _Places:
         return Cell(view.index, view.id, before, self.current.file_line(view.index, line - before))
 
     def _possible(self, fix: Fix) -> Fix | None:
-        """The fix, if all of its edits stay in the Python of a cell; unsafe, if a cell would show else."""
+        """Return the fix, if all of its edits stay in the Python of a cell; unsafe, if a cell would show
+        else.
+        """
         touched: dict[int, CellView] = {}
         for edit in fix.edits:
             view = self._view_of(edit)
@@ -110,7 +116,7 @@ class _Places:
         return fix
 
     def _view_of(self, edit: Edit) -> CellView | None:
-        """The cell that an edit changes; None where it must not."""
+        """Return the cell that an edit changes; None where it must not."""
         view = cell_at(self._positions.position(edit.start).line, self._views)
         if view is not None and edit.start < view.start:  # on the line above the cell: behind the one before
             view = cell_at(view.first_line - 2, self._views)

@@ -75,7 +75,7 @@ def _all_names(declared: DeclaredKnowledge, paths: Sequence[Path]) -> set[str]:
 
 
 def _defined(path: Path) -> Iterable[str]:
-    """The qualified names of what a file defines, by the indentation of its lines."""
+    """Return the qualified names of what a file defines, by the indentation of its lines."""
     source = read_source(path, str(path))
     return _qualified(source.text) if isinstance(source, Source) else ()
 

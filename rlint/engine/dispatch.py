@@ -25,14 +25,16 @@ class NodeDispatch:
         self._libcst: LibcstModel | None = None
 
     def of(self, rule: Rule, *, cold: bool = False) -> Iterable[Any]:
-        """All nodes that a rule is to be asked about; with `cold`, also those that are too cold for it."""
+        """Return all nodes that a rule is to be asked about; with `cold`, also those that are too cold
+        for it.
+        """
         cold = cold or rule.heat is Heat.COLD
         if any(map(is_libcst, rule.visits)):
             return self._of_libcst(rule, cold=cold)
         return self._candidates(rule, rule.visits, cold=cold)
 
     def model_for(self, rule: Rule) -> SemanticModel | LibcstModel:
-        """The semantic model, as it is asked by the nodes that a rule gets."""
+        """Return the semantic model, as it is asked by the nodes that a rule gets."""
         if not any(map(is_libcst, rule.visits)):
             return self._model
         self._libcst = self._libcst or LibcstModel(self._model)
@@ -66,7 +68,9 @@ class NodeDispatch:
         return [node for node in found if node not in buried] if buried else found
 
     def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
-        """The calls of what bears one of several names, in source order: the first of equals counts."""
+        """Return the calls of what bears one of several names, in source order: the first of equals
+        counts.
+        """
         every = self._model.names.calls_by_name
         called = every.keys() & names
         calls: list[ast.AST] = []
@@ -83,7 +87,7 @@ class NodeDispatch:
         return known
 
     def _attributes_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
-        """The attributes of several names, in source order."""
+        """Return the attributes of several names, in source order."""
         found: list[ast.AST] = [use for name in names for use in self._model.names.attribute_uses(name)]
         if not is_cold:
             found = [use for use in found if self._model.frequency.may_be_warm(use)]

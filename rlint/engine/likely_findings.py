@@ -46,7 +46,9 @@ def _found(rule: Rule, node: ast.AST, model: SemanticModel) -> tuple[list[Findin
 
 
 def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str, ...]) -> tuple[str, ...]:
-    """The first of several assumptions by which alone the rule finds something; all of them, if none does."""
+    """Return the first of several assumptions by which alone the rule finds something; all of them, if
+    none does.
+    """
     for assumption in assumed:
         found, rests_on, _ = _found(rule, node, likely.only(assumption))
         if found and rests_on:
@@ -55,7 +57,7 @@ def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str,
 
 
 def _assuming(finding: Finding, assumed: tuple[str, ...]) -> Finding:
-    """A finding that rests on assumptions, its fix as well."""
+    """Return a finding that rests on assumptions, its fix as well."""
     every = tuple(dict.fromkeys((*assumed, finding.assumption) if finding.assumption else assumed))
     told = " and ".join(every)
     fix = finding.fix

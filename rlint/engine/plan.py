@@ -85,12 +85,14 @@ class Plan:
 
     @property
     def names(self) -> list[str]:
-        """The names of all files that the run reads, those without a connection to a target included."""
+        """Return the names of all files that the run reads, those without a connection to a target
+        included.
+        """
         return list(self._jobs)
 
     @property
     def paths(self) -> dict[str, Path]:
-        """The paths of all files that the run reads, by their names."""
+        """Return the paths of all files that the run reads, by their names."""
         return {name: job.path for name, job in self._jobs.items()}
 
     @property
@@ -106,7 +108,7 @@ class Plan:
         return source is not None and is_test_file(job.name, job.module, source.text)
 
     def read(self, name: str) -> Source | None:
-        """The source of a file that the run reads; None where it cannot be read."""
+        """Return the source of a file that the run reads; None where it cannot be read."""
         job = self._jobs[name]
         raw = job.content if job.text is None else job.text.encode("utf-8", "surrogatepass")
         source = read_source(job.path, name) if raw is None else source_from_text(raw, name, job.path)

@@ -211,7 +211,9 @@ def _recorder(program: WholeProgram, asked: Dependencies) -> QueryRecorder:
 def _sorted_out(
     found: list[Finding], comments: suppressions.Suppressions, job: FileTask
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
-    """The findings that no comment hides, with those about the comments themselves; and the hidden ones."""
+    """Return the findings that no comment hides, with those about the comments themselves; and the hidden
+    ones.
+    """
     if comments.is_empty:
         return found, ()
     hidden = tuple(finding for finding in found if comments.hides(finding))

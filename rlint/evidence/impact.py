@@ -60,7 +60,9 @@ def saving_of(evidence: Evidence) -> Saving | None:
 
 
 def _seconds(outcome: RuleOutcome, occurrences: int) -> float | None:
-    """The seconds that are saved in one step; None where time is not claimed, or the steps are not known."""
+    """Return the seconds that are saved in one step; None where time is not claimed, or the steps are not
+    known.
+    """
     if not occurrences:
         return None
     for claim in ("time", "cpu"):

@@ -43,7 +43,7 @@ class Recording:
 
     @property
     def claimed(self) -> tuple[RuleOutcome, ...]:
-        """The outcomes that were measured where a gain is claimed."""
+        """Return the outcomes that were measured where a gain is claimed."""
         return tuple(found for found in self.outcomes if found.claims and found.verdict in _MEASURED)
 
     @property
@@ -73,7 +73,9 @@ class Evidence:
 
     @property
     def only_on(self) -> tuple[str, ...]:
-        """The kinds of devices on which alone the rule claims a gain; none, if it claims one everywhere."""
+        """Return the kinds of devices on which alone the rule claims a gain; none, if it claims one
+        everywhere.
+        """
         devices = [claim.partition(":")[2] for claim in self.entry.claims]
         return tuple(dict.fromkeys(devices)) if devices and all(devices) else ()
 

@@ -143,7 +143,9 @@ class RuleOutcome:
     """The workload crashed, hung or was killed, which is nobody's verdict but has to be mended."""
 
     def measurement(self, claim: str, size: int | None = None) -> Measurement | None:
-        """The measurement of `claim` at `size`: at the typical size, if none is given (growth has none)."""
+        """Return the measurement of `claim` at `size`: at the typical size, if none is given (growth has
+        none).
+        """
         wanted = None if claim == "exp" else self.typical if size is None else size
         for found in self.measurements:
             if (found.claim, found.size) == (claim, wanted):

@@ -81,7 +81,7 @@ class _MisfitError(Exception):
         self.place = ""
 
     def descendants(self, step: str) -> _MisfitError:
-        """The same, one step further up: a key, or an index in brackets."""
+        """Return the same, one step further up: a key, or an index in brackets."""
         dot = "." if self.place and not self.place.startswith("[") else ""
         self.place = f"{step}{dot}{self.place}"
         return self

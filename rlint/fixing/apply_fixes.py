@@ -122,8 +122,8 @@ def _first_wrong(
     *,
     unsafe: bool,
 ) -> tuple[Finding, Problem | None]:
-    """The first fix of a pass with which, after those before it, a file is broken; and the problem, if it
-    breaks the file alone.
+    """Return the first fix of a pass with which, after those before it, a file is broken; and the
+    problem, if it breaks the file alone.
     """
     whole, broken = 0, len(made.findings)
     while broken - whole > 1:
@@ -206,7 +206,7 @@ class _Files:
         self._digests: dict[str, str] = {}
 
     def text(self, name: str) -> str | None:
-        """The text of a file; None where it must stay as it is."""
+        """Return the text of a file; None where it must stay as it is."""
         if name not in self._known:
             self._known[name] = self._texts(name)
         return self._known[name]
@@ -254,7 +254,7 @@ def _in_order(edits: Sequence[Edit]) -> tuple[Edit, ...]:
 
 
 def _parts(finding: Finding) -> frozenset[tuple[str, tuple[Edit, ...]]]:
-    """The edits of a fix, file by file. The same fix may be found in several files."""
+    """Return the edits of a fix, file by file. The same fix may be found in several files."""
     assert finding.fix is not None
     others = [(other.path, _in_order(other.edits)) for other in finding.fix.elsewhere]
     return frozenset([(finding.path, _edits(finding)), *others])
@@ -317,7 +317,7 @@ class _Plan:
         return not any(self._collides(edit) for edit in edits if not self._has(edit))
 
     def edits(self) -> tuple[Edit, ...]:
-        """All planned edits, in order of place."""
+        """Return all planned edits, in order of place."""
         replacements = [edit for _, _, edit in self._replacements]
         insertions = [edit for place in self._places for edit in _together(self._insertions[place])]
         return tuple(sorted([*insertions, *replacements], key=lambda edit: (edit.start, edit.end)))

@@ -40,7 +40,7 @@ class CrossFilePermits:
         self._comments: dict[str, tuple[Suppressions, Positions]] = {}
 
     def checked(self, result: FileResult) -> FileResult:
-        """The result with the fixes that are permitted; of the others, what is found stays."""
+        """Return the result with the fixes that are permitted; of the others, what is found stays."""
         findings = tuple(
             finding
             if finding.fix is None or self._permits(finding, finding.fix)

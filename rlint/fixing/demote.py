@@ -21,7 +21,7 @@ RESTORED = (
 
 
 def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
-    """The findings of one rule, with those fixes made unsafe that somebody may notice."""
+    """Return the findings of one rule, with those fixes made unsafe that somebody may notice."""
     if not any(finding.fix is not None and finding.fix.safety is Applicability.SAFE for finding in findings):
         return list(findings)
     names = model.analysis.names
@@ -34,7 +34,9 @@ def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
 
 
 def restored_doubt(finding: Finding) -> Finding:
-    """The finding of a rule that looked at the kind of an attribute which may have become something else."""
+    """Return the finding of a rule that looked at the kind of an attribute which may have become
+    something else.
+    """
     fix = finding.fix
     if fix is None or fix.safety is not Applicability.SAFE:
         return finding

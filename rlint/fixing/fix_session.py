@@ -30,12 +30,12 @@ class FixedTexts:
         self._parts: dict[str, list[Finding]] = {}
 
     def text_of(self, name: str) -> str | None:
-        """The text of a file as it is now; None where it must stay as it is."""
+        """Return the text of a file as it is now; None where it must stay as it is."""
         source = self._source_of(name)
         return self.now.get(name, source.text) if source is not None else None
 
     def names(self, name: str, findings: Iterable[Finding]) -> dict[FixId, Finding]:
-        """The findings in a file as it is now, by what their fixes are told by."""
+        """Return the findings in a file as it is now, by what their fixes are determined by."""
         if name not in self._origins:
             self._origins[name] = SourceMap(self.text_of(name) or "")
         named = self._origins[name].names(findings)
@@ -76,7 +76,7 @@ class FixedTexts:
         return found
 
     def changed(self) -> tuple[Changed, ...]:
-        """The files that are another text now than they were, in order of their names."""
+        """Return the files that are another text now than they were, in order of their names."""
         found = []
         for name in sorted(self.now):
             source, having = self._source_of(name), tuple(self._parts[name])

@@ -50,7 +50,7 @@ def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool 
 
 
 def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
-    """The edits of a fix, written and mended; or why it is left out."""
+    """Return the edits of a fix, written and mended; or why it is left out."""
     try:
         given = written(edits)
     except CannotWriteError as error:

@@ -34,7 +34,7 @@ class SourceMap:
         self._now = Positions(text)
 
     def names(self, findings: Iterable[Finding]) -> dict[FixId, Finding]:
-        """The findings in the text as it is now, by what their fixes are told by."""
+        """Return the findings in the text as it is now, by what their fixes are determined by."""
         seen: Counter[tuple[int, str]] = Counter()
         named = {}
         for finding in sorted(findings, key=lambda finding: finding.sort_key):

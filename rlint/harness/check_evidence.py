@@ -42,7 +42,7 @@ def check(entries: Sequence[RuleEntry], fixtures: Path | None = None) -> list[st
 
 
 def _kinds(place: Path) -> set[str]:
-    """The kinds of devices for which some rule has evidence below a folder of fixtures."""
+    """Return the kinds of devices for which some rule has evidence below a folder of fixtures."""
     names = [entry.name for entry in catalogue.catalogue() if entry.module]
     found = ((device, evidence_file(place, name, device)) for device in DEVICES for name in names)
     return {device for device, path in found if path.exists()}

@@ -78,7 +78,7 @@ class Arm:
 
     @property
     def own_modules(self) -> dict[str, ModuleType]:
-        """The project's modules of this arm, without the workload file."""
+        """Return the project's modules of this arm, without the workload file."""
         file = self.subject.workload
         return {
             name: module
@@ -132,7 +132,7 @@ def _import(name: str, path: str) -> ModuleType:
 
 
 def _deepest_line(error: BaseException, path: str) -> str:
-    """The last line of `path` that the error went through."""
+    """Return the last line of `path` that the error went through."""
     found, traceback = path, error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == path:
@@ -187,7 +187,7 @@ class TextFinder(importlib.abc.MetaPathFinder):
     def spec_of(
         self, name: str, path: str, locations: list[str] | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The spec of a module whose text is given, else None."""
+        """Return the spec of a module whose text is given, else None."""
         text = self.texts.get(os.path.realpath(path))
         if text is None:
             return None
@@ -209,7 +209,7 @@ class _TextLoader(importlib.machinery.SourceFileLoader):
 
 @functools.lru_cache(maxsize=64)
 def _compiled(text: str, path: str) -> CodeType:
-    """The code of a text: the same few texts are run for each of many cases."""
+    """Return the code of a text: the same few texts are run for each of many cases."""
     return compile(text, path, "exec", dont_inherit=True)
 
 
@@ -255,7 +255,7 @@ which a processor forgets what the last run has left in its caches."""
 
 
 def _own_modules(folders: tuple[str, ...], files: tuple[str, ...]) -> dict[str, ModuleType]:
-    """The loaded modules that belong to the project."""
+    """Return the loaded modules that belong to the project."""
     foreign = _foreign.setdefault((folders, files), set())
     own = {}
     for name in list(itertools.filterfalse(foreign.__contains__, sys.modules)):

@@ -37,7 +37,7 @@ class Experiment:
 
 
 def fixture_folder(entry: RuleEntry) -> Path:
-    """The folder with the evidence of a rule, in the checkout or in the installed package."""
+    """Return the folder with the evidence of a rule, in the checkout or in the installed package."""
     if entry.fixtures is None:
         what = entry.plugin.package if entry.plugin is not None else "rlint"
         raise RlintError(
@@ -100,7 +100,9 @@ def own_program(targets: Sequence[Target], workload: Path, *, unsafe: bool) -> E
 
 
 def _module_name(path: Path) -> tuple[Path, str]:
-    """The folder to import a file from, and its name seen from there: up through the packages around it."""
+    """Return the folder to import a file from, and its name seen from there: up through the packages
+    around it.
+    """
     root, parts = path.parent, [path.stem]
     while (root / "__init__.py").is_file() and root.parent != root:
         parts.insert(0, root.name)
@@ -111,7 +113,7 @@ def _module_name(path: Path) -> tuple[Path, str]:
 
 
 def _texts(targets: Sequence[Target], *, unsafe: bool) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
-    """The texts of all arms, and the codes that were fixed for the last one."""
+    """Return the texts of all arms, and the codes that were fixed for the last one."""
     before = {os.path.abspath(target.path): _text(target.path, target.name) for target in targets}
     texts = {BEFORE: before}
     codes: tuple[str, ...] = ()

@@ -44,17 +44,17 @@ class Case:
     device: str = "cpu"
 
     def random(self) -> random.Random:
-        """A generator of Python's own, the same in each call."""
+        """Return a generator of Python's own, the same in each call."""
         return random.Random(f"{self.seed} {self.size}")  # noqa: S311 - inputs, no secrets
 
     def numpy(self) -> np.random.Generator:
-        """A generator of numpy's, the same in each call."""
+        """Return a generator of numpy's, the same in each call."""
         import numpy as np
 
         return np.random.default_rng([self.seed, self.size])
 
     def torch(self) -> torch.Generator:
-        """A generator of torch's, on the host, the same in each call."""
+        """Return a generator of torch's, on the host, the same in each call."""
         import torch
 
         return torch.Generator().manual_seed(self.seed * 1_000_003 + self.size)
@@ -142,17 +142,17 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """The class's name in small letters with hyphens."""
+        """Return the class's name in small letters with hyphens."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", type(self).__name__).lower()
 
     @property
     def title(self) -> str:
-        """The first line of the docstring, without its full stop."""
+        """Return the first line of the docstring, without its full stop."""
         return (type(self).__doc__ or self.name).strip().partition("\n")[0].rstrip(".")
 
     @property
     def typical_size(self) -> int:
-        """The size whose figures stand for the workload."""
+        """Return the size whose figures stand for the workload."""
         return self.typical if self.typical is not None else self.sizes[-1]
 
     def claims_on(self, device: str) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class Workload:
 
 
 def claims_on(device: str, claims: Sequence[str]) -> tuple[str, ...]:
-    """Those of `claims` that are made on a kind of device, without its name."""
+    """Return those of `claims` that are made on a kind of device, without its name."""
     found = [claim.partition(":") for claim in claims]
     return tuple(claim for claim, _, only in found if only in ("", device))
 

@@ -52,7 +52,7 @@ class RequestedActions:
 
 
 def found_here(asked: RequestedActions, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings that quick fixes are asked for."""
+    """Return the findings that quick fixes are asked for."""
     if not asked.wants(types.CodeActionKind.QuickFix):
         return []
     places = [(finding, place_of(asked.document, finding)) for finding in findings]
@@ -94,7 +94,7 @@ def fix_all(
 
 
 def _fix(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeAction]:
-    """The fix of a finding, if all its files are as it knows them, and can still be read with it."""
+    """Yield the fix of a finding, if all its files are as it knows them, and can still be read with it."""
     fix = finding.fix
     if fix is None:
         return
@@ -147,7 +147,7 @@ def _comments(asked: RequestedActions, finding: Finding) -> Iterator[types.CodeA
 
 
 def _diagnostics(asked: RequestedActions, finding: Finding) -> list[types.Diagnostic] | None:
-    """Those of the editor's own diagnostics that are about a finding."""
+    """Return those of the editor's own diagnostics that are about a finding."""
     place = place_of(asked.document, finding)
     return [
         diagnostic

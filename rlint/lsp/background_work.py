@@ -55,7 +55,7 @@ class Task:
 
     @property
     def source(self) -> Source:
-        """The text as a file that was read."""
+        """Return the text as a file that was read."""
         return Source(self.path, self.name, self.text, "utf-8", bom=False, raw=b"", notebook=self.notebook)
 
 
@@ -106,8 +106,8 @@ def check(live: Live, task: Task) -> LiveCheck | None:
 
 
 def fix(live: Live, task: Task) -> str | None:
-    """The text with everything fixed that `rlint fix` would fix in it, apart from fixes that hang on other
-    files; None if it was stopped.
+    """Return the text with everything fixed that `rlint fix` would fix in it, apart from fixes that hang
+    on other files; None if it was stopped.
     """
     text = task.text
     for _ in range(MAX_PASSES):
@@ -129,7 +129,7 @@ def _unparsable(made: apply_fixes.Pass, name: str, task: Task, was: str) -> Prob
 
 
 def permitted(task: Task, asked: Permission) -> list[Finding]:
-    """The findings, without the fixes that some file forbids as it is now, be it open or not."""
+    """Return the findings, without the fixes that some file forbids as it is now, be it open or not."""
     texts = {**task.texts, task.path: task.text}
     # Those that nothing connects with the text were not read for it, and may hold a name nevertheless.
     around = files_around(task.path)
@@ -167,7 +167,7 @@ def _new(found: LiveCheck, task: Task, baseline: Path) -> LiveCheck:
 
 
 def one_thread() -> ThreadPoolExecutor:
-    """A thread that works on one thing after the other, and has loaded the rules before the first."""
+    """Return a thread that works on one thing after the other, and has loaded the rules before the first."""
     before = threading.stack_size(_STACK)
     try:
         pool = ThreadPoolExecutor(1, "rlint", gc.set_threshold, (_GARBAGE_THRESHOLD, 50, 50))

@@ -30,8 +30,8 @@ class ChainPlace:
 def places_of(
     chain: tuple[str, ...], index: ProjectIndex, paths: Mapping[str, Path]
 ) -> tuple[ChainPlace, ...]:
-    """The places of a chain's links, as far as they have one: a link is `file:line header` or the name of a
-    function. `paths` are the files, by the names that links use.
+    """Return the places of a chain's links, as far as they have one: a link is `file:line header` or the
+    name of a function. `paths` are the files, by the names that links use.
     """
     found: list[ChainPlace] = []
     for link in chain:

@@ -24,7 +24,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 def path_of(uri: str) -> Path | None:
-    """The path that a `file:` URI names; None for any other."""
+    """Return the path that a `file:` URI names; None for any other."""
     parts = urlsplit(uri)
     if parts.scheme != "file":
         return None
@@ -47,7 +47,7 @@ class DocumentPlace:
 
     @property
     def location(self) -> types.Location:
-        """The place as the protocol names it."""
+        """Return the place as the protocol names it."""
         return types.Location(self.part.uri, self.range)
 
 
@@ -63,7 +63,7 @@ class Checked(Protocol):
 
     @property
     def source(self) -> str:
-        """The Python text that is checked."""
+        """Return the Python text that is checked."""
 
     @property
     def is_python(self) -> bool:
@@ -71,11 +71,11 @@ class Checked(Protocol):
 
     @property
     def notebook(self) -> Notebook | None:
-        """The notebook that `source` stands for, if it is one."""
+        """Return the notebook that `source` stands for, if it is one."""
 
     @property
     def parts(self) -> Sequence[OpenDocument]:
-        """The text documents that it is made of, in their order."""
+        """Return the text documents that it is made of, in their order."""
 
     def part(self, uri: str) -> OpenDocument | None:
         """Return the text document with this URI."""
@@ -123,7 +123,7 @@ class OpenDocument:
 
     @cached_property
     def source(self) -> str:
-        """The program, without the byte-order mark that some clients leave in it."""
+        """Return the program, without the byte-order mark that some clients leave in it."""
         # The mark would be a syntax error; a space in its place would be an indentation.
         mark = self.text.source.startswith(_BYTE_ORDER_MARK)
         return self.text.source[1:] if mark else self.text.source
@@ -135,7 +135,7 @@ class OpenDocument:
 
     @property
     def parts(self) -> Sequence[OpenDocument]:
-        """A file is shown as one document."""
+        """Return a file is shown as one document."""
         return (self,)
 
     def part(self, uri: str) -> OpenDocument | None:
@@ -181,7 +181,7 @@ class OpenDocument:
         return True
 
     def changed(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> OpenDocument:
-        """The document after changes, of which each refers to what the one before has left."""
+        """Return the document after changes, of which each refers to what the one before has left."""
         source, encoding = self.text.source, self.text.encoding
         for change in changes:
             source = DocumentText(source, encoding).changed(change)

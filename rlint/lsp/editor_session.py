@@ -73,11 +73,11 @@ class EditorSession:
         return not self._stopping and self.documents.get(document.uri) is document
 
     def applied(self, document: Checked) -> Applied:
-        """The settings that apply to a document."""
+        """Return the settings that apply to a document."""
         return self.folders.applied(self._path_of(document))
 
     def depending_on(self, document: Checked) -> list[Checked]:
-        """The other open documents whose findings hang on what stands in this one."""
+        """Return the other open documents whose findings depend on what stands in this one."""
         path = self._path_of(document)
         return [
             other
@@ -122,7 +122,9 @@ class EditorSession:
         return None if state is None else (state, self.folders.applied(path).settings)
 
     async def fixed(self, document: Checked) -> str | None:
-        """The text with everything fixed that `rlint fix` would fix in it; None if another version came."""
+        """Return the text with everything fixed that `rlint fix` would fix in it; None if another version
+        came.
+        """
         return await self._work(document, background_work.fix, document.source)
 
     async def explained(self, document: Checked, line: int) -> str | None:
@@ -208,7 +210,7 @@ class EditorSession:
         return None
 
     def _path_of(self, document: Checked) -> Path:
-        """The path of a document; one that it could have, if it was never saved."""
+        """Return the path of a document; one that it could have, if it was never saved."""
         if document.path is not None:
             return document.path
         roots = self.folders.roots
@@ -218,7 +220,7 @@ class EditorSession:
 
 
 def _baseline(settings: Settings) -> Path | None:
-    """The configured baseline, whose path is relative to the configuration."""
+    """Return the configured baseline, whose path is relative to the configuration."""
     if settings.baseline is None or settings.config is None:
         return None
     return absolute(settings.config.parent / settings.baseline)

@@ -62,7 +62,7 @@ class EditorSettings:
         return option_layer(self.values, root, origin="editor")
 
     def configuration_file(self, root: Path) -> Path | None:
-        """The file that counts instead of those found beside the code."""
+        """Return the file that counts instead of those found beside the code."""
         if self.configuration is None:
             return None
         return absolute(root / Path(self.configuration).expanduser())
@@ -111,7 +111,7 @@ def _mistake(key: str, name: str, value: object) -> str | None:
 
 
 def _unwrapped(given: object) -> object:
-    """The settings themselves, which some editors wrap once or twice."""
+    """Return the settings themselves, which some editors wrap once or twice."""
     for _ in range(2):
         for name in (SECTION, "settings"):
             if isinstance(given, Mapping) and isinstance(given.get(name), Mapping):

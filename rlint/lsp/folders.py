@@ -50,7 +50,7 @@ class Folders:
 
     @property
     def roots(self) -> list[Path]:
-        """The folders of the workspace."""
+        """Return the folders of the workspace."""
         return list(self._options)
 
     def set(self, roots: Iterable[Path], options: Callable[[Path | None], EditorSettings]) -> None:
@@ -114,7 +114,9 @@ class Folders:
 
 
 def _without_files(root: Path, options: EditorSettings) -> Settings:
-    """The settings where configuration files are of no use; without the editor's, if those are to blame."""
+    """Return the settings where configuration files are of no use; without the editor's, if those are to
+    blame.
+    """
     try:
         return SettingsResolver(root, isolated=True, overrides=[options.layer(root)]).main
     except RlintError:
@@ -128,5 +130,5 @@ def _excluded(settings: Settings, path: Path, root: Path) -> bool:
 
 
 def _stamps(files: Iterable[Path]) -> _Stamps:
-    """The state of files, of those that are not there, too: they may come."""
+    """Return the state of files, of those that are not there, too: they may come."""
     return {path: stamp_of(path) for path in files}

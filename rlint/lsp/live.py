@@ -143,7 +143,7 @@ class Live:
         )
 
     def _plan(self, target: Target, texts: Mapping[Path, str]) -> _Planned:
-        """The files that can know of a target; found anew where imports or files have changed."""
+        """Return the files that can know of a target; found anew where imports or files have changed."""
         imports = tuple(sorted((str(path), _imports(text)) for path, text in texts.items()))
         key = (target.name, self._generation, imports, target.declared)
         known = self._plans.get(target.path)
@@ -205,7 +205,7 @@ class Live:
 
 @lru_cache(maxsize=256)
 def _imports(text: str) -> tuple[bytes, ...]:
-    """The import statements of a text: as long as they stay, so do the files around it."""
+    """Return the import statements of a text: as long as they stay, so do the files around it."""
     return tuple(match.group() for match in import_statements(text.encode("utf-8", "surrogatepass")))
 
 

@@ -66,7 +66,7 @@ class Preferences:
             self._report(mistake)
 
     def _roots(self) -> dict[Path, str]:
-        """The folders of the workspace, with their URIs."""
+        """Return the folders of the workspace, with their URIs."""
         workspace = self._server.workspace
         uris = [folder.uri for folder in workspace.folders.values()]
         if not uris and workspace.root_uri:

@@ -18,7 +18,7 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_open(
         self, params: types.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """A document is open."""
+        """Yield a document is open."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -32,14 +32,14 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_close(
         self, params: types.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """A document is closed."""
+        """Yield a document is closed."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def lsp_notebook_document__did_open(
         self, params: types.DidOpenNotebookDocumentParams
     ) -> Generator[Any, Any, None]:
-        """A notebook is open."""
+        """Yield a notebook is open."""
         yield self.fm.features[types.NOTEBOOK_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
@@ -53,5 +53,5 @@ class Protocol(LanguageServerProtocol):
     def lsp_notebook_document__did_close(
         self, params: types.DidCloseNotebookDocumentParams
     ) -> Generator[Any, Any, None]:
-        """A notebook is closed."""
+        """Yield a notebook is closed."""
         yield self.fm.features[types.NOTEBOOK_DOCUMENT_DID_CLOSE], (params,), None

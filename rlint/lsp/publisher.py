@@ -161,7 +161,9 @@ class Publisher:
     # -- asked for -----------------------------------------------------------------------------
 
     async def report(self, uri: str, previous: str | None) -> types.DocumentDiagnosticReport:
-        """The diagnostics that a client asks for, of the newest version; or that `previous` still holds."""
+        """Return the diagnostics that a client asks for, of the newest version; or that `previous` still
+        holds.
+        """
         await self._ready.wait()
         while (opened := self._session.documents.find(uri)) is not None:
             document, part = opened

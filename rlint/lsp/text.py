@@ -19,7 +19,9 @@ class DocumentText:
         self._positions = Positions(source)
 
     def offset(self, place: types.Position) -> int:
-        """The character offset of a place; one behind the end of its line or of the text means that end."""
+        """Return the character offset of a place; one behind the end of its line or of the text means
+        that end.
+        """
         line = place.line + 1
         if line > len(self._positions.starts):
             return len(self.source)
@@ -43,23 +45,23 @@ class DocumentText:
         return types.Position(position.line - 1, self._units(content[: position.column - 1]))
 
     def range(self, start: int, end: int) -> types.Range:
-        """The range between two character offsets."""
+        """Return the range between two character offsets."""
         return types.Range(self.place(start), self.place(end))
 
     @property
     def lines(self) -> list[str]:
-        """The lines, without their ends."""
+        """Return the lines, without their ends."""
         return [self._positions.line_text(line) for line in range(1, len(self._positions.starts) + 1)]
 
     def line(self, number: int) -> types.Range:
-        """The code of a line, counted from 1, without the space around it."""
+        """Return the code of a line, counted from 1, without the space around it."""
         content = self._positions.line_text(number)
         start = self._positions.line_start(number)
         indent = len(content) - len(content.lstrip())
         return self.range(start + indent, start + max(indent, len(content.rstrip())))
 
     def changed(self, change: types.TextDocumentContentChangeEvent) -> str:
-        """The text after a change: of a range, or as a whole."""
+        """Return the text after a change: of a range, or as a whole."""
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             return change.text
         start, end = self.offset(change.range.start), self.offset(change.range.end)

@@ -13,7 +13,7 @@ from rlint.source.line_diff import changes
 
 
 def differences(before: str, after: str) -> list[Edit]:
-    """The edits, line by line, that make `after` of `before`."""
+    """Return the edits, line by line, that make `after` of `before`."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, old))]
     return [
@@ -27,7 +27,7 @@ def differences(before: str, after: str) -> list[Edit]:
 
 
 def difference(before: str, after: str) -> Edit:
-    """The one edit that makes `after` of `before`, without what both begin and end with."""
+    """Return the one edit that makes `after` of `before`, without what both begin and end with."""
     start = 0
     shorter = min(len(before), len(after))
     while start < shorter and before[start] == after[start]:

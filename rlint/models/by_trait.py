@@ -75,7 +75,7 @@ def _all_rows(owner: _Owner) -> Iterable[tuple[str, Fact]]:
 
 @cache
 def _rows(owner: _Owner) -> tuple[tuple[Trait, frozenset[str]], ...]:
-    """The names of an owner's rows, by all traits that they have."""
+    """Return the names of an owner's rows, by all traits that they have."""
     found: dict[Trait, set[str]] = {}
     for name, fact in _all_rows(owner):
         if fact.traits:

@@ -15,7 +15,7 @@ def is_cheap(qualified: str) -> bool:
     if fact is not None and fact.traits & (Trait.CHEAP | Trait.ASKS_FILES):
         return not fact.traits & Trait.ASKS_FILES
     if qualified.endswith("Config"):
-        return True  # a bag of settings (`ExprExtractionConfig()`), made where it is handed over
+        return True  # a bag of settings (`ExprExtractionConfig()`), made where it is passed
     return qualified.startswith(_CHEAP_PREFIXES)
 
 

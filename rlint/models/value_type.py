@@ -148,7 +148,7 @@ class Type(NamedTuple):
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """The assumptions that a likely kind rests on."""
+        """Return the assumptions that a likely kind rests on."""
         return self.caveat.assumes if self.caveat is not None else ()
 
     def __bool__(self) -> bool:
@@ -156,7 +156,7 @@ class Type(NamedTuple):
         return self.tag is not TypeTag.UNKNOWN
 
     def aged(self) -> Type:
-        """The same kind once something else may hold the value."""
+        """Return the same kind once something else may hold the value."""
         return _aged(self) if self.fresh else self
 
     def joined(self, other: Type) -> Type:
@@ -231,7 +231,7 @@ def _says_less(first: Type, second: Type) -> bool:
 
 
 def _choices(kind: Type) -> tuple[Choice, ...]:
-    """The kinds that a value of a kind may be of; none where nothing is known of it."""
+    """Return the kinds that a value of a kind may be of; none where nothing is known of it."""
     known = kind.caveat.choices if kind.caveat is not None else ()
     if known:
         return (*known, Choice(deferred(kind.of))) if kind.of and not kind else known
@@ -239,7 +239,7 @@ def _choices(kind: Type) -> tuple[Choice, ...]:
 
 
 def _lost(first: Type, second: Type, *, doubtful: bool = False) -> Caveat | None:
-    """The caveat of a join that says less than one of its parts."""
+    """Return the caveat of a join that says less than one of its parts."""
     found: dict[Type, Choice] = {}
     for choice in (*_choices(first), *_choices(second)):
         found.setdefault(choice.kind, choice)
@@ -250,7 +250,7 @@ def _lost(first: Type, second: Type, *, doubtful: bool = False) -> Caveat | None
 
 
 def with_choice(kind: Type, choice: Choice) -> Type:
-    """An unknown kind, with one more kind that its value may be of."""
+    """Return an unknown kind, with one more kind that its value may be of."""
     caveat = kind.caveat or Caveat()
     if any(known.kind == choice.kind for known in caveat.choices):
         return kind
@@ -268,7 +268,7 @@ def _contradict(kinds: Iterable[Type]) -> bool:
 
 
 def _both(first: Type, second: Type) -> Caveat | None:
-    """The caveat of what was made of two kinds and keeps what they say."""
+    """Return the caveat of what was made of two kinds and keeps what they say."""
     one, two = first.caveat, second.caveat
     if one is None or two is None or one == two:
         return one or two
@@ -319,7 +319,7 @@ def alternatives(path: str) -> tuple[str, ...]:
 
 
 def _members(path: str) -> tuple[str, ...]:
-    """The paths between the braces of a path that is nothing but a choice."""
+    """Return the paths between the braces of a path that is nothing but a choice."""
     if not path.startswith("{") or _closing(path, 0) != len(path) - 1:
         return ()
     members, depth = [""], 0
@@ -350,7 +350,7 @@ PLAIN = {tag: Type(tag) for tag in TypeTag}
 
 @lru_cache(maxsize=16384)
 def deferred(path: str) -> Type:
-    """The unknown kind of what an access path leads to."""
+    """Return the unknown kind of what an access path leads to."""
     return Type(of=path)
 
 

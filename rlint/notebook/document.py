@@ -203,7 +203,7 @@ class _Reader:
         return Token(start, self.at, text)
 
     def _members(self) -> Iterator[str]:
-        """The keys of the object that starts here. Whoever takes one moves `at` behind its value."""
+        """Yield the keys of the object that starts here. Whoever takes one moves `at` behind its value."""
         self._open("{", "an object")
         while not self._closed("}"):
             if self.text[self.at : self.at + 1] != '"':
@@ -218,7 +218,7 @@ class _Reader:
             self._comma("}")
 
     def _items(self, what: str) -> Iterator[None]:
-        """The items of the list that starts here. Whoever takes one moves `at` behind it."""
+        """Yield the items of the list that starts here. Whoever takes one moves `at` behind it."""
         self._open("[", f"{what}, which is to be a list")
         while not self._closed("]"):
             yield

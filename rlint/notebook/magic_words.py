@@ -32,7 +32,7 @@ AUTOMAGIC = frozenset(
 
 
 def interpolated(text: str) -> list[str]:
-    """The names that a shell line is given: `{name}` and `$name`."""
+    """Return the names that a shell line is given: `{name}` and `$name`."""
     found: list[str] = []
     for braces, plain in _INTERPOLATED.findall(text):
         found += read(braces) if braces else [plain]
@@ -40,12 +40,12 @@ def interpolated(text: str) -> list[str]:
 
 
 def read(text: str) -> list[str]:
-    """All names that may be read in a text."""
+    """Return all names that may be read in a text."""
     return [word for word in dict.fromkeys(_WORD.findall(text)) if not keyword.iskeyword(word)]
 
 
 def bound(text: str) -> list[str]:
-    """The names that a line of broken Python seems to bind."""
+    """Return the names that a line of broken Python seems to bind."""
     found: list[str] = []
     if match := _DEFINED.match(text):
         found.append(match[1])

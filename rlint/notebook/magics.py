@@ -1,7 +1,7 @@
 """What IPython adds to Python, replaced line by line: a cell as a piece of a module.
 
 Each line stays a line, and what is left of it stays in its columns. A stand-in reads the names that the
-magic reads, as arguments of a call that nobody knows, and sets those that it sets.
+magic reads, as arguments of a call that is unknown, and sets those that it sets.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _escape(line: str, masks: Masks) -> str:
     if name == "run":
         script = _SCRIPT.search(rest)
         if script is None:
-            return masks.add(line, "if True: from ", " import *")  # names that nobody knows
+            return masks.add(line, "if True: from ", " import *")  # names that is unknown
         return _imported(line, f"from {script[1].replace('/', '.')} import *", masks)
     return _stand_in(
         line, masks, magic_words.interpolated(rest) if name in magic_words.PLAIN else magic_words.read(rest)
@@ -161,7 +161,9 @@ def _escape(line: str, masks: Masks) -> str:
 
 
 def _imported(line: str, statement: str, masks: Masks) -> str:
-    """A stand-in that imports; under a condition, so that no fix takes its line for the place of imports."""
+    """Return a stand-in that imports; under a condition, so that no fix takes its line for the place of
+    imports.
+    """
     return masks.add(line, "if ", f": {statement}")
 
 

@@ -58,7 +58,7 @@ class Masks:
         return found
 
     def restored(self, text: str) -> str:
-        """The text with what the stand-ins stand for."""
+        """Return the text with what the stand-ins stand for."""
         parts: list[str] = []
         done = 0
         for start, end, number in self.places(text):
@@ -68,6 +68,6 @@ class Masks:
 
 
 def free_marker(texts: Iterable[str]) -> str:
-    """A letter that is in none of the texts."""
+    """Return a letter that is in none of the texts."""
     used = set().union(*map(set, texts))
     return next(chr(code) for code in range(_FIRST, _LAST + 1) if chr(code) not in used)

@@ -62,7 +62,9 @@ class Notebook:
         return language is not None and language not in _PYTHON
 
     def views(self, text: str) -> list[CellView]:
-        """The cells in `text`, which may be changed; TornError where it is no text of this notebook."""
+        """Return the cells in `text`, which may be changed; TornError where it is no text of this
+        notebook.
+        """
         found = split(text, self.masks)
         if [view.index for view in found] != [*self.cells]:
             raise TornError("the cells are not those of the notebook")
@@ -75,7 +77,9 @@ class Notebook:
         return found
 
     def rendered(self, text: str) -> str:
-        """The JSON text of the notebook with the cells as they are in `text`; TornError like `views`."""
+        """Return the JSON text of the notebook with the cells as they are in `text`; TornError like
+        `views`.
+        """
         parts: list[str] = []
         done = 0
         document = self.document
@@ -106,11 +110,11 @@ class Notebook:
         return StringStyle(self.document, self.document.cells)
 
     def raw_lines(self, index: int) -> list[RawLine]:
-        """The lines of a cell as they are written in the notebook."""
+        """Return the lines of a cell as they are written in the notebook."""
         return lines_of_cell(self.cells[index].raw, self.document)
 
     def file_line(self, index: int, line: int) -> int:
-        """The line of the file itself in which a line of a cell stands, both counted from 1."""
+        """Return the line of the file itself in which a line of a cell stands, both counted from 1."""
         return self._file_line(self.cells[index].raw, line)
 
     def _file_line(self, raw: RawCell, line: int) -> int:

@@ -1,5 +1,5 @@
 """The JSON strings that hold a cell's lines: taken apart without losing how each character is written, and
-written anew in the same manner.
+rewritten in the same manner.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RawLine:
 
 
 def lines_of(token: Token, document: Document) -> list[RawLine]:
-    """The lines of a string, the last of which is empty if the string ends with a line end."""
+    """Return the lines of a string, the last of which is empty if the string ends with a line end."""
     begin, stop = token.start + 1, token.end - 1
     found: list[RawLine] = []
     start = begin
@@ -54,7 +54,7 @@ def _decoded(match: re.Match[str]) -> str:
 
 
 def lines_of_cell(cell: RawCell, document: Document) -> list[RawLine]:
-    """The lines of a cell. One that goes on over several strings has their texts joined."""
+    """Return the lines of a cell. One that goes on over several strings has their texts joined."""
     found: list[RawLine] = []
     for token in cell.tokens:
         first, *others = lines_of(token, document)

@@ -34,7 +34,7 @@ class CellView:
         return Positions(self.shown)
 
     def local(self, edit: Edit, text: Positions) -> Edit:
-        """An edit of the text as one of `shown`. The cell's last line has no line end there."""
+        """Return an edit of the text as one of `shown`. The cell's last line has no line end there."""
         start, end = self._offset(edit.start, text), self._offset(edit.end, text)
         changed = edit.text
         if edit.end >= self.end:
@@ -54,7 +54,7 @@ class CellView:
 
 
 def split(text: str, masks: Masks) -> list[CellView]:
-    """The cells of a text, which ids and the like are not known of yet."""
+    """Return the cells of a text, which ids and similar are not known of yet."""
     if not text:
         return []
     heads = list(re.finditer(rf"^{masks.marker}cell(\d+)\n", text, re.MULTILINE))
@@ -71,6 +71,6 @@ def split(text: str, masks: Masks) -> list[CellView]:
 
 
 def cell_at(line: int, views: Sequence[CellView]) -> CellView | None:
-    """The cell that a line of the text belongs to."""
+    """Return the cell that a line of the text belongs to."""
     found = bisect_right(views, line, key=lambda view: view.first_line) - 1
     return views[found] if found >= 0 else None

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def written(view: CellView, before: str, raw: RawCell, notebook: Notebook) -> str:
-    """The source of a cell, which was presented as `before`: a string or a list of lines, as it was."""
+    """Return the source of a cell, which was presented as `before`: a string or a list of lines, as it
+    was.
+    """
     lines = _lines(view, before, notebook)
     if not raw.is_list:
         return '"' + "".join(lines) + '"'
@@ -29,7 +31,7 @@ def written(view: CellView, before: str, raw: RawCell, notebook: Notebook) -> st
 
 
 def _lines(view: CellView, before: str, notebook: Notebook) -> list[str]:
-    """The lines as they are written, each with its line end."""
+    """Return the lines as they are written, each with its line end."""
     old, new = before.split("\n"), view.presented.split("\n")
     raw = notebook.raw_lines(view.index)
     if len(raw) != len(old):

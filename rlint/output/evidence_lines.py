@@ -117,7 +117,7 @@ def _gain(found: Sequence[Measurement], better: str, name: str) -> str:
 
 
 def _ranges(outcomes: Sequence[RuleOutcome]) -> list[str]:
-    """The ratios of everything that is claimed, whatever they are."""
+    """Return the ratios of everything that is claimed, whatever they are."""
     said = []
     for claim, name in NAMES.items():
         found = _measured(outcomes, claim)
@@ -129,7 +129,7 @@ def _ranges(outcomes: Sequence[RuleOutcome]) -> list[str]:
 
 
 def _measured(outcomes: Iterable[RuleOutcome], claim: str) -> list[Measurement]:
-    """The measurements of a claim at the typical sizes, of the outcomes that make it."""
+    """Return the measurements of a claim at the typical sizes, of the outcomes that make it."""
     found = (one.measurement(claim) for one in outcomes if claim in one.claims)
     return [one for one in found if one is not None and (one.ratio is not None or claim == "exp")]
 

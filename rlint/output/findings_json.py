@@ -33,7 +33,9 @@ def report_entries(report: Report, options: ReportOptions) -> list[dict[str, Any
 
 
 def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heating) -> list[dict[str, Any]]:
-    """Each entry with what the profile says of it, and an entry about the run as a whole behind them."""
+    """Return each entry with what the profile says of it, and an entry about the run as a whole behind
+    them.
+    """
     from rlint.output import profile_report
 
     said = [profile_report.as_json(heating.findings.get(finding)) for finding in report.findings]

@@ -90,7 +90,7 @@ def _html(text: str) -> Markup:
 def _shown(
     finding: Finding, parts: ReportParts
 ) -> tuple[Finding, list[tuple[int | None, str, str, str]], list[tuple[str, str, str, str]]]:
-    """A finding with the rows of its code, and of what its fix changes."""
+    """Return a finding with the rows of its code, and of what its fix changes."""
     positions = parts.code(finding.path, finding.cell)
     changed = (parts.of_fix(finding.path, finding.fix) if finding.fix else None) or []
     diff = []

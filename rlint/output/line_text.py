@@ -71,7 +71,7 @@ def _rule(told: RuleExplanation, line: LineExplanation, paint: Paint, width: int
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
-    """A text after a label, the lines below it indented."""
+    """Return a text after a label, the lines below it indented."""
     room = max(width - 10, 40)
     parts = textwrap.wrap(printable(text), room, break_long_words=False, break_on_hyphens=False) or [""]
     return [label + parts[0], *(f"      {part}" for part in parts[1:])]

@@ -41,7 +41,7 @@ class ReportParts:
         self._views: dict[str, dict[int, CellView]] = {}
 
     def code(self, path: str, cell: Cell | None) -> Positions | None:
-        """The file, or its cell; positions shown to people are positions in it."""
+        """Return the file, or its cell; positions shown to people are positions in it."""
         whole = self._whole(path)
         if whole is None or cell is None:
             return whole

@@ -51,7 +51,7 @@ def _environment() -> Environment:
 
 
 def _joined(name: str) -> str:
-    """A template without the line ends and blanks that it is laid out with: some would be seen."""
+    """Return a template without the line ends and blanks that it is laid out with: some would be seen."""
     return "".join(line.strip() for line in _text(name).splitlines())
 
 
@@ -60,7 +60,7 @@ def _text(name: str) -> str:
 
 
 def _escaped(value: object) -> Markup:
-    """The text of a value, of None nothing, without what may take a terminal over."""
+    """Return the text of a value, of None nothing, without what may take a terminal over."""
     from markupsafe import Markup
 
     if isinstance(value, Markup):

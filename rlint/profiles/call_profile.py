@@ -64,8 +64,8 @@ class ProfileGraph:
                 self._out[edge.caller].append(edge)
 
     def _program(self, edges: Sequence[ProfileEdge]) -> ProfileEdge | None:
-        """The call of the program itself, by `exec`, which also runs the modules that are imported: with it,
-        the program would be a part of its own imports.
+        """Return the call of the program itself, by `exec`, which also runs the modules that are
+        imported: with it, the program would be a part of its own imports.
         """
         modules = [
             edge
@@ -76,11 +76,11 @@ class ProfileGraph:
         return longest if longest is not None and longest.inclusive > _MOST * self.total else None
 
     def own(self, frame: int) -> float:
-        """The time in a function, without what it calls."""
+        """Return the time in a function, without what it calls."""
         return self._entries[frame].own
 
     def inclusive(self, frames: Iterable[int]) -> float:
-        """The time in one function, with what it calls."""
+        """Return the time in one function, with what it calls."""
         return sum(self._entries[frame].inclusive for frame in frames)
 
     def calls(self, frames: Iterable[int]) -> int | None:
@@ -88,11 +88,11 @@ class ProfileGraph:
         return sum(self._entries[frame].calls for frame in frames) if self.counts_calls else None
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
-        """The last names of what these functions call."""
+        """Return the last names of what these functions call."""
         return frozenset(self._names[edge.callee] for frame in frames for edge in self._out.get(frame, ()))
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
-        """The time below the claims, as far as callers' shares tell."""
+        """Return the time below the claims, as far as callers' shares tell."""
         whole, inside = together(claims, upper=upper)
         if self.counts_calls and len(claims) == 1 and len(whole) + len(inside) == 1:
             return min(self.total, self._measured(whole, inside, upper=upper))
@@ -105,7 +105,7 @@ class ProfileGraph:
         )
 
     def _measured(self, whole: set[int], inside: dict[int, set[str]], *, upper: bool) -> float:
-        """The time of one function, or of some of its calls, which the profile has as such."""
+        """Return the time of one function, or of some of its calls, which the profile has as such."""
         time = sum(self._entries[frame].inclusive for frame in whole)
         for frame, names in inside.items():
             time += self._entries[frame].own if upper else 0.0
@@ -162,7 +162,7 @@ class ProfileGraph:
         return below
 
     def _reached(self, whole: set[int], inside: dict[int, set[str]]) -> list[tuple[int, ...]]:
-        """The claimed functions and all that may run below them, in circles, callers first."""
+        """Return the claimed functions and all that may run below them, in circles, callers first."""
         found: set[int] = set()
         pending = [*whole]
         pending += [

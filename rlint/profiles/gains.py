@@ -19,12 +19,12 @@ class Stake:
 
 
 def share(profile: Profile, claim: Claim) -> GainInterval:
-    """The part of the run that a place takes."""
+    """Return the part of the run that a place takes."""
     return GainInterval(_part(profile, [claim], upper=False), _part(profile, [claim], upper=True))
 
 
 def saved(profile: Profile, stakes: Sequence[Stake]) -> GainInterval:
-    """The part of the run that fixes together take away.
+    """Return the part of the run that fixes together take away.
 
     A moment that several of them claim (a call inside a call, two findings in one line) is counted once,
     with the best of their ratios. Each bound is made of the bounds of all shares and ratios.
@@ -41,7 +41,7 @@ def saved(profile: Profile, stakes: Sequence[Stake]) -> GainInterval:
 
 
 def _layered(profile: Profile, claims: Sequence[tuple[Claim, float]], *, upper: bool) -> float:
-    """The sum over all moments of the largest factor that a claim on it has."""
+    """Return the sum over all moments of the largest factor that a claim on it has."""
     total = 0.0
     levels = sorted({factor for _, factor in claims}, reverse=True)
     for level, below in zip(levels, [*levels, 0.0][1:], strict=True):

@@ -1,4 +1,4 @@
-"""How a program is started with the runner in front of it, for each way in which people start programs."""
+"""How a program is started with the runner before it, for each way in which people start programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Program:
     arguments: tuple[str, ...]
 
     def started(self, options: str) -> list[str]:
-        """The command that starts it under the runner, without the launcher."""
+        """Return the command that starts it under the runner, without the launcher."""
         return [*self.python, str(RUNNER), options, self.kind, self.target, *self.arguments]
 
 
@@ -121,7 +121,7 @@ def _require_file(script: str) -> None:
 
 
 def _python_of_script(path: Path) -> tuple[str, ...] | None:
-    """The Python that a script names in its first lines."""
+    """Return the Python that a script names in its first lines."""
     try:
         with path.open("rb") as file:
             head = file.read(1024)

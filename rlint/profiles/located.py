@@ -67,11 +67,11 @@ class Located:
                 self.files[path] = _laid_over(profile, source, frames)
 
     def source(self, path: Path) -> ProfiledSource | None:
-        """The functions of a source file; None if it cannot be read."""
+        """Return the functions of a source file; None if it cannot be read."""
         return self._source(path)
 
     def claim(self, path: Path, place: SourcePlace) -> Claim | None:
-        """A place in terms of the profile; None where nothing of it was seen to run."""
+        """Return a place in terms of the profile; None where nothing of it was seen to run."""
         located = self.files.get(path)
         if located is None:
             return None
@@ -173,7 +173,9 @@ def _name_current_lines(profile: Profile, source: ProfiledSource, numbers: Itera
 
 
 def _holding(profile: Profile, source: ProfiledSource, number: int) -> ProfiledDefinition | None:
-    """The function of a frame's name around the line that ran; its head runs in the function around it."""
+    """Return the function of a frame's name around the line that ran; its head runs in the function
+    around it.
+    """
     frame = profile.frames[number]
     for each in source.holders(frame.line):
         if each.name == frame.last_name:
@@ -186,8 +188,8 @@ def _holding(profile: Profile, source: ProfiledSource, number: int) -> ProfiledD
 def _nearest(
     name: str, line: int, lines: Sequence[int], known: Sequence[ProfiledDefinition], *, paired: bool
 ) -> ProfiledDefinition | None:
-    """The function of this name that is meant: the only one, the one so qualified, the one at the same place
-    among as many, or the nearest.
+    """Return the function of this name that is meant: the only one, the one so qualified, the one at the
+    same place among as many, or the nearest.
     """
     if "." in name:
         known = [each for each in known if each.qualname.endswith(name.replace(".<locals>", ""))] or known

@@ -54,7 +54,7 @@ def match_files(
 
 
 def parts_of(path: str) -> Parts:
-    """The folders and the name of a path of any system."""
+    """Return the folders and the name of a path of any system."""
     return tuple(part for part in path.replace("\\", "/").split("/") if part not in ("", ".")) or ("",)
 
 

@@ -28,7 +28,7 @@ class Frame(NamedTuple):
 
     @property
     def last_name(self) -> str:
-        """The name that a call of it ends in: "append" of `<method 'append' of 'list' objects>`."""
+        """Return the name that a call of it ends in: "append" of `<method 'append' of 'list' objects>`."""
         for pattern in _BUILTIN:
             if match := pattern.match(self.name):
                 return match[1].rpartition(".")[2]
@@ -54,8 +54,8 @@ class Claim:
 
 
 def together(claims: Iterable[Claim], *, upper: bool) -> tuple[set[int], dict[int, set[str]]]:
-    """The frames that claims have whole; and those that they are inside of, each with the last names of what
-    they surely call there (if `upper`, of all that they may call).
+    """Return the frames that claims have whole; and those that they are inside of, each with the last
+    names of what they surely call there (if `upper`, of all that they may call).
     """
     whole: set[int] = set()
     inside: dict[int, set[str]] = defaultdict(set)
@@ -79,7 +79,7 @@ class Profile(Protocol):
 
     @property
     def total(self) -> float:
-        """The whole run: what all threads together were seen to spend. Above 0."""
+        """Return the whole run: what all threads together were seen to spend. Above 0."""
 
     @property
     def threads(self) -> int:
@@ -95,22 +95,22 @@ class Profile(Protocol):
 
     @property
     def frames(self) -> Sequence[Frame]:
-        """All that was seen, in no order."""
+        """Return all that was seen, in no order."""
 
     def own(self, frame: int) -> float:
-        """The time in a frame, without what it calls."""
+        """Return the time in a frame, without what it calls."""
 
     def inclusive(self, frames: Iterable[int]) -> float:
-        """The time in these frames of one function, with what it calls."""
+        """Return the time in these frames of one function, with what it calls."""
 
     def calls(self, frames: Iterable[int]) -> int | None:
         """Return how often these functions were called; None where that is not counted."""
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
-        """The last names of what these frames call."""
+        """Return the last names of what these frames call."""
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
-        """The time in which any of the places was running, each moment counted once.
+        """Return the time in which any of the places was running, each moment counted once.
 
         Where only functions are told apart, this is a bound: from below, the calls that surely belong to
         the places; with `upper`, also what may belong to them, and the functions' own time.

@@ -144,7 +144,7 @@ def _run(words: Sequence[str], result: Path, *, output: int | None = None) -> in
 
 @contextmanager
 def _signals_go_to(process: subprocess.Popen[bytes], result: Path) -> Iterator[None]:
-    """Let the program have the signals: Ctrl-C reaches it by itself, and a request to end is handed on."""
+    """Let the program have the signals: Ctrl-C reaches it by itself, and a request to end is passed on."""
 
     def hand_on(_number: int, _frame: FrameType | None) -> None:
         with suppress(OSError, ValueError):
@@ -167,8 +167,8 @@ def _signals_go_to(process: subprocess.Popen[bytes], result: Path) -> Iterator[N
 
 
 def _result(path: Path, code: int, profiler: str) -> tuple[int, bool]:
-    """The status of the program, and whether a limit ended it. Without a result, it was killed, or ended
-    itself without ado; the status of a sampler says nothing about the program then.
+    """Return the status of the program, and whether a limit ended it. Without a result, it was killed, or
+    ended itself without ado; the status of a sampler says nothing about the program then.
     """
     try:
         found = json.loads(path.read_bytes())

@@ -113,7 +113,7 @@ def _take_stdout(handed: int) -> None:
 
 
 def _script(path: str) -> tuple[types.CodeType, str]:
-    """The code of a script, and the module that it runs in."""
+    """Return the code of a script, and the module that it runs in."""
     path = os.path.abspath(path)
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec")
@@ -152,7 +152,7 @@ def _is_source(path: str) -> bool:
 
 
 def _status_of(end: SystemExit) -> int:
-    """The status that Python ends with after `SystemExit`."""
+    """Return the status that Python ends with after `SystemExit`."""
     if end.code is None:
         return 0
     if isinstance(end.code, int):

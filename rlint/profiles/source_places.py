@@ -43,7 +43,7 @@ class ProfiledDefinition:
 
     @property
     def name(self) -> str:
-        """The last part of the qualified name."""
+        """Return the last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
 
@@ -75,7 +75,7 @@ class ProfiledSource:
 
     @cached_property
     def _nodes(self) -> list[tuple[ProfiledDefinition, ast.AST]]:
-        """The functions with their nodes, outer ones first; the module before all."""
+        """Return the functions with their nodes, outer ones first; the module before all."""
         found: list[tuple[ProfiledDefinition, ast.AST]] = [(self._module, self._tree)]
         pending: list[tuple[ast.AST, str]] = [(self._tree, "")]
         while pending:
@@ -95,16 +95,16 @@ class ProfiledSource:
 
     @cached_property
     def definitions(self) -> tuple[ProfiledDefinition, ...]:
-        """All functions, and the module's own code."""
+        """Return all functions, and the module's own code."""
         return tuple(definition for definition, _ in self._nodes)
 
     def holders(self, line: int) -> list[ProfiledDefinition]:
-        """The functions that a line belongs to, the innermost first, the module last."""
+        """Return the functions that a line belongs to, the innermost first, the module last."""
         found = [each for each in self.definitions if each.first_line <= line <= each.end]
         return sorted(found, key=lambda each: (each.qualname != MODULE, each.first_line), reverse=True)
 
     def around(self, line: int) -> ProfiledDefinition:
-        """The innermost function that a line belongs to."""
+        """Return the innermost function that a line belongs to."""
         return next(iter(self.holders(line)), self._module)
 
     def place_of(self, finding: Finding) -> SourcePlace:
@@ -132,7 +132,7 @@ class ProfiledSource:
         return SourcePlace(self.around(statement.lineno), lines, inside)
 
     def _statement_at(self, line: int, column: int) -> ast.stmt | None:
-        """The innermost statement that a place belongs to."""
+        """Return the innermost statement that a place belongs to."""
         found: ast.stmt | None = None
         body: list[ast.AST] = [self._tree]
         while body:

@@ -52,11 +52,11 @@ class Stacks:
                 self._callees[caller].add(self._names[callee])
 
     def own(self, frame: int) -> float:
-        """The time in a frame, without what it calls."""
+        """Return the time in a frame, without what it calls."""
         return self._own.get(frame, 0.0)
 
     def inclusive(self, frames: Iterable[int]) -> float:
-        """The time in these frames of one function, with what it calls."""
+        """Return the time in these frames of one function, with what it calls."""
         stacks = {stack for frame in frames for stack in self._stacks.get(frame, ())}
         return sum(self._weights[stack] for stack in stacks)
 
@@ -65,11 +65,11 @@ class Stacks:
         return sum(self._calls.get(frame, 0) for frame in frames) if self.counts_calls else None
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
-        """The last names of what these frames call."""
+        """Return the last names of what these frames call."""
         return frozenset(name for frame in frames for name in self._callees.get(frame, ()))
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
-        """The time under the stacks in which one of the claims can be found."""
+        """Return the time under the stacks in which one of the claims can be found."""
         whole, inside = together(claims, upper=upper)
         seen = {stack for frame in whole for stack in self._stacks.get(frame, ())}
         total = sum(self._weights[stack] for stack in seen)

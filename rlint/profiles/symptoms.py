@@ -184,7 +184,7 @@ _LONGEST = 1_000
 
 
 def of_function(qualname: str, file: str) -> Symptom | None:
-    """The class that a function of the project belongs to by its name."""
+    """Return the class that a function of the project belongs to by its name."""
     owner, _, name = qualname.rpartition(".")
     for symptom, pattern in _OWN:
         if len(name) <= _LONGEST and pattern.fullmatch(name):
@@ -195,7 +195,7 @@ def of_function(qualname: str, file: str) -> Symptom | None:
 
 
 def of_frame(frame: Frame) -> Symptom | None:
-    """The class that a function outside of the project belongs to."""
+    """Return the class that a function outside of the project belongs to."""
     file = "/" + frame.file.replace("\\", "/").lstrip("/") if frame.file else ""
     shown = f"{file} {frame.name if frame.name.startswith('<') else frame.last_name}"
     for symptom, pattern in _LIBRARY:

@@ -50,7 +50,7 @@ def times(rounds: Sequence[Round], clock: str = WALL) -> Resampled | None:
 
 
 def ratios(found: Resampled) -> tuple[Ratio, Ratio]:
-    """The gain, and what the instrument makes of nothing."""
+    """Return the gain, and what the instrument makes of nothing."""
     return found.ratio(_BEFORE, _AFTER), found.ratio(_BEFORE, _CONTROL)
 
 

@@ -79,7 +79,7 @@ class ProvenFix:
 
     @property
     def gain(self) -> Ratio | None:
-        """The part of the whole run that the fix saves."""
+        """Return the part of the whole run that the fix saves."""
         if self.ratio is None:
             return None
         value, low, high = (self.share * (1 - 1 / bound) for bound in dataclasses.astuple(self.ratio))
@@ -120,7 +120,7 @@ class Proof:
 
     @property
     def reached(self) -> list[ProvenFix]:
-        """The fixes whose code the run has executed."""
+        """Return the fixes whose code the run has executed."""
         return [one for one in self.fixes if one.verdict != NOT_REACHED]
 
 

@@ -113,7 +113,7 @@ def prove(
 
 
 def _roots(plan: ProofPlan) -> tuple[str, ...]:
-    """The folders whose modules are the program's own."""
+    """Return the folders whose modules are the program's own."""
     folders = {str(Path(path).parent) for path in plan.before}
     folders.add(os.getcwd())
     spelled = {*folders, *map(os.path.realpath, folders)}  # files may be named through links
@@ -327,7 +327,7 @@ class _Proving:
         )
 
     def _share(self, one: Outcome) -> float:
-        """The part of the run that a place takes."""
+        """Return the part of the run that a place takes."""
         took = max(self._run.seconds - self._run.spent, 1e-6)
         return min(1.0, one.counts.seconds / took)
 

@@ -107,7 +107,7 @@ class RuleEntry:
 
     @property
     def fixtures(self) -> Path | None:
-        """The folder of all fixtures that this rule's is one of; None where rules come without."""
+        """Return the folder of all fixtures that this rule's is one of; None where rules come without."""
         if self.plugin is not None:
             return self.plugin.fixtures
         return fixtures_folder() if self.is_builtin else None
@@ -127,12 +127,12 @@ class RuleEntry:
 
     @property
     def page(self) -> str:
-        """The rule's documentation: the docstring of its file."""
+        """Return the rule's documentation: the docstring of its file."""
         return self._own().page if self.path is None else rule_source.page(self.path)
 
     @property
     def summary(self) -> str:
-        """The first line of the page."""
+        """Return the first line of the page."""
         return self.page.partition("\n")[0]
 
     @property
@@ -157,13 +157,15 @@ def add(name: str, entries: Iterable[RuleEntry]) -> None:
 
 
 def added() -> dict[str, tuple[RuleEntry, ...]]:
-    """The rules of all plugins in use, by the name of the plugin."""
+    """Return the rules of all plugins in use, by the name of the plugin."""
     return dict(_added)
 
 
 @functools.lru_cache
 def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
-    """All rules of `package` and the engine's own codes, by code; with rlint's own, those of plugins."""
+    """Return all rules of `package` and the engine's own codes, by code; with rlint's own, those of
+    plugins.
+    """
     entries = [RuleEntry(own.code, own.name, FAMILY, "", None) for own in ENGINE_CODES]
     if package == BUILTIN:
         entries += _indexed()

@@ -75,7 +75,7 @@ def _missing(name: str, installed: Installed) -> str:
 
 
 def _read(name: str, distribution: Distribution, installed: Installed) -> tuple[str, list[RuleEntry]]:
-    """The name that a distribution gives itself, and its rules."""
+    """Return the name that a distribution gives itself, and its rules."""
     try:
         own, version = distribution.metadata["Name"] or name, distribution.version
         points = [point for point in distribution.entry_points if point.group == GROUP]
@@ -106,7 +106,9 @@ def _read(name: str, distribution: Distribution, installed: Installed) -> tuple[
 
 
 def _fixtures_of(folder: Path, package: str) -> Path | None:
-    """The folder of fixtures, in the package of the rules or beside it in the package that holds both."""
+    """Return the folder of fixtures, in the package of the rules or beside it in the package that holds
+    both.
+    """
     places = [folder / _FIXTURES, *([folder.parent / _FIXTURES] if "." in package else [])]
     return next((place for place in places if place.is_dir()), None)
 
@@ -155,7 +157,7 @@ def _prefix(entry: RuleEntry) -> str:
 
 
 def digest() -> bytes:
-    """A digest of all plugins in use: names, versions, and what their files hold."""
+    """Return a digest of all plugins in use: names, versions, and what their files hold."""
     import hashlib
 
     total = hashlib.sha256()

@@ -46,7 +46,9 @@ class Gain(enum.Enum):
 
 @functools.cache
 def fixtures_folder() -> Path | None:
-    """The folder of all fixtures, of the checkout or of the installed package; None if there is none."""
+    """Return the folder of all fixtures, of the checkout or of the installed package; None if there is
+    none.
+    """
     spec = importlib.util.find_spec("rlint.fixtures")
     places = spec.submodule_search_locations if spec is not None else None
     return Path(next(iter(places))) if places else None

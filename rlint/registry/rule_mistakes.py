@@ -86,7 +86,9 @@ def _wrong_names(what: str, names: Any, of: str, *, is_visited: bool) -> Iterato
 
 
 def _wrong_texts(value: Any) -> str | None:
-    """A text that stands where a collection of texts should, or an item that is none; None if all is well."""
+    """Return a text that stands where a collection of texts should, or an item that is none; None if all
+    is well.
+    """
     if isinstance(value, str):
         return value
     if not isinstance(value, Collection):

@@ -41,7 +41,7 @@ def _parsed(path: Path, text: str) -> ast.Module:
 
 @functools.cache
 def declared(path: Path, name: str) -> object:
-    """The literal that a class in the file binds to `name`, or None. Raises RlintError."""
+    """Return the literal that a class in the file binds to `name`, or None. Raises RlintError."""
     text = source(path)
     if name not in text:  # usual for `opt_in`: parsing is much slower than reading
         return None
@@ -61,8 +61,8 @@ def declared(path: Path, name: str) -> object:
 
 
 def _plainly_declared(text: str, name: str) -> object:
-    """The truth value or the texts that a line in a class says of `name`, told without parsing the file, if
-    that can be.
+    """Return the truth value or the texts that a line in a class says of `name`, told without parsing the
+    file, if that can be.
     """
     lines = [line for line in text.splitlines() if name in line]
     found = [match for line in lines if (match := _DECLARED.fullmatch(line)) and match[1] == name]
@@ -77,7 +77,7 @@ def _plainly_declared(text: str, name: str) -> object:
 
 
 def page(path: Path) -> str:
-    """The docstring of the file, or ""."""
+    """Return the docstring of the file, or ""."""
     return ast.get_docstring(tree(path)) or ""
 
 

@@ -83,8 +83,9 @@ class FileAnalysis:
         return LikelyInference(self.types, None)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
-        """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
-        function or class inside of the scope does, in source order; `x` of `x += y` is one of them.
+        """Return the uses of a variable of `scope` that may read what a binding gave it, or read it
+        whenever a function or class inside of the scope does, in source order; `x` of `x += y` is one of
+        them.
         """
         known = self._def_use.get((binding.name, scope))
         if known is None:
@@ -94,12 +95,12 @@ class FileAnalysis:
         return known.of(binding)
 
     def linked(self, index: ProjectIndex) -> FileAnalysis:
-        """The same tree with the project's knowledge behind it; the walk is not done again."""
+        """Return the same tree with the project's knowledge behind it; the walk is not done again."""
         return self._with(index, self.types.linked(index))
 
     def likely(self, index: ProjectIndex, only: frozenset[str] | None = None) -> FileAnalysis:
-        """The same tree, with what is likely where nothing is sure; `only` where that rests on some
-        assumptions.
+        """Return the same tree, with what is likely where nothing is sure; `only` where that rests on
+        some assumptions.
         """
         return self._with(index, LikelyInference(self.types, index, only))
 

@@ -24,11 +24,11 @@ class LikelyModels:
 
     @cached_property
     def all(self) -> SemanticModel:
-        """The model in which all is so that is likely."""
+        """Return the model in which all is so that is likely."""
         return self._made(None)
 
     def only(self, assumption: str) -> SemanticModel:
-        """The model in which one of the assumptions holds that `all` makes, and the rest is sure."""
+        """Return the model in which one of the assumptions holds that `all` makes, and the rest is sure."""
         known = self._by_assumption.get(assumption)
         if known is None:
             known = self._by_assumption[assumption] = self._made(frozenset({assumption}))

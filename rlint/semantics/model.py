@@ -89,7 +89,7 @@ class SemanticModel:
 
     @cached_property
     def source(self) -> SourceText:
-        """The text of the file, by nodes."""
+        """Return the text of the file, by nodes."""
         return SourceText(self.syntax)
 
     @cached_property
@@ -104,39 +104,39 @@ class SemanticModel:
 
     @property
     def module(self) -> ModuleSummary:
-        """The summary of this file."""
+        """Return the summary of this file."""
         return self.symbols.module
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """The node that holds this one."""
+        """Return the node that holds this one."""
         return self.syntax.parents.get(node)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The node's parent, its parent's parent, … up to the module."""
+        """Yield the node's parent, its parent's parent, … up to the module."""
         return self.syntax.ancestors(node)
 
     def function(self, node: ast.AST) -> Function | None:
-        """The innermost def that runs a node (lambdas and comprehensions belong to it)."""
+        """Return the innermost def that runs a node (lambdas and comprehensions belong to it)."""
         return self.syntax.function(node)
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
-        """The class whose method or body holds a node."""
+        """Return the class whose method or body holds a node."""
         return self.syntax.class_of(node)
 
     def method(self, cls: ast.ClassDef, name: str) -> Function | None:
-        """The method that a class of this file defines itself."""
+        """Return the method that a class of this file defines itself."""
         for child in cls.body:
             if isinstance(child, FUNCTIONS) and child.name == name:
                 return child
         return None
 
     def span_of(self, node: ast.AST) -> tuple[Position, Position]:
-        """The place to underline: the node, or the header of a compound statement."""
+        """Return the place to underline: the node, or the header of a compound statement."""
         start, end = self.source.header_span(node)
         return self.syntax.positions.position(start), self.syntax.positions.position(end)
 
     def logical_lines(self, node: ast.AST) -> tuple[int, int]:
-        """First and last line of the statement around a node, or of its header if it is compound."""
+        """Return first and last line of the statement around a node, or of its header if it is compound."""
         statement: ast.AST = node
         while not isinstance(statement, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             statement = self.syntax.parents[statement]

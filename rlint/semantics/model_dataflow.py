@@ -39,7 +39,7 @@ class DataflowQueries:
         return LeavingValues(self._analysis, self._program.program_symbols)
 
     def definitions(self, name: ast.Name) -> list[Binding]:
-        """The bindings whose value a name may have where it stands; never one too few."""
+        """Return the bindings whose value a name may have where it stands; never one too few."""
         return self._analysis.definitions.reaching(name)
 
     def keeps(self, name: ast.Name, first: ast.AST, second: ast.AST) -> bool:
@@ -49,12 +49,12 @@ class DataflowQueries:
         return self._analysis.definitions.keeps(name, first, second)
 
     def bindings_before(self, name: str, node: ast.AST, scope: Scope) -> list[Binding]:
-        """The bindings of a variable that may hold when the statement of `node` begins."""
+        """Return the bindings of a variable that may hold when the statement of `node` begins."""
         return self._analysis.definitions.before(name, self._syntax.statement(node), scope)
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
-        """The statements and expressions that may run after `first` and before `second`; None where
-        `first` does not always run before `second`.
+        """Return the statements and expressions that may run after `first` and before `second`; None
+        where `first` does not always run before `second`.
         """
         return self._analysis.definitions.between(first, second)
 
@@ -80,19 +80,20 @@ class DataflowQueries:
         return self._changes.doubts_within(expression, parts)
 
     def equal_to(self, call: ast.expr) -> list[ast.expr]:
-        """The calls of the same function that read like this one, itself included, in the order of
+        """Return the calls of the same function that read like this one, itself included, in the order of
         evaluation. Whether they give the same is another question.
         """
         return self._repeats.equal_to(call)
 
     def repetition(self, expression: ast.expr) -> Repetition | None:
-        """The calls (or comprehensions) of the same function that read like this one, are evaluated after
-        it with the same arguments, and only when it was evaluated; None where there are none.
+        """Return the calls (or comprehensions) of the same function that read like this one, are
+        evaluated after it with the same arguments, and only when it was evaluated; None where there are
+        none.
         """
         return self._repeats.repetition(expression)
 
     def repeated(self, expression: ast.expr) -> Repetition | None:
-        """The repetition that has this expression among the later evaluations."""
+        """Return the repetition that has this expression among the later evaluations."""
         return self._repeats.repeated(expression)
 
     def use_of(self, expression: ast.expr) -> ValueUse:
@@ -102,9 +103,9 @@ class DataflowQueries:
         return self._uses.of(expression)
 
     def uses(self, expression: ast.expr, through: frozenset[UseKind] = frozenset()) -> list[Use]:
-        """All uses of an expression's value, through the variables that hold it; also of what the kinds of
-        uses in `through` make of it: with METHOD, those of `x.float().view(-1)` are uses of `x`, too. Where
-        the value is lost sight of, a use with a `cause` says so.
+        """Return all uses of an expression's value, through the variables that hold it; also of what the
+        kinds of uses in `through` make of it: with METHOD, those of `x.float().view(-1)` are uses of `x`,
+        too. Where the value is lost sight of, a use with a `cause` says so.
         """
         return UsesOfValue(self._analysis, through).uses(expression)
 

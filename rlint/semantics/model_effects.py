@@ -47,11 +47,11 @@ class EffectQueries:
         self._consumers = IteratorConsumers(program.index)
 
     def effect_of(self, expression: ast.expr) -> Effect:
-        """The effect of evaluating an expression, all its parts included."""
+        """Return the effect of evaluating an expression, all its parts included."""
         return self._analysis.effects.effect_of(expression)
 
     def call_effect(self, call: ast.Call) -> Effect:
-        """The effect of a call, its arguments left out."""
+        """Return the effect of a call, its arguments left out."""
         return self._analysis.effects.call_effect(call)
 
     def is_cheap(self, call: ast.Call) -> bool:
@@ -156,5 +156,5 @@ class EffectQueries:
 
     @cached_property
     def _shared_tensors(self) -> set[str | None]:
-        """The names of tensors that several processes hold."""
+        """Return the names of tensors that several processes hold."""
         return {last_name(shared.value) for shared in self._names.attribute_uses("share_memory_")}

@@ -62,7 +62,9 @@ class FrequencyQueries:
         return max(written, *called, key=lambda frequency: frequency.level) if called else written
 
     def _calls_of_lambda(self, node: ast.AST) -> list[ast.Call]:
-        """The calls in this file of the lambda around a node, if it has a name: `to_device = lambda x: …`."""
+        """Return the calls in this file of the lambda around a node, if it has a name: `to_device =
+        lambda x: …`.
+        """
         if not self._syntax.of_type(ast.Lambda):
             return []
         made = next((part for part in self._syntax.ancestors(node) if isinstance(part, ast.Lambda)), None)
@@ -100,7 +102,7 @@ class FrequencyQueries:
         return place is not None and self._heat.each_pass(place, level)
 
     def _place(self, node: ast.AST) -> CodePlace | None:
-        """A node by its function, loops and conditions; None outside of what is summarised."""
+        """Return a node by its function, loops and conditions; None outside of what is summarised."""
         summary = self._symbols.function_at(node)
         if summary is None:
             return None
@@ -119,15 +121,17 @@ class FrequencyQueries:
         return self._heat.holds(place.function, place.guards, each_pass=place.each_pass) is not False
 
     def guards(self, node: ast.AST) -> tuple[Guard, ...]:
-        """The conditions that a node stands behind, up to the training loop that runs it: around it, or in
-        an early `continue` or `return`, here and at the calls that lead to it (on the way with the fewest).
-        Those that hold in nearly every pass are left out.
+        """Return the conditions that a node stands behind, up to the training loop that runs it: around
+        it, or in an early `continue` or `return`, here and at the calls that lead to it (on the way with
+        the fewest). Those that hold in nearly every pass are left out.
         """
         beat = self.cadence(node)
         return beat.guards if beat is not None else self._analysis.loops.conditions.of(node)
 
     def conditions(self, node: ast.AST) -> tuple[Guard, ...]:
-        """The conditions that a node stands behind in its own function, those around all loops included."""
+        """Return the conditions that a node stands behind in its own function, those around all loops
+        included.
+        """
         return self._analysis.loops.conditions.of(node)
 
     def cadence(self, node: ast.AST) -> Cadence | None:
@@ -138,7 +142,7 @@ class FrequencyQueries:
         return self._heat.cadence(place) if place is not None else None
 
     def driving_loop(self, node: ast.AST) -> AnyLoop | None:
-        """The loop of a node's own function that gives its beat."""
+        """Return the loop of a node's own function that gives its beat."""
         beat = self.cadence(node)
         if beat is None or beat.calls:
             return None
@@ -165,8 +169,8 @@ class FrequencyQueries:
         return summary is not None and evaluates(summary.name) and not self._heat.learns(summary)
 
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
-        """The ways to a node from the loops that take gradient steps: the paths of the functions entered on
-        each, that of the loop first and that of the node last.
+        """Return the ways to a node from the loops that take gradient steps: the paths of the functions
+        entered on each, that of the loop first and that of the node last.
         """
         place = self._place(node)
         return self._heat.ways_from_training(place) if place is not None else []
@@ -203,7 +207,7 @@ class FrequencyQueries:
         return self._syntax.function(node) in self._warm_functions
 
     def warm_nodes(self, kind: type[ast.AST]) -> list[ast.AST]:
-        """All nodes of exactly this type that may be warm, in source order."""
+        """Return all nodes of exactly this type that may be warm, in source order."""
         known = self._warm_nodes.get(kind)
         if known is None:
             known = self._warm_nodes[kind] = self._syntax.run_by(self._warm_functions, kind)
@@ -211,7 +215,7 @@ class FrequencyQueries:
 
     @cached_property
     def _warm_functions(self) -> frozenset[Function | None]:
-        """The functions of this file that have lines which may be warm; None for the module level."""
+        """Return the functions of this file that have lines which may be warm; None for the module level."""
         of_type = self._syntax.of_type
         found: set[Function | None] = set()
         for function in (None, *of_type(ast.FunctionDef), *of_type(ast.AsyncFunctionDef)):
@@ -229,7 +233,7 @@ class FrequencyQueries:
         return frozenset(found)
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:
-        """The loops and comprehensions of the same function that repeat a node, innermost first. A loop
-        that the node's block leaves by `break`, `return` or `raise` is not among them.
+        """Return the loops and comprehensions of the same function that repeat a node, innermost first. A
+        loop that the node's block leaves by `break`, `return` or `raise` is not among them.
         """
         return self._analysis.loops.around(node)

@@ -26,7 +26,7 @@ _OF_PARAMETERS = ("parameters", "register_parameter")
 
 
 class GradientQueries:
-    """Answers whether autograd records a call, and where gradients come from and go to. Where nobody can say,
+    """Answers whether autograd records a call, and where gradients come from and go to. Where unknown,
     the answer is UNKNOWN, or a sink that says so.
     """
 
@@ -102,15 +102,15 @@ class GradientQueries:
         return known
 
     def contained_sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
-        """The same where no gradient gets out; empty as soon as one is found to do so."""
+        """Return the same where no gradient gets out; empty as soon as one is found to do so."""
         known = self._contained.get(expression)
         if known is None:
             known = self._contained[expression] = self._gradients.ends(expression)
         return known
 
     def traced(self, expression: ast.expr) -> TracedGradient:
-        """The same where the value leaves its function, too: at the callers, where attributes are read, and
-        in the functions that it is handed to. Dearer than `sinks`: ask it last.
+        """Return the same where the value leaves its function, too: at the callers, where attributes are
+        read, and in the functions that it is passed to. Dearer than `sinks`: ask it last.
         """
         known = self._traced.get(expression)
         if known is None:
@@ -124,15 +124,15 @@ class GradientQueries:
         return LeavingValues(self._analysis, self._program.program_symbols)
 
     def variable_sinks(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
-        """The same for what a variable holds, from the place on where the name binds or reads it."""
+        """Return the same for what a variable holds, from the place on where the name binds or reads it."""
         return self._gradients.variable_outlets(name)
 
     def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> GradientSources:
-        """The calls, parameters and attributes that the gradient of a value can come from, besides by way of
-        the expressions `without`.
+        """Return the calls, parameters and attributes that the gradient of a value can come from, besides
+        by way of the expressions `without`.
         """
         return self._gradients.sources(expression, without)
 
     def definition(self, function: FunctionSummary) -> Function | None:
-        """The def of a function of the project, where it stands in this very file."""
+        """Return the def of a function of the project, where it stands in this very file."""
         return self._gradients.definition(function)

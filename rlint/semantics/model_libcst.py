@@ -93,7 +93,7 @@ class LibcstEdits(_Part):
 
 
 def _taking(value: Any, nodes: LibcstNodes) -> Any:
-    """A method that takes LibCST's nodes, alone or in containers; what is no method stays as it is."""
+    """Return a method that takes LibCST's nodes, alone or in containers; what is no method stays as it is."""
     if not callable(value) or isinstance(value, type):
         return value
 

@@ -32,7 +32,7 @@ class NameQueries:
         return self._analysis.names.spelled(qualified, at)
 
     def scope(self, node: ast.AST) -> Scope:
-        """The scope in which a node is evaluated."""
+        """Return the scope in which a node is evaluated."""
         return self._syntax.scope(node)
 
     def bindings(self, name: ast.Name) -> list[Binding]:
@@ -40,11 +40,13 @@ class NameQueries:
         return self._analysis.names.bindings(name)[1]
 
     def uses(self, name: str, scope: Scope) -> list[ast.Name]:
-        """All nodes that read, bind or delete the variable `name` of `scope`, nested functions included."""
+        """Return all nodes that read, bind or delete the variable `name` of `scope`, nested functions
+        included.
+        """
         return self._syntax.variables.uses(name, scope)
 
     def reads(self, name: str, scope: Scope) -> list[ast.Name]:
-        """The nodes that read the variable `name` of `scope`, nested functions included."""
+        """Return the nodes that read the variable `name` of `scope`, nested functions included."""
         known = self._reads.get((name, scope))
         if known is None:
             uses = self.uses(name, scope)
@@ -76,8 +78,8 @@ class NameQueries:
         return list(lookups(self._syntax, {**OF_THE_FUNCTION, "globals": 9}))
 
     def targets(self, value: ast.AST) -> list[ast.expr]:
-        """The targets of an assignment that get the very value of an expression, also `b` of
-        `a, b = other, value`; empty where the expression is not what is assigned.
+        """Return the targets of an assignment that get the very value of an expression, also `b` of `a, b
+        = other, value`; empty where the expression is not what is assigned.
         """
         return targets_of(value, self._syntax.parents)
 
@@ -88,11 +90,13 @@ class NameQueries:
         return value_assigned(target, self._syntax.parents)
 
     def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
-        """All nodes of this file that read, set or delete an attribute of this name, on any object."""
+        """Return all nodes of this file that read, set or delete an attribute of this name, on any object."""
         return self._syntax.written.attributes.get(attribute, [])
 
     def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
-        """The calls in a function (or at module level) of what bears this name or is a method of it."""
+        """Return the calls in a function (or at module level) of what bears this name or is a method of
+        it.
+        """
         found = self._calls_named.get(name)
         if found is None:
             found = self._calls_named[name] = {}
@@ -102,8 +106,8 @@ class NameQueries:
 
     @cached_property
     def calls_by_name(self) -> dict[str, list[ast.Call]]:
-        """The calls by the last name of what is called, as it is written and as it is known: `vstack` for
-        `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
+        """Return the calls by the last name of what is called, as it is written and as it is known:
+        `vstack` for `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
         """
         qualified = self._analysis.names.qualified
         found = dict(self._syntax.written.calls)

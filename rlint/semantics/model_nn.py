@@ -68,8 +68,8 @@ class NetworkQueries:
         )
 
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
-        """The network that a call surely runs, and by which of its methods: `net` and "forward" of `net(x)`,
-        `net` and "value" of `net.value(x)`.
+        """Return the network that a call surely runs, and by which of its methods: `net` and "forward" of
+        `net(x)`, `net` and "value" of `net.value(x)`.
         """
         try:
             return self._networks_run[call]
@@ -106,9 +106,9 @@ class NetworkQueries:
         return self._optimized.is_handed_stepped(network, root.id, self._frequency.passed_names(root))
 
     def optimizers(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
-        """The optimizers made in the class around a node (outside of classes: in functions and at module
-        level), by what they are kept as (`self.optimizer`), each with the networks whose parameters it was
-        given (`self.actor`); None where others may be among them.
+        """Return the optimizers made in the class around a node (outside of classes: in functions and at
+        module level), by what they are kept as (`self.optimizer`), each with the networks whose
+        parameters it was given (`self.actor`); None where others may be among them.
         """
         return self._optimized.optimizers_near(node)
 

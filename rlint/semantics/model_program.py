@@ -24,8 +24,8 @@ class ProgramQueries:
         self._symbols = symbols
 
     def hot_callers(self, method: str, receiver: str) -> tuple[str, ...]:
-        """The functions of the program that call a method in each step on something with this last name whose
-        class nobody knows (`self.policy.optimizer.step()`), leading underscores left out.
+        """Return the functions of the program that call a method in each step on something with this last
+        name whose class nobody knows (`self.policy.optimizer.step()`), leading underscores left out.
         """
         return self._heat.hot_callers(method, receiver, self._symbols.module.module)
 
@@ -83,8 +83,8 @@ class ProgramQueries:
         return self._names.attribute_tags(attribute)
 
     def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-        """The names of the functions of the project, tests left out, and of the methods of classes that have
-        no bases of libraries but those that are known, each with how often it is defined.
+        """Return the names of the functions of the project, tests left out, and of the methods of classes
+        that have no bases of libraries but those that are known, each with how often it is defined.
         """
         return self._names.function_names(known_bases)
 

@@ -20,15 +20,15 @@ class FileSymbols:
 
     @cached_property
     def module(self) -> ModuleSummary:
-        """The summary of this file."""
+        """Return the summary of this file."""
         return self._index.modules[self._analysis.name]
 
     def function_at(self, node: ast.AST) -> FunctionSummary | None:
-        """The summary of the function that runs a node, or of the code at module level."""
+        """Return the summary of the function that runs a node, or of the code at module level."""
         function = self._syntax.function(node)
         return self.module.functions.get(self._syntax.qualname(function) if function is not None else "")
 
     def class_at(self, node: ast.AST) -> ClassSummary | None:
-        """The summary of the class whose method or body holds a node."""
+        """Return the summary of the class whose method or body holds a node."""
         owner = self._syntax.class_of(node)
         return self.module.classes.get(self._syntax.qualname(owner)) if owner is not None else None

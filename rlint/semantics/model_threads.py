@@ -32,13 +32,15 @@ class ThreadQueries:
         self._dataflow = dataflow
 
     def workers_made(self, call: ast.Call) -> list[WorkerStart]:
-        """The workers that a call makes, each with the function that it will run, where that is known."""
+        """Return the workers that a call makes, each with the function that it will run, where that is
+        known.
+        """
         function = self._symbols.function_at(call)
         found = [start for start in self._program.workers.starts_of(function) if start.line == call.lineno]
         return found if found and makes_worker(call, self._analysis) else []
 
     def worker_starts(self) -> tuple[WorkerStart, ...]:
-        """All lines of the program that this file belongs to which start workers."""
+        """Return all lines of the program that this file belongs to which start workers."""
         return self._program.workers.starts_in(self._symbols.module.module)
 
     def runners(self, node: ast.AST) -> Runners:
@@ -49,19 +51,19 @@ class ThreadQueries:
         return self._program.workers.runners(function) if function is not None else Runners()
 
     def run_with(self, function: FunctionSummary) -> list[FunctionSummary]:
-        """A function, and all that it runs in the same thread, as far as is known."""
+        """Return a function, and all that it runs in the same thread, as far as is known."""
         return self._program.workers.run_by(function)
 
     def lock_sections(self) -> tuple[LockSection, ...]:
-        """The parts of this file that run while a lock is held, one for each `with` or `acquire`."""
+        """Return the parts of this file that run while a lock is held, one for each `with` or `acquire`."""
         return self._analysis.locks.sections
 
     def sections_begun(self, statement: ast.AST) -> list[LockSection]:
-        """Those that a statement begins: several where a `with` takes several locks."""
+        """Return those that a statement begins: several where a `with` takes several locks."""
         return self._analysis.locks.begun_by(statement)
 
     def locks_held(self, node: ast.AST) -> tuple[LockSection, ...]:
-        """The sections of the same function that hold a lock while a node runs, innermost first."""
+        """Return the sections of the same function that hold a lock while a node runs, innermost first."""
         return self._analysis.locks.held(node)
 
     def is_locked(self, node: ast.AST) -> bool:
@@ -82,7 +84,9 @@ class ThreadQueries:
         )
 
     def guarded_names(self, section: LockSection) -> frozenset[str]:
-        """The names of the state that the lock of a section guards: what any section of that lock writes."""
+        """Return the names of the state that the lock of a section guards: what any section of that lock
+        writes.
+        """
         return self._analysis.locks.guarded(section)
 
     def channel_makers(self, shared: ast.expr) -> tuple[ChannelMaker, ...]:

@@ -44,14 +44,16 @@ class TypeQueries:
         self._call_targets: dict[ast.Call, tuple[list[FunctionSummary], Noted]] = {}
 
     def device_of(self, expression: ast.expr) -> Device:
-        """The device that an expression names where a device is expected (`"cuda"`, `self.device`, `0`)."""
+        """Return the device that an expression names where a device is expected (`"cuda"`, `self.device`,
+        `0`).
+        """
         return self._analysis.types.device_of(expression)
 
     def constant(
         self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})
     ) -> Constant | None:
-        """The constant that an expression is (a literal, joined literals, a name bound to such), with a
-        spelling for module level. `known` adds library constants by their qualified names.
+        """Return the constant that an expression is (a literal, joined literals, a name bound to such),
+        with a spelling for module level. `known` adds library constants by their qualified names.
         """
         return self._constants.written(expression, known)
 
@@ -93,7 +95,7 @@ class TypeQueries:
         return False
 
     def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
-        """The class of the project that an expression's value is an instance of."""
+        """Return the class of the project that an expression's value is an instance of."""
         return self._index.class_of(self.type_of(expression))
 
     def may_override(self, expression: ast.expr, *methods: str) -> bool:
@@ -111,7 +113,7 @@ class TypeQueries:
         )
 
     def call_targets(self, call: ast.Call) -> list[FunctionSummary]:
-        """The functions of the project that a call may run (several where a method is overridden)."""
+        """Return the functions of the project that a call may run (several where a method is overridden)."""
         return self._analysis.notes.kept(self._call_targets, call, lambda: self._find_callables(call))
 
     def _find_callables(self, call: ast.Call) -> list[FunctionSummary]:
@@ -134,7 +136,9 @@ class TypeQueries:
         return place_of(expression, self._analysis)
 
     def maker_of(self, expression: ast.expr, *, items: bool) -> ast.expr | None:
-        """The call that a value (or each of its items) was got from, or the function that was mapped."""
+        """Return the call that a value (or each of its items) was got from, or the function that was
+        mapped.
+        """
         return maker_of(expression, int(items), self._analysis)
 
     def is_setting(self, attribute: ast.Attribute) -> bool:

@@ -94,7 +94,7 @@ class ChangedLines:
         return _Past(repository, base)
 
     def _submodule_commit(self, repository: Repository, start: Path) -> str | None:
-        """The commit that the repository around a submodule had it at; "" if that is not known here.
+        """Return the commit that the repository around a submodule had it at; "" if that is not known here.
 
         None for a repository that is no submodule.
         """
@@ -127,7 +127,7 @@ class _Past:
         return hashed(header + raw, usedforsecurity=False).hexdigest() != entry.identity
 
     def text_of(self, path: Path) -> str | None:
-        """The text of a file at the commit; None if it was not there, or was no text."""
+        """Return the text of a file at the commit; None if it was not there, or was no text."""
         entry = self.tree.get(self._former(path))
         if entry is None or entry.is_submodule:
             return None
@@ -150,7 +150,7 @@ def _content(target: Target, path: Path) -> bytes | None:
 
 
 def _changed(old: str, new: str) -> list[int]:
-    """The numbers of the lines of `new` that are not in `old`, ascending."""
+    """Return the numbers of the lines of `new` that are not in `old`, ascending."""
     return [
         line
         for change in changes(_lines(old), _lines(new))
@@ -159,7 +159,7 @@ def _changed(old: str, new: str) -> list[int]:
 
 
 def _lines(text: str) -> list[str]:
-    """All lines without their ends: git may store other ones than a system writes."""
+    """Return all lines without their ends: git may store other ones than a system writes."""
     positions = Positions(text)
     return [positions.line_text(number) for number in range(1, len(positions.starts) + 1)]
 

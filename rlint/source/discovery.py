@@ -80,7 +80,7 @@ class _Walk:
                 self._take(str(named), os.path.realpath(named))
 
     def files(self) -> tuple[Path, ...]:
-        """All files found, sorted."""
+        """Return all files found, sorted."""
         return tuple(Path(shown) for shown in sorted(self._found.values()))
 
     def _walk(self, named: str, ignore: IgnoreRules | None) -> None:

@@ -151,8 +151,8 @@ def _too_large(name: str, size: int, most: int, what: str = "files") -> Problem:
 
 
 def read_regular(path: str | Path, most: int = MOST_BYTES, *, linked: bool = True) -> bytes | None:
-    """The content of a file; None where it cannot be read, is too large, or is no file but a pipe, say, which
-    might wait for ever. Unless `linked`, a link is no file either.
+    """Return the content of a file; None where it cannot be read, is too large, or is no file but a pipe,
+    say, which might wait for ever. Unless `linked`, a link is no file either.
     """
     if not linked and is_link(path):  # asked first: the system may have no way to open without following
         return None
@@ -167,7 +167,7 @@ def read_regular(path: str | Path, most: int = MOST_BYTES, *, linked: bool = Tru
 
 
 def read_text(path: str | Path) -> str | None:
-    """The text of a small file beside the code, whatever its bytes; None as `read_regular`."""
+    """Return the text of a small file beside the code, whatever its bytes; None as `read_regular`."""
     raw = read_regular(path)
     return None if raw is None else raw.decode("utf-8", "surrogateescape")
 

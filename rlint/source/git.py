@@ -89,7 +89,7 @@ class Repository:
 
     @cached_property
     def submodules(self) -> frozenset[str]:
-        """The paths of the submodules that the index holds."""
+        """Return the paths of the submodules that the index holds."""
         records = self._run("ls-files", "--stage", "-z").split(b"\0")
         return frozenset(
             os.fsdecode(record.partition(b"\t")[2]) for record in records if record.startswith(_SUBMODULE)

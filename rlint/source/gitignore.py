@@ -59,7 +59,7 @@ class IgnoreRules:
     @cached_property
     def _sorted_out(self) -> tuple[_PlainLines, list[str]]:
         """Lines that are understood at a glance, and all others. Where a line takes something back, what it
-        takes back hangs on the order, and all are for `pathspec`.
+        takes back depends on the order, and all are for `pathspec`.
         """
         lines = [line for line in self._lines if line and not line.startswith("#")]
         if any(line.startswith("!") for line in lines):

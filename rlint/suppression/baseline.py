@@ -116,7 +116,7 @@ class Baseline:
         return finding_keys(findings, text_of, lambda name: self._relative(checked.paths.get(name), name))
 
     def _relative(self, path: Path | None, name: str) -> str:
-        """A file's path as seen from the baseline, which is the same wherever rlint is started."""
+        """Return a file's path as seen from the baseline, which is the same wherever rlint is started."""
         if path is None:
             return name
         try:

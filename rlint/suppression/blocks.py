@@ -50,7 +50,7 @@ def _key(directive: Directive) -> tuple[int, frozenset[str] | None]:
 
 
 def _end_of_scope(layout: Layout, opener: Directive) -> int:
-    """The last line of the code that is indented at least as far as the comment."""
+    """Return the last line of the code that is indented at least as far as the comment."""
     positions = layout.positions
     for statement in layout.statements:
         if statement.first > opener.comment.line:

@@ -89,7 +89,7 @@ class _File:
         self._positions = Positions(text)
 
     def line(self, number: int) -> str:
-        """A line as it is compared."""
+        """Return a line as it is compared."""
         code = self._positions.line_text(number)
         if "#" in code:
             code = code[: self._comments.get(number, len(code))].strip() or code
@@ -97,7 +97,7 @@ class _File:
         return code if len(code) <= _LONGEST else f"{code[: _LONGEST // 2]}… {_digest(code)}"
 
     def function_at(self, number: int) -> str:
-        """The qualified name of the innermost function or class that a line belongs to."""
+        """Return the qualified name of the innermost function or class that a line belongs to."""
         name = ""
         for first, last, found in self._scopes:  # outer ones first
             if first <= number <= last:

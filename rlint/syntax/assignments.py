@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 
 def targets_of(value: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> list[ast.expr]:
-    """The targets that get the very value of an expression: `x`, `self.x` of `x = self.x = value`, and `b`
-    of `a, b = other, value`. Empty where the expression is not what is assigned.
+    """Return the targets that get the very value of an expression: `x`, `self.x` of `x = self.x = value`,
+    and `b` of `a, b = other, value`. Empty where the expression is not what is assigned.
     """
     match parents.get(value):
         case ast.Assign(targets=targets, value=given) if given is value:

@@ -43,9 +43,9 @@ class EvaluationRoots:
         self._known: dict[ast.AST, ast.AST] = {}
 
     def of(self, node: ast.AST) -> ast.AST:
-        """The node with the calls, operators and displays around it, up to a choice (`and`, `if`), a lambda,
-        a comprehension, or the statement, if that does nothing but evaluate and bind. The node itself where
-        none of them is around it.
+        """Return the node with the calls, operators and displays around it, up to a choice (`and`, `if`),
+        a lambda, a comprehension, or the statement, if that does nothing but evaluate and bind. The node
+        itself where none of them is around it.
         """
         parents, known = self._parents, self._known
         whole = known.get(node)

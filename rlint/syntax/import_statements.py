@@ -6,7 +6,7 @@ from collections.abc import Container
 
 
 def absolute_module(module: str, level: int, package: str) -> str:
-    """The dotted name of an imported module; `package` is that of the importing file."""
+    """Return the dotted name of an imported module; `package` is that of the importing file."""
     if level == 0:
         return module
     parts = package.split(".") if package else []

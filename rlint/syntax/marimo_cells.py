@@ -81,7 +81,7 @@ def _opened(cell: ast.FunctionDef, masked: list[str], positions: Positions) -> t
 
 
 def _signs(masked: list[str], header: int) -> tuple[int, int, int]:
-    """The offsets of the parentheses around parameters, which are plain names, and of the colon."""
+    """Return the offsets of the parentheses around parameters, which are plain names, and of the colon."""
     opening = masked.index("(", header)
     closing = masked.index(")", opening)
     return opening, closing, masked.index(":", closing)

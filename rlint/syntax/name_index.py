@@ -21,14 +21,14 @@ class NameIndex:
         self._tree = tree
 
     def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
-        """The calls of what has one of these last names."""
+        """Return the calls of what has one of these last names."""
         every = self.calls
         found = [call for name in names for call in every.get(name, ())]
         return sorted(found, key=place_in_order)
 
     @cached_property
     def calls(self) -> dict[str, list[ast.Call]]:
-        """The calls by the last name of what they call, "" where it has none, as in `makers[0]()`."""
+        """Return the calls by the last name of what they call, "" where it has none, as in `makers[0]()`."""
         found: defaultdict[str, list[ast.Call]] = defaultdict(list)
         for call in self._tree.of_type(ast.Call):
             called = call.func
@@ -41,7 +41,7 @@ class NameIndex:
 
     @cached_property
     def attributes(self) -> dict[str, list[ast.Attribute]]:
-        """The attributes by their names."""
+        """Return the attributes by their names."""
         found: defaultdict[str, list[ast.Attribute]] = defaultdict(list)
         for node in self._tree.of_type(ast.Attribute):
             found[node.attr].append(node)
@@ -49,7 +49,7 @@ class NameIndex:
 
     @cached_property
     def returns(self) -> dict[ast.AST | None, list[ast.Return]]:
-        """The `return`s of each function."""
+        """Return the `return`s of each function."""
         found: dict[ast.AST | None, list[ast.Return]] = {}
         for node in self._tree.of_type(ast.Return):
             found.setdefault(self._tree.function(node), []).append(node)
@@ -57,10 +57,10 @@ class NameIndex:
 
     @cached_property
     def attribute_stores(self) -> list[ast.Attribute]:
-        """The attributes that are set or deleted."""
+        """Return the attributes that are set or deleted."""
         return [node for node in self._tree.of_type(ast.Attribute) if type(node.ctx) is not ast.Load]
 
     @cached_property
     def item_stores(self) -> list[ast.Subscript]:
-        """The items that are set or deleted."""
+        """Return the items that are set or deleted."""
         return [node for node in self._tree.of_type(ast.Subscript) if type(node.ctx) is not ast.Load]

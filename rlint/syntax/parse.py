@@ -16,7 +16,7 @@ def parse(text: str, name: str) -> Reading | Problem:
     """Parse `text`, the decoded source of the file shown to the user as `name`.
 
     Reads the syntax of the Python that runs rlint, and of newer ones. Never raises, and never warns
-    about what stands in the source (invalid escapes and the like).
+    about what stands in the source (invalid escapes and similar).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -26,7 +26,7 @@ class Positions:
 
     @cached_property
     def starts(self) -> list[int]:
-        """The offset at which each line starts."""
+        """Return the offset at which each line starts."""
         if "\r" in self.text:
             return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
         before = accumulate(map(len, self.text.split("\n")))  # line ends not counted
@@ -34,12 +34,12 @@ class Positions:
 
     @cached_property
     def newline(self) -> str:
-        """The line end that the text uses (its first one)."""
+        """Return the line end that the text uses (its first one)."""
         match = _NEWLINE.search(self.text)
         return match.group() if match else "\n"
 
     def offset(self, line: int, utf8_column: int) -> int:
-        """The character offset of a place given as the tree gives it."""
+        """Return the character offset of a place given as the tree gives it."""
         if line > len(self.starts):
             return len(self.text)
         start = self.starts[line - 1]
@@ -51,7 +51,9 @@ class Positions:
         return start + len(content.encode("utf-8", "surrogatepass")[:utf8_column].decode("utf-8", "ignore"))
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Start and end offset of a node that has a position. Enclosing parentheses are not part of it."""
+        """Return start and end offset of a node that has a position. Enclosing parentheses are not part
+        of it.
+        """
         line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         end_line, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         if self._ascii and end_line <= len(self.starts):
@@ -64,13 +66,13 @@ class Positions:
         return Position(line, offset - self.starts[line - 1] + 1)
 
     def line_start(self, line: int) -> int:
-        """The offset of the first character of a line; the text's end for a line behind the last."""
+        """Return the offset of the first character of a line; the text's end for a line behind the last."""
         return self.starts[line - 1] if line <= len(self.starts) else len(self.text)
 
     def line_text(self, line: int) -> str:
-        """A line without its line end."""
+        """Return a line without its line end."""
         return self.text[self.line_start(line) : self.line_start(line + 1)].rstrip("\r\n")
 
     def line_end(self, line: int) -> int:
-        """The offset just before a line's line end."""
+        """Return the offset just before a line's line end."""
         return self.line_start(line) + len(self.line_text(line))

@@ -36,6 +36,6 @@ def is_python_2(text: str, error: SyntaxError) -> bool:
 
 
 def _emptied(string: re.Match[str]) -> str:
-    """A string without its content, nothing for a comment."""
+    """Return a string without its content, nothing for a comment."""
     quote = string["quote"] or ""
     return f"{string['prefix'] or ''}{quote}{quote}"

@@ -130,7 +130,9 @@ def element_at(display: ast.expr | None, path: Sequence[int]) -> ast.expr | None
 
 
 def branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
-    """The blocks of an `if` with all its `elif`, and that of `else`, which is empty where there is none."""
+    """Yield the blocks of an `if` with all its `elif`, and that of `else`, which is empty where there is
+    none.
+    """
     while True:
         yield statement.body
         match statement.orelse:

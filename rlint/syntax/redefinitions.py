@@ -32,7 +32,7 @@ def tell_apart(definitions: Iterable[tuple[Definition, Scope]]) -> None:
 
 
 def shown(qualname: str) -> str:
-    """A qualified name as it is written."""
+    """Return a qualified name as it is written."""
     return _NUMBER.sub("", qualname) if "#" in qualname else qualname
 
 

@@ -93,7 +93,7 @@ class Scope:
 
     @property
     def module(self) -> Scope:
-        """The outermost scope."""
+        """Return the outermost scope."""
         scope = self
         while scope.parent:
             scope = scope.parent
@@ -101,7 +101,7 @@ class Scope:
 
     @property
     def function(self) -> Scope:
-        """The nearest scope that is not a comprehension: where a walrus binds."""
+        """Return the nearest scope that is not a comprehension: where a walrus binds."""
         scope = self
         while scope.is_comprehension and scope.parent:
             scope = scope.parent
@@ -112,7 +112,7 @@ class Scope:
         return around is self.parent and isinstance(self.node, (*TYPE_PARAMETERS, TYPE_ALIAS))
 
     def lookup(self, name: str) -> Scope | None:
-        """The scope in which a name used here is bound, by Python's rules; None for builtins."""
+        """Return the scope in which a name used here is bound, by Python's rules; None for builtins."""
         if name in self.globals:
             return self.module if name in self.module.bindings else None
         scope: Scope | None = self

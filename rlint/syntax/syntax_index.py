@@ -68,17 +68,17 @@ class SyntaxIndex:
 
     @cached_property
     def declared(self) -> frozenset[str]:
-        """The names that some scope declares `global` or `nonlocal`."""
+        """Return the names that some scope declares `global` or `nonlocal`."""
         return frozenset[str]().union(*(scope.globals | scope.nonlocals for scope in self.scopes.values()))
 
     @cached_property
     def buried(self) -> Mapping[ast.AST, ast.AST]:
-        """The parts too deep in an expression to be looked at, and what is around them (depth.py)."""
+        """Return the parts too deep in an expression to be looked at, and what is around them (depth.py)."""
         return buried_parts(self)
 
     @cached_property
     def wholes(self) -> EvaluationRoots:
-        """The whole that each part of an expression runs with."""
+        """Return the whole that each part of an expression runs with."""
         return EvaluationRoots(self.parents)
 
     def expression_before(self, offset: int) -> ast.AST | None:
@@ -102,7 +102,7 @@ class SyntaxIndex:
         return self._by_start(ast.stmt)
 
     def _by_start(self, kind: type[ast.AST]) -> tuple[list[int], list[ast.AST]]:
-        """All nodes of a kind by where they start, the outer before the inner."""
+        """Return all nodes of a kind by where they start, the outer before the inner."""
         found = [node for type_, nodes in self.nodes.items() if issubclass(type_, kind) for node in nodes]
         spans = [self.positions.span(node) for node in found]
         order = sorted(range(len(found)), key=lambda number: (spans[number][0], -spans[number][1]))
@@ -120,7 +120,9 @@ class SyntaxIndex:
 
     @cached_property
     def read_from_within(self) -> frozenset[tuple[Scope, str]]:
-        """The variables that functions, lambdas or classes inside their scope read, with their scope."""
+        """Return the variables that functions, lambdas or classes inside their scope read, with their
+        scope.
+        """
         found = set()
         for name in self.of_type(ast.Name):
             if isinstance(name.ctx, ast.Load):
@@ -139,11 +141,11 @@ class SyntaxIndex:
         return found
 
     def of_type(self, kind: type[_Node]) -> list[_Node]:
-        """All nodes of exactly this type, in source order."""
+        """Return all nodes of exactly this type, in source order."""
         return self.nodes.get(kind, [])  # type: ignore[return-value]
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The node's parent, its parent's parent, … up to the module."""
+        """Yield the node's parent, its parent's parent, … up to the module."""
         parents = self.parents
         current = parents.get(node)
         while current is not None:
@@ -151,23 +153,27 @@ class SyntaxIndex:
             current = parents.get(current)
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """The innermost statement that holds the node (the node itself if it is one)."""
+        """Return the innermost statement that holds the node (the node itself if it is one)."""
         current: ast.AST = node
         while not isinstance(current, ast.stmt):
             current = self.parents[current]
         return current
 
     def scope(self, node: ast.AST) -> Scope:
-        """The scope in which the node is evaluated. A def's own node belongs to the scope around it."""
+        """Return the scope in which the node is evaluated. A def's own node belongs to the scope around
+        it.
+        """
         return self._scope_of.get(node) or self.scopes[self.module]  # operators are shared between scopes
 
     def function(self, node: ast.AST) -> Function | None:
-        """The innermost def whose body (or a lambda or comprehension in it) holds the node."""
+        """Return the innermost def whose body (or a lambda or comprehension in it) holds the node."""
         scope = self._scope_of.get(node)
         return scope.runner if scope is not None else None
 
     def run_by(self, functions: Collection[Function | None], kind: type[ast.AST]) -> list[ast.AST]:
-        """The nodes of exactly this type that some functions run (None: the module), in source order."""
+        """Return the nodes of exactly this type that some functions run (None: the module), in source
+        order.
+        """
         scope_of = self._scope_of
         return [node for node in self.nodes.get(kind, ()) if scope_of[node].runner in functions]
 
@@ -186,7 +192,7 @@ class SyntaxIndex:
         return self.call_of(method) if isinstance(method, ast.Attribute) else None
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
-        """The class whose method (or body) holds the node."""
+        """Return the class whose method (or body) holds the node."""
         scope: Scope | None = self.scope(node)
         while scope is not None:
             if isinstance(scope.node, ast.ClassDef):
@@ -195,7 +201,7 @@ class SyntaxIndex:
         return None
 
     def block(self, statement: ast.stmt) -> tuple[list[ast.stmt], int]:
-        """The list of statements that holds the statement, and its place in it."""
+        """Return the list of statements that holds the statement, and its place in it."""
         place = self._places.get(statement)
         if place is None:
             parent = self.parents[statement]

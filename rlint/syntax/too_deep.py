@@ -21,10 +21,10 @@ _HOLDERS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 def buried_parts(tree: SyntaxIndex) -> Mapping[ast.AST, ast.AST]:
-    """The parts of expressions that lie deeper in them than DEEPEST, each with what is around it at that
-    depth. Whoever looks from each part of an expression to its ends needs a time that grows with the square
-    of its depth; such an expression was generated, and nothing is said about what lies so deep in it, nor
-    about any part of one that is deeper than TOO_DEEP.
+    """Return the parts of expressions that lie deeper in them than DEEPEST, each with what is around it
+    at that depth. Whoever looks from each part of an expression to its ends needs a time that grows with
+    the square of its depth; such an expression was generated, and nothing is said about what lies so deep
+    in it, nor about any part of one that is deeper than TOO_DEEP.
     """
     found: dict[ast.AST, ast.AST] = {}
     for kind, nodes in tree.nodes.items():

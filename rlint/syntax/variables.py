@@ -25,16 +25,16 @@ class Variables:
 
     @property
     def names(self) -> Collection[str]:
-        """All names in the file, whichever variables they are."""
+        """Return all names in the file, whichever variables they are."""
         return self._by_name.keys()
 
     def named(self, name: str) -> list[ast.Name]:
-        """All nodes of this name, whichever variable it is, in source order."""
+        """Return all nodes of this name, whichever variable it is, in source order."""
         return self._by_name.get(name, [])
 
     def uses(self, name: str, scope: Scope | None) -> list[ast.Name]:
-        """The nodes that read, bind or delete the variable `name` of `scope` (None: a builtin), nested
-        functions included, in source order.
+        """Return the nodes that read, bind or delete the variable `name` of `scope` (None: a builtin),
+        nested functions included, in source order.
         """
         found = self._by_scope.get(name)
         if found is None:
@@ -44,7 +44,7 @@ class Variables:
         return found.get(scope, [])
 
     def bound_at(self, target: ast.Name) -> Binding | None:
-        """The binding that a target makes."""
+        """Return the binding that a target makes."""
         return self._by_target.get(target)
 
     @cached_property

@@ -54,8 +54,8 @@ PARTS, PARTS_FROM_BEHIND = _Parts(), _PartsFromBehind()
 
 
 def descendants(node: ast.AST) -> list[ast.AST]:
-    """A node and all nodes in it, in source order (of a dict display: all keys, then all values). Operators
-    and contexts, which are shared between nodes, are not among them.
+    """Return a node and all nodes in it, in source order (of a dict display: all keys, then all values).
+    Operators and contexts, which are shared between nodes, are not among them.
     """
     known = node.__dict__
     order: list[ast.AST] | None = known.get("_order")
@@ -67,7 +67,7 @@ def descendants(node: ast.AST) -> list[ast.AST]:
 
 
 def names_bound(node: ast.AST) -> tuple[str, ...]:
-    """The names that running a node binds or deletes, its children left out."""
+    """Return the names that running a node binds or deletes, its children left out."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             return (name,)
@@ -121,7 +121,7 @@ def size_of(node: ast.AST) -> int:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes right below a node, in source order; operators and contexts are left out."""
+    """Return the nodes right below a node, in source order; operators and contexts are left out."""
     found: list[ast.AST] = []
     fields = node.__dict__
     for name in PARTS[type(node)]:
@@ -137,7 +137,9 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def running(part: ast.AST) -> list[ast.AST]:
-    """The nodes that run when a part does, in source order: definitions in it, but nothing inside of them."""
+    """Return the nodes that run when a part does, in source order: definitions in it, but nothing inside
+    of them.
+    """
     known = part.__dict__
     order: list[ast.AST] = known["_order"]
     position: int = known["_start"]

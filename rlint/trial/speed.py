@@ -26,14 +26,14 @@ class Speed:
 
     @property
     def floor(self) -> float:
-        """The share of the time that a difference has to exceed: twice the usual deviation, or 5 %."""
+        """Return the share of the time that a difference has to exceed: twice the usual deviation, or 5 %."""
         middle = median(self.before)
         spread = median(abs(seconds - middle) for seconds in self.before)
         return max(LEAST, LEAST_SECONDS / middle, 2 * 1.4826 * spread / middle) if middle else LEAST
 
     @property
     def ratio(self) -> float:
-        """The time with fixes over the time without, in the middle of the pairs; above 1 is slower."""
+        """Return the time with fixes over the time without, in the middle of the pairs; above 1 is slower."""
         return median(after / before for before, after in zip(self.before, self.after, strict=True))
 
     @property

@@ -270,5 +270,5 @@ def _encoded(changed: Changed) -> bytes:
 
 
 def _quoted(ran: Ran) -> str:
-    """The end of what a run wrote, as part of a message."""
+    """Return the end of what a run wrote, as part of a message."""
     return "".join(f"\n  | {line}" for line in ran.tail(20))

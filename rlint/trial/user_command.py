@@ -43,7 +43,7 @@ class Ran:
         return self.exit_code == 0 and not self.timed_out
 
     def tail(self, lines: int) -> list[str]:
-        """The last lines of its output."""
+        """Return the last lines of its output."""
         return [line.rstrip() for line in self.output.rstrip().splitlines()[-lines:]]
 
     @property

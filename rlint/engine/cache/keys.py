@@ -1,4 +1,4 @@
-"""What kept results hang on, as digests: nothing that is kept is ever out of date."""
+"""What kept results depend on, as digests: nothing that is kept is ever out of date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _WITHOUT_PART = frozenset({"__pycache__", "cli", "fixtures", "lsp", "profiles", 
 
 
 def key_of(group: Iterable[tuple[FileTask, str]], *, ignore_suppressions: bool) -> str:
-    """The digest of all that the results of a group hang on: its jobs, each with the digest of its text."""
+    """Return the digest of all that the results of a group depend on: its jobs, each with the digest of its
+    text.
+    """
     digest = hashlib.sha256(own_digest())
     if catalogue.added():
         digest.update(_plugins_digest(tuple(catalogue.added())))
@@ -34,7 +36,7 @@ def key_of(group: Iterable[tuple[FileTask, str]], *, ignore_suppressions: bool) 
 
 
 def key_of_summary(job: FileTask) -> str:
-    """The digest of all that the summary of a file hangs on."""
+    """Return the digest of all that the summary of a file depends on."""
     digest = hashlib.sha256(own_digest())
     for text in (job.name, job.module, job.package, job.digest, repr(job.measured) if job.measured else ""):
         digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
@@ -54,7 +56,9 @@ def _joined(codes: frozenset[str]) -> str:
 
 @functools.cache
 def own_digest() -> bytes:
-    """A digest of rlint as it is installed, told from sizes and times, and of the Python that runs it."""
+    """Return a digest of rlint as it is installed, told from sizes and times, and of the Python that runs
+    it.
+    """
     digest = hashlib.sha256(f"{rlint.__version__} {sys.version}".encode())
     for path, status in sorted(_own_files()):
         digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))

@@ -51,8 +51,8 @@ class ResultCache:
         self._used: dict[str, Any] = {}
 
     def load(self, key: str) -> list[FileResult] | None:
-        """The results under a key; None if there are none, or without the edits that are wanted. They are
-        kept on.
+        """Return the results under a key; None if there are none, or without the edits that are wanted.
+        They are kept on.
         """
         results = self.peek(key)
         if results is None or not all(map(self.is_usable, results)):
@@ -65,7 +65,7 @@ class ResultCache:
         return not self._edits or result.has_edits
 
     def peek(self, key: str) -> list[FileResult] | None:
-        """The same, without keeping them on."""
+        """Return the same, without keeping them on."""
         plain = self._kept.get(key)
         if plain is None:
             return None

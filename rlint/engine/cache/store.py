@@ -57,7 +57,9 @@ class Cache:
         return self._results.is_dir()
 
     def load(self, name: str) -> Any:
-        """The plain data kept under a name; None if there is none that rlint has written for this user."""
+        """Return the plain data kept under a name; None if there is none that rlint has written for this
+        user.
+        """
         text = self.load_bytes(f"{name}.json")
         try:
             return None if text is None else json.loads(text)
@@ -74,14 +76,16 @@ class Cache:
         return self._key is not None and os.path.exists(os.path.join(self._results, name))
 
     def newest(self, prefix: str, most: int) -> list[str]:
-        """The names that begin so under which plain data is kept: those used last, the last one first."""
+        """Return the names that begin so under which plain data is kept: those used last, the last one
+        first.
+        """
         with contextlib.suppress(OSError):
             files = [(path.lstat().st_mtime, path.stem) for path in self._results.glob(f"{prefix}*.json")]
             return [name for _, name in sorted(files, reverse=True)[:most]] if self._key is not None else []
         return []
 
     def load_bytes(self, name: str) -> bytes | None:
-        """The content of a file; None if there is none that rlint has written for this user."""
+        """Return the content of a file; None if there is none that rlint has written for this user."""
         if self._key is None:
             return None
         path = os.path.join(self._results, name)
@@ -169,7 +173,7 @@ def _leads_away(*folders: Path) -> bool:
 
 @functools.cache
 def own_key() -> bytes | None:
-    """The user's key, made where there is none; None where it can neither be read nor made."""
+    """Return the user's key, made where there is none; None where it can neither be read nor made."""
     folder = own_folder()
     if folder is None:
         return None

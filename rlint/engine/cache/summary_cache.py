@@ -17,17 +17,17 @@ _MOST_BYTES = 200_000_000
 
 
 class SummaryCache:
-    """The summaries in a folder, each in a file that is named after all that it hangs on."""
+    """The summaries in a folder, each in a file that is named after all that it depends on."""
 
     def __init__(self, folder: Path) -> None:
         self._cache = Cache(folder)
 
     def load(self, job: FileTask) -> ModuleSummary | None:
-        """The summary of a file; None if there is none."""
+        """Return the summary of a file; None if there is none."""
         return self.load_by_key(key_of_summary(job)) if job.digest else None
 
     def load_by_key(self, key: str) -> ModuleSummary | None:
-        """The summary with this digest of all that it hangs on, be it of a file that has changed."""
+        """Return the summary with this digest of all that it depends on, be it of a file that has changed."""
         data = self._cache.load_bytes(key + SUMMARY)
         try:
             return None if data is None else from_bytes(data)

@@ -232,7 +232,7 @@ class Explainer:
     # -- what would be ---------------------------------------------------------------------------
 
     def _worlds(self, statement: ast.stmt) -> Iterator[_World]:
-        """The program with the function declared hot, with an accelerator, and with both."""
+        """Yield the program with the function declared hot, with an accelerator, and with both."""
         hot = self._declared_hot(statement)
         own = self._summaries[self._own.name]
         if hot is not None:
@@ -274,7 +274,7 @@ class Explainer:
 
 
 def _declaring(summary: ModuleSummary, entry: tuple[str, int, Heat, str]) -> ModuleSummary:
-    """The summary of a file in which one thing more is declared."""
+    """Return the summary of a file in which one thing more is declared."""
     declared = copy.copy(summary)
     others = tuple(each for each in summary.declared if each[0] != entry[0])
     declared.declared = (*others, entry)
@@ -282,7 +282,7 @@ def _declaring(summary: ModuleSummary, entry: tuple[str, int, Heat, str]) -> Mod
 
 
 def _candidates(rule: Rule, model: SemanticModel, line: ExplainedLine) -> list[ast.AST]:
-    """The nodes of a line, or of the statement that stands there, that a rule looks at."""
+    """Return the nodes of a line, or of the statement that stands there, that a rule looks at."""
     statement = statement_at(line.number, model)
     if statement is None:
         return []

@@ -295,7 +295,7 @@ def sentence(question: Question, model: SemanticModel, cold: str) -> Sentence | 
 
 
 def _told(answer: Any) -> str:
-    """An answer in a few words."""
+    """Return an answer in a few words."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, str):

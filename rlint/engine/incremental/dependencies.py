@@ -20,7 +20,7 @@ class Dependencies:
 
     files: dict[str, list[str]] = field(default_factory=dict)
     told: dict[str, dict[str, str]] = field(default_factory=dict)
-    """For each file, what all answers in its group are told by."""
+    """For each file, what all answers in its group are determined by."""
 
     @property
     def answers(self) -> dict[str, str]:

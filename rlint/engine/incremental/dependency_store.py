@@ -26,7 +26,7 @@ class Before:
     """A group as it was when its files were checked.
 
     `key` is what their results are kept under. `files` are digests by the files' names: of what a file's
-    summary hangs on, and of what its own check hangs on besides the other files.
+    summary depends on, and of what its own check depends on besides the other files.
     """
 
     key: str
@@ -71,7 +71,7 @@ class DependencyStore:
 
 
 def _name(group: Sequence[FileTask], run: str) -> str:
-    """The same for a group whose files have changed: told from the first of those that are checked."""
+    """Return the same for a group whose files have changed: told from the first of those that are checked."""
     first = min(job.name for job in group if job.codes is not None)
     digest = hashlib.sha256(f"{run} {first}".encode("utf-8", "surrogateescape"))
     return f"{digest.hexdigest()[:32]}{ASKED}"

@@ -1,4 +1,4 @@
-"""Questions as text and back, and what their answers are told by: to be kept from one run to the next.
+"""Questions as text and back, and what their answers are determined by: to be kept from one run to the next.
 
 Summaries, and functions and classes in them, are told by their names. What is told so may have changed though
 its name has not: `Answer.told` says which they are.
@@ -34,7 +34,7 @@ class Told(NamedTuple):
 
 @frozen
 class Answer:
-    """What an answer is told by, and which parts of summaries belong to it."""
+    """What an answer is determined by, and which parts of summaries belong to it."""
 
     digest: str
     told: frozenset[Told]

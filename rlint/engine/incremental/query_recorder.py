@@ -142,7 +142,7 @@ class _Modules(Mapping[str, ModuleSummary]):
 
 
 def _fixed(value: Any) -> Any:
-    """The same value, as what a dictionary takes."""
+    """Return the same value, as what a dictionary takes."""
     if isinstance(value, list):
         return tuple(value)
     return frozenset(value) if isinstance(value, set) else value

@@ -111,7 +111,7 @@ class Recheck:
         summaries: Mapping[str, ModuleSummary],
         program: WholeProgram,
     ) -> set[str]:
-        """The files of which a question is answered differently."""
+        """Return the files of which a question is answered differently."""
         changed = self._changed(group, before, summaries)
         if not changed:
             return set()

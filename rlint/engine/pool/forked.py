@@ -28,7 +28,7 @@ class ForkedWorkers:
         _close(theirs)
 
     def connections(self) -> list[Connection]:
-        """Those to the first and to all that it may become."""
+        """Return those to the first and to all that it may become."""
         return _connected(self._ours)
 
     def end(self) -> None:

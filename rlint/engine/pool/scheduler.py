@@ -67,7 +67,9 @@ def _total(jobs: Iterable[FileTask]) -> int:
 def _parted(
     groups: Sequence[Sequence[FileTask]], count: int
 ) -> tuple[list[Sequence[FileTask]], list[Sequence[FileTask]]]:
-    """The groups that are more than a process's fair part of the work, and all others, the largest first."""
+    """Return the groups that are more than a process's fair part of the work, and all others, the largest
+    first.
+    """
     ordered = sorted(groups, key=lambda group: (-_total(group), group[0].name))
     total = sum(map(_total, groups))
     shared = [group for group in ordered if len(group) > 1 and _total(group) * count > total]
@@ -77,8 +79,8 @@ def _parted(
 def _shares(
     shared: Sequence[Sequence[FileTask]], whole: Sequence[Sequence[FileTask]], count: int
 ) -> list[list[FileTask]]:
-    """The files of shared groups in shares, with which all have about the same to do: who will be the first
-    to take a whole group, and so the largest, has the smallest share.
+    """Return the files of shared groups in shares, with which all have about the same to do: who will be
+    the first to take a whole group, and so the largest, has the smallest share.
     """
     loads = [0] * count
     for group in whole:

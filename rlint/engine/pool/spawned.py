@@ -27,7 +27,7 @@ class SpawnedWorkers:
             theirs.close()
 
     def connections(self) -> list[Connection]:
-        """Those to each of them."""
+        """Return those to each of them."""
         return self._ours
 
     def end(self) -> None:

@@ -31,7 +31,7 @@ class Processes(Protocol):
     """Processes that are at work from now on, or get ready for it."""
 
     def connections(self) -> list[Connection]:
-        """Those to each of them. To be asked for once."""
+        """Return those to each of them. To be asked for once."""
 
     def end(self) -> None:
         """End them, whatever they do."""

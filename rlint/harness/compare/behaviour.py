@@ -346,7 +346,9 @@ class _Experiment:
     # --- what is reported ---
 
     def _confirmed(self) -> list[_Seen]:
-        """The first differences, smallest size and seed first, each seen again in programs loaded anew."""
+        """Return the first differences, smallest size and seed first, each seen again in programs loaded
+        anew.
+        """
         first: dict[tuple[str, str], _Seen] = {}
         for one in sorted(self._seen, key=lambda seen: seen.order):
             if one.key not in first:

@@ -57,23 +57,23 @@ class CasePlan:
 
     @property
     def fewest(self) -> int:
-        """The seeds of the size with the fewest."""
+        """Return the seeds of the size with the fewest."""
         return min(self._done[size] for size in self.sizes)
 
     @property
     def larger(self) -> tuple[int, ...]:
-        """The larger sizes of which a case was compared."""
+        """Return the larger sizes of which a case was compared."""
         return tuple(sorted(self._compared.difference(self.sizes)))
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants of which a case was compared."""
+        """Return the variants of which a case was compared."""
         return tuple(name for name in VARIANTS if self._made[name])
 
     def trials(self, budget: float, seconds: Mapping[int, float]) -> Iterator[Trial]:
-        """A case of each size, one of the largest, the variants, and all seeds of one size. The rest, a few
-        seeds of each size first, for `budget` seconds from the start. `seconds` says what a case takes, by
-        size.
+        """Yield a case of each size, one of the largest, the variants, and all seeds of one size. The
+        rest, a few seeds of each size first, for `budget` seconds from the start. `seconds` says what a
+        case takes, by size.
         """
         end = time.perf_counter() + budget
         full = self._full(budget, seconds)
@@ -116,7 +116,7 @@ class CasePlan:
         ]
 
     def _full(self, budget: float, seconds: Mapping[int, float]) -> int:
-        """The size that gets all seeds: not one without anything in it, if there is another."""
+        """Return the size that gets all seeds: not one without anything in it, if there is another."""
         candidates = sorted((size for size in self._small if size > 1), reverse=True) or [max(self._small)]
         fitting = (size for size in candidates if seconds[size] * self._seeds <= budget * _SHARE)
         return next(fitting, candidates[-1])

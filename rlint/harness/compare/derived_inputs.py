@@ -144,7 +144,7 @@ def _data_of(value: Any, place: str, *, nested: bool = False) -> Iterator[tuple[
 
 
 def _rebuilt(value: Any, place: str, chosen: set[str], change: Callable[[Any], Any]) -> Any:
-    """The same arguments, with what is at `chosen` places changed."""
+    """Return the same arguments, with what is at `chosen` places changed."""
     if place in chosen:
         return change(value)
     if not any(one.startswith(place) for one in chosen):
@@ -184,7 +184,7 @@ class _Layout:
         return bool(_is_plain_tensor(value) and value.numel() > 1)
 
     def of(self, value: Any) -> Any:
-        """The same values laid out otherwise."""
+        """Return the same values laid out otherwise."""
         if self.transposed and value.ndim > 1:
             dimensions = range(value.ndim)[::-1]
             if _is_array(value):

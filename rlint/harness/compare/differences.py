@@ -69,7 +69,7 @@ class Comparison:
     _where_after: dict[Node, int] = field(default_factory=dict)
 
     def run(self, before: Snapshot, after: Snapshot) -> list[FoundDifference]:
-        """All differences, in the order of the roots; those that are excused are left out."""
+        """Return all differences, in the order of the roots; those that are excused are left out."""
         for name in (*before.roots, *(name for name in after.roots if name not in before.roots)):
             at = self._trail.start(name)
             if name in before.roots and name in after.roots:
@@ -227,7 +227,7 @@ class Comparison:
         for probe in before:
             other, at = theirs.get(tuple(probe.outputs)), self._where_before.get(probe.outputs[0])
             if other is None or at is None:
-                # What carries a graph only before or only after is told by `requires_grad`.
+                # What carries a graph only before or only after is determined by `requires_grad`.
                 if len(probe.outputs) > 1 and at is not None:
                     self.notes[f"gradients of `{self._trail.path(at)}` and others are not compared"] = None
                 continue
@@ -287,7 +287,7 @@ class Comparison:
 
 
 def _told(child: Child) -> str:
-    """A value that stands against one of another type, or against none."""
+    """Return a value that stands against one of another type, or against none."""
     if not isinstance(child, Node):
         return described(child)
     facts = [f"{_fact(fact.value)}" for fact in child.facts if fact.kind in ("dtype", "shape")]

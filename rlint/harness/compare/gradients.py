@@ -89,7 +89,7 @@ def _weights(tensor: Any, torch: Any) -> Any:
 
 
 def _leaves(walker: Walker, outputs: list[Any]) -> list[tuple[Any, Leaf]]:
-    """The leaves that were met, and those that only the graphs know."""
+    """Return the leaves that were met, and those that only the graphs know."""
     torch: Any = sys.modules["torch"]
     found = {
         id(tensor): (tensor, Leaf(node, ""))

@@ -47,7 +47,7 @@ class Raised:
 
     @property
     def type(self) -> str:
-        """The name of the exception."""
+        """Return the name of the exception."""
         return self.text.partition(":")[0]
 
 
@@ -287,7 +287,7 @@ def _raised(stage: str, error: BaseException, subject: Subject) -> Raised:
 
 
 def failed_to_load(error: WorkloadError) -> Observation:
-    """The observation of an arm that cannot even be imported."""
+    """Return the observation of an arm that cannot even be imported."""
     return Observation(Snapshot({}), Raised(IMPORT, str(error), ""))
 
 

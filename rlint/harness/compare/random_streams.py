@@ -32,7 +32,9 @@ def seed_streams(case: Case) -> None:
 
 
 def global_streams() -> dict[str, Stream]:
-    """The streams of Python, numpy and PyTorch, those that are loaded, by path: `random.torch.cuda[0]`."""
+    """Return the streams of Python, numpy and PyTorch, those that are loaded, by path:
+    `random.torch.cuda[0]`.
+    """
     found = {"random.python": python_stream(random._inst)}
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None:
@@ -49,7 +51,7 @@ def global_streams() -> dict[str, Stream]:
 
 
 def python_stream(generator: random.Random) -> Stream:
-    """The state of a generator of Python's own. One that draws from the system has none."""
+    """Return the state of a generator of Python's own. One that draws from the system has none."""
     if isinstance(generator, random.SystemRandom):
         return Stream("system", lambda: "of the system")
     state = random.Random.getstate(generator)
@@ -63,7 +65,7 @@ def python_stream(generator: random.Random) -> Stream:
 
 
 def legacy_numpy_stream(generator: Any) -> Stream:
-    """The state of a numpy.random.RandomState."""
+    """Return the state of a numpy.random.RandomState."""
     state = generator.get_state(legacy=False)
 
     def draw() -> str:
@@ -77,7 +79,7 @@ def legacy_numpy_stream(generator: Any) -> Stream:
 
 
 def numpy_stream(generator: Any) -> Stream:
-    """The state of a numpy.random.Generator, or of the bit generator in one."""
+    """Return the state of a numpy.random.Generator, or of the bit generator in one."""
     bits = getattr(generator, "bit_generator", generator)
     state = bits.state
 
@@ -92,7 +94,7 @@ def numpy_stream(generator: Any) -> Stream:
 
 
 def torch_stream(generator: Any) -> Stream:
-    """The state of a torch.Generator, on whatever device."""
+    """Return the state of a torch.Generator, on whatever device."""
     state = generator.get_state()  # a copy, on the host
 
     def draw() -> str:
@@ -111,7 +113,7 @@ def _mps_stream(torch: Any) -> Stream:
 
 
 def _frozen(state: Any) -> object:
-    """The same with arrays and dicts turned into what can be compared by `==`."""
+    """Return the same with arrays and dicts turned into what can be compared by `==`."""
     if isinstance(state, dict):
         return tuple((key, _frozen(value)) for key, value in state.items())
     if hasattr(state, "tobytes"):

@@ -32,13 +32,13 @@ class Extent:
 
     @property
     def start(self) -> int:
-        """The lowest address."""
+        """Return the lowest address."""
         steps = ((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         return self.address + sum(step for step in steps if step < 0)
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """Return the first address behind it."""
         steps = ((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         return self.address + sum(step for step in steps if step > 0) + self.width
 

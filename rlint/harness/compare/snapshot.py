@@ -73,7 +73,7 @@ class Walker:
         """Tensors met, whose gradients may be asked for, the nearest first."""
 
     def walk(self, value: Any) -> Child:
-        """The node of a value, complete with all that is reached from it."""
+        """Return the node of a value, complete with all that is reached from it."""
         child = self.child(value)
         while self._pending:
             node, pending = self._pending.popleft()
@@ -81,7 +81,7 @@ class Walker:
         return child
 
     def child(self, value: Any) -> Child:
-        """The node of a value, which `walk` completes."""
+        """Return the node of a value, which `walk` completes."""
         self.count(1)
         if type(value) in SCALARS:
             scalar: Scalar = value
@@ -94,13 +94,13 @@ class Walker:
         return known
 
     def children(self, values: Any) -> list[Child]:
-        """The nodes of several values."""
+        """Return the nodes of several values."""
         values = list(values)
         self.count(len(values))
         return [value if type(value) in SCALARS else self.child(value) for value in values]
 
     def known(self, value: Any) -> Node | None:
-        """The node of an object that was met."""
+        """Return the node of an object that was met."""
         return self._nodes.get(id(value))
 
     def data_bytes(self) -> int:
@@ -128,7 +128,7 @@ def _fill(node: Node, value: Any, walker: Walker) -> None:
 
 
 def _fillers() -> tuple[Filler, ...]:
-    """Those for the packages that the program has loaded, the most particular first."""
+    """Return those for the packages that the program has loaded, the most particular first."""
     from rlint.harness.compare import snapshot_arrays, snapshot_objects, snapshot_tensors
 
     torch = (snapshot_tensors.fill,) if hasattr(sys.modules.get("torch"), "Tensor") else ()

@@ -65,7 +65,7 @@ def _contents(node: Node, array: Any, walker: Walker) -> None:
 
 
 def visible_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int | None, ...]:
-    """The strides that some element depends on: None along dimensions with no second element."""
+    """Return the strides that some element depends on: None along dimensions with no second element."""
     empty = 0 in shape
     return tuple(
         None if empty or length <= 1 else stride for length, stride in zip(shape, strides, strict=True)

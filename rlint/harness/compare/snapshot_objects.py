@@ -28,7 +28,7 @@ _NAMED = (
     types.WrapperDescriptorType, types.MethodWrapperType, types.ModuleType, type,
     types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, functools._lru_cache_wrapper,
 )  # fmt: skip
-"""Objects that are told by their names."""
+"""Objects that are determined by their names."""
 _OPAQUE = (
     types.CodeType, types.FrameType, types.TracebackType, types.CellType, property, staticmethod, classmethod,
     io.IOBase, threading.Thread, type(threading.Lock()), type(threading.RLock()), threading.local,
@@ -85,7 +85,9 @@ def _plain(node: Node, value: Any, walker: Walker) -> bool:
 
 
 def _as_base(value: Any) -> Child:
-    """The value of an object whose class is derived from one of Python's, without asking that class."""
+    """Return the value of an object whose class is derived from one of Python's, without asking that
+    class.
+    """
     if isinstance(value, (str, bytes)):
         return str.__str__(value) if isinstance(value, str) else bytes(memoryview(value))
     if isinstance(value, float):
@@ -149,7 +151,7 @@ def _entries(node: Node, entries: Any, walker: Walker) -> None:
 
 
 def _members(value: Any, walker: Walker) -> Iterator[tuple[str, Child]]:
-    """The members of a set in an order that does not depend on where they lie."""
+    """Yield the members of a set in an order that does not depend on where they lie."""
     told = {text: member for member in value if (text := key_text(member)) is not None}
     for text in sorted(told):
         walker.count(1)
@@ -225,7 +227,7 @@ def _attributes(node: Node, value: Any, walker: Walker) -> bool:
 
 
 def attributes_of(value: Any) -> dict[str, Any] | None:
-    """The `__dict__` of an object, if it has one."""
+    """Return the `__dict__` of an object, if it has one."""
     try:
         held = object.__getattribute__(value, "__dict__")
     except AttributeError:

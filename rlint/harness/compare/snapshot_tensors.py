@@ -94,7 +94,7 @@ def _contents(node: Node, plain: Any, walker: Walker) -> None:
 
 
 def copied(tensor: Any) -> Any:
-    """A dense tensor's values, contiguous and on the host."""
+    """Return a dense tensor's values, contiguous and on the host."""
     torch: Any = sys.modules["torch"]
     with torch.no_grad():
         dense = tensor.detach().to_dense() if tensor.layout is not torch.strided else tensor.detach()

@@ -11,20 +11,22 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 
 
 def name_of(found: type) -> str:
-    """The qualified name of a class; without its module, if that is `builtins`."""
+    """Return the qualified name of a class; without its module, if that is `builtins`."""
     module = found.__module__
     return found.__qualname__ if module == "builtins" else f"{module}.{found.__qualname__}"
 
 
 def settled(text: str) -> str:
-    """The text without what differs from run to run by its nature: addresses, names of temporary files."""
+    """Return the text without what differs from run to run by its nature: addresses, names of temporary
+    files.
+    """
     text = _ADDRESS.sub("0x…", text)
     folder = re.escape(tempfile.gettempdir())
     return re.sub(rf"{folder}[/\\][^/\\\s'\"]+", "<temporary>", text)
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text, if it is long."""
+    """Return the beginning of a text, if it is long."""
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
@@ -42,5 +44,5 @@ def _literal(text: str, start: int) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number and its noun: `1 item`, `2 items`."""
+    """Return a number and its noun: `1 item`, `2 items`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

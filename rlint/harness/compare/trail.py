@@ -21,22 +21,24 @@ class Trail:
         self._steps: list[_Step] = []
 
     def start(self, name: str) -> int:
-        """The place of a value that nothing leads to."""
+        """Return the place of a value that nothing leads to."""
         return self.step(-1, name)
 
     def step(self, origin: int, label: str, *, listed: bool = False) -> int:
-        """The place that `label` (`.weight`, `[2]`) leads to; `listed` where it is one of many alike."""
+        """Return the place that `label` (`.weight`, `[2]`) leads to; `listed` where it is one of many
+        alike.
+        """
         if not label:
             return origin
         self._steps.append(_Step(origin, label, listed))
         return len(self._steps) - 1
 
     def path(self, at: int) -> str:
-        """The path of a place, as a person writes it: `inputs.rows[2]`."""
+        """Return the path of a place, as a person writes it: `inputs.rows[2]`."""
         return "".join(reversed([step.label for step in self._way(at)]))
 
     def pattern(self, at: int) -> str:
-        """The path with `[*]` for the places in lists: `inputs.rows[*]`."""
+        """Return the path with `[*]` for the places in lists: `inputs.rows[*]`."""
         return "".join(reversed(["[*]" if step.listed else step.label for step in self._way(at)]))
 
     def _way(self, at: int) -> Iterator[_Step]:

@@ -135,7 +135,7 @@ class NumpyData:
         return (a.view(np.uint8) != b.view(np.uint8)).reshape(len(a), width).any(axis=1)
 
     def gap(self, other: NumpyData, tolerance: Tolerance | None) -> Gap | None:
-        """The first element that differs, in the order of rows."""
+        """Return the first element that differs, in the order of rows."""
         import numpy as np
 
         unequal = self._unequal(other)
@@ -192,7 +192,7 @@ class TorchData:
         return flat.view(torch.uint8)
 
     def gap(self, other: TorchData, tolerance: Tolerance | None) -> Gap | None:
-        """The first element that differs, in the order of rows."""
+        """Return the first element that differs, in the order of rows."""
         import torch
 
         unequal = self._unequal(other)
@@ -222,7 +222,7 @@ def _shown(value: torch.Tensor) -> str:
 
 
 def bytes_of(tensor: torch.Tensor) -> bytes:
-    """The bytes of a contiguous tensor on the host."""
+    """Return the bytes of a contiguous tensor on the host."""
     return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
@@ -271,6 +271,6 @@ def _close(before: complex, after: complex, tolerance: Tolerance) -> bool:
 
 
 def described(value: Scalar) -> str:
-    """A scalar, a number with its type: `1.0 (float)`."""
+    """Return a scalar, a number with its type: `1.0 (float)`."""
     text = shortened(repr(value))
     return text if value is None or isinstance(value, (str, bytes)) else f"{text} ({name_of(type(value))})"

@@ -91,8 +91,9 @@ def _counted(subject: Subject, workload: Workload, findings: Sequence[Finding]) 
 
 
 def _places(text: str, findings: Sequence[Finding]) -> list[range]:
-    """The lines of the statement that runs once in each step, for each finding: the statement around it that
-    stands directly in its training loop or, without one in its function, directly in the function.
+    """Return the lines of the statement that runs once in each step, for each finding: the statement
+    around it that stands directly in its training loop or, without one in its function, directly in the
+    function.
     """
     tree = ast.parse(text)
     return [place for one in findings if (place := _place(tree, one)) is not None]
@@ -115,7 +116,7 @@ def _place(tree: ast.Module, finding: Finding) -> range | None:
 
 
 def _driving_line(finding: Finding) -> int | None:
-    """The line of the last loop in the chain that makes a finding hot."""
+    """Return the line of the last loop in the chain that makes a finding hot."""
     loops = [loop for link in finding.chain if (loop := loop_of(link)) is not None]
     return loops[-1].line if loops else None
 

@@ -35,11 +35,11 @@ class Resampled:
     draws: Sequence[Row]
 
     def median(self, arm: int) -> float:
-        """The median cost of an arm."""
+        """Return the median cost of an arm."""
         return math.exp(self.center[arm])
 
     def ratio(self, numerator: int, denominator: int) -> Ratio:
-        """The ratio of the medians of two arms."""
+        """Return the ratio of the medians of two arms."""
         found = interval(self, lambda row: row[numerator] - row[denominator])
         return Ratio(math.exp(found.value), math.exp(found.low), math.exp(found.high))
 
@@ -65,12 +65,14 @@ def choose_processes(count: int, rng: random.Random, resamples: int = RESAMPLES)
 
 
 def interval(of: Resampled, value: Callable[[Row], float]) -> Ratio:
-    """A number that depends on the medians, with the interval that holds it in 95 % of the resamples."""
+    """Return a number that depends on the medians, with the interval that holds it in 95 % of the
+    resamples.
+    """
     return bounds(value(of.center), [value(row) for row in of.draws])
 
 
 def bounds(center: float, draws: Sequence[float]) -> Ratio:
-    """A number with the interval of its `draws`, those in the tails left out."""
+    """Return a number with the interval of its `draws`, those in the tails left out."""
     ordered = sorted(draws)
     low = ordered[math.floor(_TAIL * (len(ordered) - 1))]
     high = ordered[math.ceil((1 - _TAIL) * (len(ordered) - 1))]
@@ -114,7 +116,7 @@ def growth(points: Mapping[int, Resampled], *, first: int = 0, last: int = -1) -
 
 
 def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
-    """The slope of the line through the points with the least sum of squared errors."""
+    """Return the slope of the line through the points with the least sum of squared errors."""
     middle = statistics.fmean(xs)
     return sum((x - middle) * y for x, y in zip(xs, ys, strict=True)) / sum((x - middle) ** 2 for x in xs)
 

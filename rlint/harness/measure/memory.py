@@ -145,7 +145,9 @@ def _start(event: Any) -> int:
 
 
 def peak_of(changes: Iterable[tuple[int, int]]) -> int:
-    """The most that was held above the start, from pairs of a time and the bytes taken or (below 0) freed."""
+    """Return the most that was held above the start, from pairs of a time and the bytes taken or (below
+    0) freed.
+    """
     held = peak = 0
     for _, size in sorted(changes, key=lambda change: change[0]):
         held += size

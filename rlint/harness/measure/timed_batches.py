@@ -51,7 +51,7 @@ class ArmAtSize:
 
     @property
     def device(self) -> str:
-        """The kind of device that it runs on."""
+        """Return the kind of device that it runs on."""
         return self._case.device
 
     @property
@@ -165,7 +165,9 @@ def settle_memory() -> None:
 
 
 def _fingerprint(inputs: object) -> tuple[bytes | None, int | None]:
-    """A digest of the inputs and their size in bytes; None and None where they cannot be written down."""
+    """Return a digest of the inputs and their size in bytes; None and None where they cannot be written
+    down.
+    """
     digest = _Digest()
     pickler = _GradientPickler(digest, protocol=pickle.HIGHEST_PROTOCOL)
     try:

@@ -180,7 +180,9 @@ def _counts(
 
 
 def _ratio_of_counts(before: Sequence[int], after: Sequence[int]) -> Ratio | None:
-    """The ratio of the medians, from the least to the greatest that the runs allow; None next to a zero."""
+    """Return the ratio of the medians, from the least to the greatest that the runs allow; None next to a
+    zero.
+    """
     if min(before) <= 0 or min(after) <= 0:
         return None
     value = statistics.median(before) / statistics.median(after)

@@ -1,4 +1,4 @@
-"""Runs jobs for the workloads of experiments, goes round those that crash, and remembers the rest."""
+"""Runs jobs for the workloads of experiments, iterates those that crash, and remembers the rest."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Bench:
         return self._records.get((experiment.label, device, workload))
 
     def measurable(self, experiment: Experiment, device: str) -> list[Record]:
-        """The workloads of an experiment whose cost is worth measuring, in the file's order."""
+        """Return the workloads of an experiment whose cost is worth measuring, in the file's order."""
         found = (self.record(experiment, device, one.name) for one in self.declared.get(experiment.label, ()))
         return [record for record in found if record is not None and record.measurable]
 

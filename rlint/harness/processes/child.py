@@ -146,7 +146,7 @@ def _phase(job: BenchJob, subject: Subject, workload: Workload, send: Callable[[
 
 
 def _explained(error: BaseException, subject: Subject) -> str:
-    """The error, and the last line of the workload or the program that it went through."""
+    """Return the error, and the last line of the workload or the program that it went through."""
     own = {subject.workload, subject.main}
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
     place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""

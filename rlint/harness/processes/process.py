@@ -50,7 +50,7 @@ def run(
     stop: threading.Event | None = None,
     start: ForkStart = fresh,
 ) -> None:
-    """Run `job` in a process of its own, and hand on what it reports.
+    """Run `job` in a process of its own, and pass on what it reports.
 
     Raises EndedError where it crashes, hangs or takes too much memory, StoppedError once `stop` is set.
     """

@@ -59,11 +59,11 @@ class ForkStart(Protocol):
     """A way to start a process."""
 
     def __call__(self, errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
-        """Start a process that takes a job from its input; what goes wrong is written to `errors`."""
+        """Return start a process that takes a job from its input; what goes wrong is written to `errors`."""
 
 
 def fresh(errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
-    """Start a fresh interpreter."""
+    """Return start a fresh interpreter."""
     return subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
         _command("child"),
         stdin=subprocess.PIPE,
@@ -88,7 +88,7 @@ class ForkServers:
                 self._servers.popitem()[1].close()
 
     def start_for(self, subject: Subject | None, device: str) -> ForkStart:
-        """The quickest way to start processes for a program.
+        """Return the quickest way to start processes for a program.
 
         That is a fork where the system can, for programs on the processor that use what is slow to import.
         A process on another device is a fresh one: drivers do not survive a fork.

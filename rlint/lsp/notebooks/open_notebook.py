@@ -51,7 +51,7 @@ class OpenNotebook:
 
     @cached_property
     def notebook(self) -> Notebook:
-        """The notebook as rlint reads it from a file, made of what stands in the editor."""
+        """Return the notebook as rlint reads it from a file, made of what stands in the editor."""
         cells: list[dict[str, Any]] = [
             {
                 "cell_type": "code" if cell.is_code else "markdown",
@@ -66,12 +66,12 @@ class OpenNotebook:
 
     @property
     def source(self) -> str:
-        """The Python text of all cells."""
+        """Return the Python text of all cells."""
         return self.notebook.text
 
     @property
     def parts(self) -> Sequence[OpenDocument]:
-        """The text documents of all cells."""
+        """Return the text documents of all cells."""
         return [cell.document for cell in self.cells]
 
     def part(self, uri: str) -> OpenDocument | None:

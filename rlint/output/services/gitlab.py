@@ -74,7 +74,9 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _path(name: str) -> str:
-    """The path as seen from the top of the project, in a job of GitLab; else from the working folder."""
+    """Return the path as seen from the top of the project, in a job of GitLab; else from the working
+    folder.
+    """
     top = os.environ.get("CI_PROJECT_DIR")
     if top and name != "-":
         try:

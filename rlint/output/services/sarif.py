@@ -222,7 +222,7 @@ def _location(finding: Finding) -> dict[str, Any]:
 
 
 def _region(start: Position, end: Position) -> dict[str, int]:
-    """A part of a text. The end is behind the last character, as the standard has it, too."""
+    """Return a part of a text. The end is behind the last character, as the standard has it, too."""
     return {
         "startLine": start.line,
         "startColumn": start.column,

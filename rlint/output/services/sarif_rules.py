@@ -41,7 +41,7 @@ def rule_object(code: str, options: ReportOptions) -> dict[str, Any]:
 
 
 def _what(page: RulePage) -> str:
-    """The section that says what the rule does, in one line; the summary where there is none."""
+    """Return the section that says what the rule does, in one line; the summary where there is none."""
     parts = _HEADING.split(page.text)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     return " ".join(sections.get("What it does", page.summary).split())

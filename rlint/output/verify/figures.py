@@ -132,7 +132,7 @@ def _up(value: float, decimals: int) -> float:
 
 
 def _unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, float]:
-    """The largest unit of which there is at least one, after rounding; else the smallest."""
+    """Return the largest unit of which there is at least one, after rounding; else the smallest."""
     return next((unit for unit in units if abs(value) >= unit[1] * 0.9995), units[-1])
 
 

@@ -66,7 +66,7 @@ def chart(lines: Sequence[Line], claim: str, title: str) -> RatioChart:
 
 
 def _scale(lines: Sequence[Line]) -> LogScale:
-    """The axis that holds every interval, and has room at an end where a ratio has none."""
+    """Return the axis that holds every interval, and has room at an end where a ratio has none."""
     ratios = [ratio for line in lines for ratio in (line.ratio, line.measured.control) if ratio]
     bounds = [0.8, 1.25, *(bound for one in ratios for bound in (one.low, one.value, one.high))]
     finite = [bound for bound in bounds if 0 < bound < math.inf]

@@ -47,7 +47,7 @@ def _behaviour(row: VerifyRow) -> list[str]:
 
 
 def _costs(row: VerifyRow) -> list[str]:
-    """All figures of a row, each with its name unless it is the wall time's."""
+    """Return all figures of a row, each with its name unless it is the wall time's."""
     memory = row.memory != rows.NOTHING
     found = [gain for gain in row.gains if not (memory and gain.startswith("memory"))]
     found += [f"memory {row.memory}"] if memory else []

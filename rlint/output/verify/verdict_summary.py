@@ -27,7 +27,7 @@ class DifferenceGroup:
 
     @property
     def where(self) -> str:
-        """The case that is shown, and how many more there are."""
+        """Return the case that is shown, and how many more there are."""
         more = (
             f", and in {self.others:,} more {'case' if self.others == 1 else 'cases'}" if self.others else ""
         )

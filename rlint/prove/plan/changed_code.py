@@ -123,7 +123,7 @@ def _redecorated(
     other_steps: tuple[BlockStep, ...],
     levels: tuple[Level, ...],
 ) -> Iterator[ChangedCode]:
-    """The whole body of a function that has other decorators."""
+    """Yield the whole body of a function that has other decorators."""
     if not isinstance(before, FUNCTIONS) or not isinstance(after, FUNCTIONS):
         return
     if _dumped(before.decorator_list) != _dumped(after.decorator_list):

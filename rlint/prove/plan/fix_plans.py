@@ -162,7 +162,7 @@ class RegionNumbers:
         self._regions: dict[int, tuple[str, Region]] = {}
 
     def given(self, path: str, regions: Sequence[Region]) -> tuple[RegionUse, ...]:
-        """The numbers of regions of one change, the best first."""
+        """Return the numbers of regions of one change, the best first."""
         uses: list[RegionUse] = []
         for region in regions:
             number = self._known.setdefault((path, region.before), len(self._known))

@@ -62,7 +62,7 @@ def candidates(change: ChangedCode, before: ast.Module, after: ast.Module) -> li
 
 
 def _whole(level: Level, before: ast.Module, after: ast.Module) -> Region | None:
-    """All of the innermost function around a level."""
+    """Return all of the innermost function around a level."""
     steps = _function_around(before, level.before.steps)
     other = _function_around(after, level.after.steps)
     if steps is None or other is None:
@@ -80,7 +80,7 @@ def _whole(level: Level, before: ast.Module, after: ast.Module) -> Region | None
 
 
 def _first_statement(node: ast.AST) -> int:
-    """The place of the first statement after the docstring."""
+    """Return the place of the first statement after the docstring."""
     body = node.body  # type: ignore[attr-defined]
     return int(
         bool(body)
@@ -91,7 +91,7 @@ def _first_statement(node: ast.AST) -> int:
 
 
 def _function_around(tree: ast.Module, steps: Sequence[BlockStep]) -> tuple[BlockStep, ...] | None:
-    """The steps to the innermost function on a way; None where that is code of a module or a class."""
+    """Return the steps to the innermost function on a way; None where that is code of a module or a class."""
     for length in range(len(steps), 0, -1):
         node = node_at(tree, steps[:length])
         if isinstance(node, FUNCTIONS):
@@ -102,8 +102,8 @@ def _function_around(tree: ast.Module, steps: Sequence[BlockStep]) -> tuple[Bloc
 
 
 def _grown(level: Level, before: ast.Module, after: ast.Module, *, further: bool) -> Region | None:
-    """The changed statements of a block, with those that follow until nothing reads what they may have left
-    otherwise.
+    """Return the changed statements of a block, with those that follow until nothing reads what they may
+    have left otherwise.
     """
     block = getattr(node_at(before, level.before.steps), level.before.block)
     others = getattr(node_at(after, level.after.steps), level.after.block)

@@ -141,7 +141,7 @@ class Capture(pickle.Pickler):
         return restored.function, arguments, state, None, None, restored.set_function
 
     def cell(self, obj: types.CellType) -> Any:
-        """A cell of a closure, which may lead back to its function."""
+        """Return a cell of a closure, which may lead back to its function."""
         try:
             held: tuple[Any, ...] = (obj.cell_contents,)
         except ValueError:
@@ -149,7 +149,7 @@ class Capture(pickle.Pickler):
         return restored.cell, (), held, None, None, restored.set_cell
 
     def module(self, obj: types.ModuleType) -> Any:
-        """A module by its name."""
+        """Return a module by its name."""
         if sys.modules.get(obj.__name__) is not obj:
             raise UncopyableError(f"the module {obj.__name__}, which cannot be imported", obj)
         return restored.module, (obj.__name__,)
@@ -293,7 +293,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 def _simple(obj: Any) -> dict[str, Any]:
-    """The attributes of an object that need no stand-in: numbers and texts."""
+    """Return the attributes of an object that need no stand-in: numbers and texts."""
     held = getattr(obj, "__dict__", None)
     if not isinstance(held, dict):
         return {}

@@ -33,7 +33,7 @@ class _Files:
         return isinstance(path, str) and os.path.realpath(path) in self.files
 
     def code(self, path: str) -> types.CodeType | None:
-        """The code of a file with its hooks; None where it is another text by now."""
+        """Return the code of a file with its hooks; None where it is another text by now."""
         file = self.files[os.path.realpath(path)]
         with open(path, "rb") as opened:
             text = opened.read()
@@ -135,7 +135,7 @@ def _take_over_script(files: _Files, config: dict[str, Any]) -> None:
 
 
 def _script_place(words: Sequence[str]) -> int | None:
-    """The place of a script among the words that Python was started with."""
+    """Return the place of a script among the words that Python was started with."""
     place = 1
     while place < len(words):
         word = words[place]

@@ -64,7 +64,7 @@ class RecordingProcess:
             os.register_at_fork(after_in_child=self._after_fork)
 
     def recorder(self, region: dict[str, Any]) -> Recorder:
-        """The recorder of a region, made when its file is loaded."""
+        """Return the recorder of a region, made when its file is loaded."""
         return self.recorders.setdefault(region["id"], Recorder(self, region))
 
     def _after_fork(self) -> None:
@@ -411,7 +411,9 @@ def _settings() -> dict[str, Any]:
 
 
 def _culprit(roots: list[Any], session: RecordingProcess, numbers: dict[int, int]) -> Any:
-    """The first object, from the outside in, that cannot be written down although all that it holds can."""
+    """Return the first object, from the outside in, that cannot be written down although all that it
+    holds can.
+    """
     node: Any = roots
     for _ in range(_DEEPEST):
         refusing = next(

@@ -75,27 +75,27 @@ def set_answers(number: int, answers: dict[str, list[Any]]) -> None:
 
 
 def module(name: str) -> types.ModuleType:
-    """A module, imported if need be."""
+    """Return a module, imported if need be."""
     return sys.modules[name] if name in sys.modules else importlib.import_module(name)
 
 
 def stream(name: str) -> Any:
-    """A standard stream of the process."""
+    """Return a standard stream of the process."""
     return getattr(sys, name)
 
 
 def lock(kind: str) -> Any:
-    """A lock that nobody holds."""
+    """Return a lock that nobody holds."""
     return threading.RLock() if kind == "RLock" else threading.Lock()
 
 
 def mapping_proxy(held: dict[Any, Any]) -> Any:
-    """A read-only view of a dict."""
+    """Return a read-only view of a dict."""
     return types.MappingProxyType(held)
 
 
 def reference(target: Any) -> Any:
-    """A weak reference."""
+    """Return a weak reference."""
     return weakref.ref(target)
 
 
@@ -103,7 +103,7 @@ def reference(target: Any) -> Any:
 
 
 def cell() -> types.CellType:
-    """An empty cell of a closure."""
+    """Return an empty cell of a closure."""
     return types.CellType()
 
 
@@ -114,14 +114,14 @@ def set_cell(target: types.CellType, held: tuple[Any, ...]) -> None:
 
 
 def marshalled_code(data: bytes) -> types.CodeType:
-    """The code of a function that is not the program's own."""
+    """Return the code of a function that is not the program's own."""
     code = marshal.loads(data)  # noqa: S302 - from a record that was verified
     assert isinstance(code, types.CodeType)
     return code
 
 
 def own_code(file: str, path: list[tuple[str, int]]) -> types.CodeType:
-    """The code of a function of the program, in the text of this arm."""
+    """Return the code of a function of the program, in the text of this arm."""
     from rlint.prove.record.instrumented_code import code_at
 
     return code_at(CODES[file], path)
@@ -130,7 +130,7 @@ def own_code(file: str, path: list[tuple[str, int]]) -> types.CodeType:
 def function(
     code: types.CodeType, owner: str, name: str, qualname: str, closure: tuple[types.CellType, ...] | None
 ) -> types.FunctionType:
-    """A function; what may lead back to it is set later."""
+    """Return a function; what may lead back to it is set later."""
     made = types.FunctionType(code, vars(module(owner)), name, None, closure)
     made.__qualname__ = qualname
     return made
@@ -146,7 +146,7 @@ def set_function(target: types.FunctionType, state: tuple[Any, Any, dict[str, An
 
 
 def array_view(owner: Any, dtype: Any, shape: Any, strides: Any, offset: int, writeable: bool) -> Any:  # noqa: FBT001
-    """An array that lies in another one's memory."""
+    """Return an array that lies in another one's memory."""
     numpy = module("numpy")
     flat = owner.reshape(-1, order="A" if owner.flags.c_contiguous else "F")
     found = numpy.ndarray(shape, dtype, flat, offset, strides)
@@ -155,14 +155,14 @@ def array_view(owner: Any, dtype: Any, shape: Any, strides: Any, offset: int, wr
 
 
 def array_of_tensor(owner: Any, dtype: Any, shape: Any, strides: Any, offset: int) -> Any:
-    """An array that lies in the memory of a tensor."""
+    """Return an array that lies in the memory of a tensor."""
     numpy, torch = module("numpy"), module("torch")
     whole = torch.empty(0, dtype=torch.uint8).set_(owner.untyped_storage()).numpy()
     return numpy.ndarray(shape, dtype, whole, offset, strides)
 
 
 def storage(data: Any, device: str) -> Any:
-    """The memory of tensors."""
+    """Return the memory of tensors."""
     torch = module("torch")
     memory = torch.empty(len(data), dtype=torch.uint8, device="cpu")
     if len(data):
@@ -171,14 +171,16 @@ def storage(data: Any, device: str) -> Any:
 
 
 def storage_of_array(owner: Any) -> Any:
-    """The memory of an array, for tensors that share it."""
+    """Return the memory of an array, for tensors that share it."""
     torch, numpy = module("torch"), module("numpy")
     flat = owner.reshape(-1, order="A" if owner.flags.c_contiguous else "F")
     return torch.from_numpy(flat.view(numpy.uint8)).untyped_storage()
 
 
 def tensor(held: Any, kind: str, dtype: str, place: tuple[int, Any, Any], grad: bool, cut: bool) -> Any:  # noqa: FBT001
-    """A tensor in some memory. One that came of a graph becomes a copy of a leaf that is remembered."""
+    """Return a tensor in some memory. One that came of a graph becomes a copy of a leaf that is
+    remembered.
+    """
     torch = module("torch")
     offset, size, stride = place
     with torch.inference_mode(mode=False), torch.no_grad():
@@ -218,7 +220,7 @@ def set_tensor(target: Any, state: tuple[Any, dict[str, Any]]) -> None:
 
 
 def torch_generator(device: str, state: bytes) -> Any:
-    """A generator of PyTorch's."""
+    """Return a generator of PyTorch's."""
     torch = module("torch")
     made = torch.Generator(device=device)
     made.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8))
@@ -229,7 +231,7 @@ def torch_generator(device: str, state: bytes) -> Any:
 
 
 def streams() -> dict[str, Any]:
-    """The states of the process's own random streams, of those packages that are loaded."""
+    """Return the states of the process's own random streams, of those packages that are loaded."""
     import random
 
     found: dict[str, Any] = {"python": random.getstate()}

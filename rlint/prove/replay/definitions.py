@@ -45,7 +45,9 @@ def _assigns(node: ast.stmt) -> bool:
 
 
 def _read_at_definition(node: ast.stmt) -> set[str]:
-    """The names that a definition reads at once: of decorators, defaults, bases, and in class bodies."""
+    """Return the names that a definition reads at once: of decorators, defaults, bases, and in class
+    bodies.
+    """
     if isinstance(node, ast.ClassDef):
         parts: list[ast.AST] = [*node.decorator_list, *node.bases, *node.keywords]
         found = set(loads(parts))

@@ -60,7 +60,7 @@ class RecordedArm(Arm):
 
     @property
     def own_modules(self) -> dict[str, ModuleType]:
-        """The program's modules."""
+        """Return the program's modules."""
         return {name: module for name, module in self._modules.items() if name != "__mp_main__"}
 
     def take(self, name: str, workload: Workload) -> None:
@@ -86,7 +86,7 @@ class RecordedArm(Arm):
                 ) from error
 
     def module_of(self, path: str) -> ModuleType:
-        """The module that was loaded from a file."""
+        """Return the module that was loaded from a file."""
         for name, module in self._modules.items():
             file = getattr(module, "__file__", None)
             if name != "__mp_main__" and file and os.path.realpath(file) == os.path.realpath(path):

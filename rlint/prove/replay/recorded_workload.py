@@ -158,5 +158,5 @@ def _modes(settings: Mapping[str, Any]) -> Any:
 
 
 def walked(value: Any) -> Any:
-    """A copy of a value to compare."""
+    """Return a copy of a value to compare."""
     return Walker().walk(value)

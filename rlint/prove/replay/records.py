@@ -58,7 +58,7 @@ class CallRecord:
         return found
 
     def restore_streams(self) -> dict[str, Any]:
-        """The states of the random streams when the call began."""
+        """Return the states of the random streams when the call began."""
         found: dict[str, Any] = pickle.loads(self.streams)  # noqa: S301 - the same
         return found
 

@@ -32,7 +32,7 @@ class RegionCode:
 
     @property
     def reads(self) -> frozenset[str]:
-        """All names of the region, which its module has to define."""
+        """Return all names of the region, which its module has to define."""
         return frozenset(
             one.id for node in self._bodies for one in ast.walk(node) if isinstance(one, ast.Name)
         )
@@ -80,7 +80,7 @@ class RegionCode:
         return [node.name for node in nodes if isinstance(node, ast.ClassDef)]
 
     def _class(self, module: ModuleType) -> Any:
-        """The class that the region's method belongs to, for `super()`."""
+        """Return the class that the region's method belongs to, for `super()`."""
         found: Any = module
         for name in self._classes():
             found = getattr(found, name, None)
@@ -181,7 +181,7 @@ class _Exits(ast.NodeTransformer):
 
 
 def _left(how: str) -> ast.Return:
-    """A way out of the region into a loop around it."""
+    """Return a way out of the region into a loop around it."""
     return ast.Return(ast.parse(f"({how!r}, None, locals())", mode="eval").body)
 
 

@@ -26,7 +26,7 @@ _MUCH_MEMORY = 0.1
 
 
 def cells(one: ProvenFix) -> tuple[str, ...]:
-    """The row of a fix."""
+    """Return the row of a fix."""
     named = label(one)
     ratio = f"{one.ratio.value:.2f}× [{one.ratio.low:.2f}, {one.ratio.high:.2f}]" if one.ratio else _NOTHING
     if one.memory is not None and abs(one.memory.value - 1) > _MUCH_MEMORY:
@@ -52,12 +52,12 @@ def label(one: ProvenFix) -> str:
 
 
 def percent(share: float) -> str:
-    """A share: `3.1 %`."""
+    """Return a share: `3.1 %`."""
     return f"{share:.1%}".replace("%", " %")
 
 
 def gain_text(gain: Ratio | None) -> str:
-    """A gain of the run with its interval."""
+    """Return a gain of the run with its interval."""
     if gain is None:
         return _NOTHING
     return f"{percent(gain.value)} [{percent(gain.low)}, {percent(gain.high)}]"
@@ -89,7 +89,7 @@ def sentences(proof: Proof) -> Iterator[str]:
 
 
 def listed(proof: Proof) -> Iterator[str]:
-    """The findings without a verdict, each with the reason."""
+    """Yield the findings without a verdict, each with the reason."""
     titles = {
         NOT_RECORDED: "Not proven, because recording or replay failed:",
         NOT_REACHED: "Not reached by this run:",

@@ -16,7 +16,7 @@ _BINDS_WHOLE = frozenset({BindingKind.ASSIGN, BindingKind.WALRUS})
 
 
 def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
-    """The variables whose value one may be, and the tensors and arrays that it may be a view of."""
+    """Return the variables whose value one may be, and the tensors and arrays that it may be a view of."""
     found: set[str] = set()
     waiting = [name]
     while waiting:
@@ -42,7 +42,7 @@ def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _given(value: ast.expr) -> Iterator[ast.Name]:
-    """The variables one of which an expression gives on: `xs`, `xs if test else ys`, `xs or []`."""
+    """Yield the variables one of which an expression gives on: `xs`, `xs if test else ys`, `xs or []`."""
     match value:
         case ast.Name():
             yield value

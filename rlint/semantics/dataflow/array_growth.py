@@ -165,7 +165,7 @@ def _read(
 def _joins(
     value: ast.expr, model: SemanticModel, depth: int
 ) -> Iterator[tuple[ArrayJoin, tuple[ast.Slice, ...], bool]]:
-    """The joins that an assigned value may be, with the slices that trim them."""
+    """Yield the joins that an assigned value may be, with the slices that trim them."""
     if depth <= 0 or type(value) not in _MAY_JOIN:
         return
     join = join_of(value, model)
@@ -205,7 +205,9 @@ def _joins(
 
 
 def _inlined(call: ast.Call, model: SemanticModel) -> ArrayJoin | None:
-    """The join that a helper of this file returns of its parameters, with the call's arguments put in."""
+    """Return the join that a helper of this file returns of its parameters, with the call's arguments put
+    in.
+    """
     if call.keywords or _is_starred(call.args):
         return None
     functions = model.types.call_targets(call)

@@ -28,7 +28,7 @@ class Repetition:
     """`again` are evaluated after `first`, each time when `first` has been, and give the same value.
 
     `doubts` are what stands in between and could change the value only behind its back: by another name,
-    or in a function that is not handed what the value hangs on.
+    or in a function that is not handed what the value depends on.
     """
 
     first: ast.expr
@@ -37,7 +37,7 @@ class Repetition:
 
     @property
     def all(self) -> tuple[ast.expr, ...]:
-        """All of them, in the order of evaluation."""
+        """Return all of them, in the order of evaluation."""
         return (self.first, *self.again)
 
 
@@ -57,9 +57,9 @@ class CommonSubexpressions:
         self._done: set[ast.AST] = set()
 
     def equal_to(self, node: ast.expr) -> list[ast.expr]:
-        """The calls or comprehensions of the same function that read the same, with the same variables
-        in them, in the order of evaluation; `node` is one of them. What a comprehension calls its own
-        variables does not matter.
+        """Return the calls or comprehensions of the same function that read the same, with the same
+        variables in them, in the order of evaluation; `node` is one of them. What a comprehension calls
+        its own variables does not matter.
         """
         known = self._alike.get(node)
         if known is None:
@@ -80,12 +80,12 @@ class CommonSubexpressions:
         return self.repetition(node) is None and self.repeated(node) is None
 
     def repetition(self, node: ast.expr) -> Repetition | None:
-        """The repetition that `node` is the first evaluation of."""
+        """Return the repetition that `node` is the first evaluation of."""
         self._look_at(node)
         return self._found.get(node)
 
     def repeated(self, node: ast.expr) -> Repetition | None:
-        """The repetition that `node` is a later evaluation of."""
+        """Return the repetition that `node` is a later evaluation of."""
         self._look_at(node)
         return self._repeated.get(node)
 
@@ -120,7 +120,7 @@ class CommonSubexpressions:
         return self._changes.doubts_between(first, first, second)
 
     def _groups(self, bucket: list[ast.expr]) -> dict[ast.expr, list[ast.expr]]:
-        """Each of some expressions with those that have its shape, itself included."""
+        """Return each of some expressions with those that have its shape, itself included."""
         by_shape: dict[_Shape, list[ast.expr]] = {}
         for node in bucket:
             by_shape.setdefault(self._shape(node), []).append(node)
@@ -147,8 +147,8 @@ class CommonSubexpressions:
 
     @cached_property
     def _by_function(self) -> dict[Scope, list[list[ast.expr]]]:
-        """The calls and comprehensions of the file by the function, lambda or class body that runs them, as
-        far as it has several that may read the same: calls of one name, and as large.
+        """Return the calls and comprehensions of the file by the function, lambda or class body that runs
+        them, as far as it has several that may read the same: calls of one name, and as large.
         """
         buried, scope_of = self.syntax.buried, self.syntax.scope
         found: dict[Scope, list[list[ast.expr]]] = {}
@@ -171,8 +171,8 @@ class CommonSubexpressions:
         return self._described(node, inner, {}) if inner else self._number(node)
 
     def _number(self, node: ast.AST) -> int:
-        """The number of the structure of an expression without scopes of its own: the same for all that read
-        the same.
+        """Return the number of the structure of an expression without scopes of its own: the same for all
+        that read the same.
         """
         known = self._numbered.get(node)
         if known is None:
@@ -207,7 +207,9 @@ class CommonSubexpressions:
     def _described(
         self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]
     ) -> _Shape:
-        """The structure of an expression; its own variables are numbered, all others are told apart."""
+        """Return the structure of an expression; its own variables are numbered, all others are told
+        apart.
+        """
         if isinstance(node, ast.Name):
             scope = self.syntax.scope(node).lookup(node.id)
             if scope is not None and scope.node in inner:
@@ -241,7 +243,7 @@ def _key(node: ast.expr) -> tuple[object, ...]:
 
 
 def _sign(node: ast.expr) -> object:
-    """A part of what an expression reads. Names of its own variables are none: those may differ."""
+    """Return a part of what an expression reads. Names of its own variables are none: those may differ."""
     kind = type(node)
     if kind is ast.Name:
         return node.id  # type: ignore[attr-defined]
@@ -257,7 +259,7 @@ def _sign(node: ast.expr) -> object:
 
 
 def _word(node: ast.expr) -> object:
-    """The last word of what is called or looked into."""
+    """Return the last word of what is called or looked into."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else type(node)

@@ -26,7 +26,7 @@ class DefUse:
                 found.append((place, use))
 
     def of(self, binding: Binding) -> list[ast.Name]:
-        """The uses that may read what a binding gave, in source order."""
+        """Return the uses that may read what a binding gave, in source order."""
         own = self._by_binding.get(binding, [])
         found = sorted([*own, *self._of_any], key=lambda each: each[0]) if own else self._of_any
         return [use for _, use in found]
@@ -43,7 +43,7 @@ def is_captured(use: ast.Name, scope: Scope, syntax: SyntaxIndex) -> bool:
 def _read_by(
     use: ast.Name, scope: Scope, syntax: SyntaxIndex, definitions: ReachingDefinitions
 ) -> Iterator[Binding | None]:
-    """The bindings that a use may read; None is any."""
+    """Yield the bindings that a use may read; None is any."""
     if isinstance(use.ctx, ast.Load):
         if is_captured(use, scope, syntax):
             yield None

@@ -56,7 +56,7 @@ class ValueUse:
     held: bool = False
 
     def worst(self, other: ValueUse) -> ValueUse:
-        """The fate of a value that both happens to."""
+        """Return the fate of a value that both happens to."""
         return ValueUse(
             max(self.fate, other.fate), self.computes or other.computes, held=self.held or other.held
         )
@@ -106,7 +106,7 @@ class EscapeAnalysis:
 
 class _Escape(ValueFlow[ValueUse]):
     """One walk. What is returned, or stored in an attribute, is kept at least; what callers and readers do
-    with it is seen where they are known. What is made anew of the value is followed by a second walk,
+    with it is seen where they are known. What is created again of the value is followed by a second walk,
     `results`: whoever keeps or changes that does not do so to the value, but computes with it.
     """
 
@@ -119,7 +119,7 @@ class _Escape(ValueFlow[ValueUse]):
         self._of_results = of_results
 
     def worst(self, node: ast.AST) -> ValueUse:
-        """The worst of all that becomes of a value."""
+        """Return the worst of all that becomes of a value."""
         found = _LOOKED_AT
         for sink in self.of(node):
             found = found.worst(sink.label)
@@ -133,7 +133,7 @@ class _Escape(ValueFlow[ValueUse]):
         return self if self._of_results else _Escape(self.analysis, of_results=True)
 
     def reach(self, node: ast.AST, label: ValueUse) -> None:
-        """Note a sink; of what was made anew, only what is computed with it and that it is held."""
+        """Note a sink; of what was created again, only what is computed with it and that it is held."""
         super().reach(
             node, ValueUse(Fate.READ, label.computes, held=label.held) if self._of_results else label
         )
@@ -228,7 +228,7 @@ class _Escape(ValueFlow[ValueUse]):
         super().leave(use, beyond)
 
     def rest(self) -> Iterator[Sink[ValueUse]]:
-        """The sinks of what was left to be followed by others."""
+        """Yield the sinks of what was left to be followed by others."""
         return self._walk()
 
     def _follow_derived(self, part: ast.AST) -> None:

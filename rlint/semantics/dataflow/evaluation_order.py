@@ -144,7 +144,7 @@ class EvaluationOrder:
         yield from self.syntax.ancestors(node)
 
     def _meeting(self, first: ast.AST, second: ast.AST) -> tuple[ast.AST, ast.AST, ast.AST]:
-        """The innermost node above both, and the nodes below it on the way to each."""
+        """Return the innermost node above both, and the nodes below it on the way to each."""
         above = set(self._path(first))
         meeting = next(node for node in self._path(second) if node in above)
         return meeting, self._below(first, meeting), self._below(second, meeting)
@@ -216,7 +216,7 @@ _OTHERWISE = frozenset(
 
 
 def _ordered(node: ast.AST) -> Iterator[_Child]:
-    """The parts of a node in the order of evaluation, of those that have their own."""
+    """Yield the parts of a node in the order of evaluation, of those that have their own."""
     match node:
         case ast.BoolOp(values=values):
             yield from ((value, index == 0) for index, value in enumerate(values))

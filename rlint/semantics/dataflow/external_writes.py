@@ -79,7 +79,7 @@ def _bases(analysis: FileAnalysis) -> dict[str, tuple[str, ...]]:
 
 
 def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
-    """The bases of a class, theirs, and so on: each once, depth first, up to MOST_ANCESTORS."""
+    """Return the bases of a class, theirs, and so on: each once, depth first, up to MOST_ANCESTORS."""
     seen = {name: None}
     pending = own[name][::-1]
     while pending and len(seen) <= MOST_ANCESTORS:
@@ -91,7 +91,7 @@ def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
 
 
 def _held(name: ast.Name, summary: ModuleSummary, analysis: FileAnalysis) -> list[ClassSummary]:
-    """The class of the file that a variable surely holds an instance of."""
+    """Return the class of the file that a variable surely holds an instance of."""
     kind = analysis.types.type_of(name)
     if not kind.of:
         return []
@@ -156,13 +156,13 @@ def _set(
         elif own is None or function == "__init__":
             _forget(known)
             known.restored |= own is None  # methods, too
-        elif function not in _GIVES:  # these are judged by what they hand on
+        elif function not in _GIVES:  # these are judged by what they pass on
             known.restored = True
 
 
 def _owner_of_namespace(namespace: ast.expr, analysis: FileAnalysis) -> ast.Name | None:
-    """The variable whose attributes a dictionary holds: `self` of `self.__dict__`, of `vars(self)`, and of a
-    name that is bound to one of them.
+    """Return the variable whose attributes a dictionary holds: `self` of `self.__dict__`, of
+    `vars(self)`, and of a name that is bound to one of them.
     """
     match namespace:
         case ast.Attribute(value=ast.Name() as owner, attr="__dict__"):

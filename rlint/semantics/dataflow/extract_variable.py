@@ -77,7 +77,7 @@ def bind_once(
 
 
 def _holder(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> str | None:
-    """A variable that has the value of `first` and still has it in all the places of `again`."""
+    """Return a variable that has the value of `first` and still has it in all the places of `again`."""
     parent = model.parent(first)
     targets: list[ast.expr] = []
     if isinstance(parent, ast.Assign):
@@ -91,8 +91,8 @@ def _holder(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> str
 
 
 def _read_instead(node: ast.expr, holder: str, model: SemanticModel) -> Edit | None:
-    """The variable in place of the expression; nothing is left of `total = sum(parts)` if `total` has it.
-    None for such a statement that cannot go: it stays as it is.
+    """Return the variable in place of the expression; nothing is left of `total = sum(parts)` if `total`
+    has it. None for such a statement that cannot go: it stays as it is.
     """
     statement = model.parent(node)
     match statement:
@@ -116,7 +116,7 @@ def _sets(statement: ast.stmt, name: str) -> bool:
 
 
 def _line(statement: ast.stmt, model: SemanticModel) -> tuple[int, int]:
-    """The span of a statement, and of what stands behind it on its last line."""
+    """Return the span of a statement, and of what stands behind it on its last line."""
     end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
     return model.source.span(statement)[0], end
 

@@ -20,9 +20,9 @@ _BY_NAME = ("setattr", "delattr")
 
 
 def sets(analysis: FileAnalysis) -> dict[str, tuple[tuple[str, str], ...]]:
-    """The attributes that each function of a file sets or deletes, by the function's qualified name: the
-    class (or access path) of the object, "" where nobody knows it, and the attribute. What a constructor
-    stores in its own object is left out.
+    """Return the attributes that each function of a file sets or deletes, by the function's qualified
+    name: the class (or access path) of the object, "" if unknown it, and the attribute. What a
+    constructor stores in its own object is left out.
     """
     found: dict[str, dict[tuple[str, str], None]] = {}
     for owner, attribute, node in _written(analysis):

@@ -67,8 +67,8 @@ def _iterated(value: ast.expr | None, path: tuple[int, ...], analysis: FileAnaly
 
 
 def maker_of(expression: ast.expr, depth: int, analysis: FileAnalysis) -> ast.expr | None:
-    """The call that a value (or, with `depth` 1, each item of it) was got from: `f(y)` of `x = f(y)`, of
-    `x = [f(y) for y in z]` or of `x.append(f(y))`, and `f` of `x = list(map(f, z))`; else None.
+    """Return the call that a value (or, with `depth` 1, each item of it) was got from: `f(y)` of `x =
+    f(y)`, of `x = [f(y) for y in z]` or of `x.append(f(y))`, and `f` of `x = list(map(f, z))`; else None.
     """
     if isinstance(expression, ast.Call) and not depth:
         return expression

@@ -89,7 +89,7 @@ class IteratorUses:
         ]
 
     def taken(self, nodes: Iterable[ast.AST]) -> Iterator[IteratorUse]:
-        """All that some nodes go through, or hand to functions of the project."""
+        """Yield all that some nodes go through, or hand to functions of the project."""
         for node in nodes:
             match node:
                 case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
@@ -127,8 +127,9 @@ class IteratorUses:
                     yield IteratorUse(value, call, argument)
 
     def _sources(self, value: ast.expr, names: Names, depth: int) -> list[Names]:
-        """The variables, attributes and items that may hold an iterator which a value is, each with the
-        `names` that it goes by before. A call makes a new one each time, unless a variable keeps it.
+        """Return the variables, attributes and items that may hold an iterator which a value is, each
+        with the `names` that it goes by before. A call makes a new one each time, unless a variable keeps
+        it.
         """
         match value:
             case ast.BoolOp(values=values):
@@ -266,8 +267,8 @@ class IteratorConsumers:
         self._known: dict[str, frozenset[str]] = {}
 
     def parameters(self, function: FunctionSummary) -> frozenset[str]:
-        """The parameters that a function, or what it hands them to, goes through and that may be iterators;
-        "" among them for something else of which that is so.
+        """Return the parameters that a function, or what it hands them to, goes through and that may be
+        iterators; "" among them for something else of which that is so.
         """
         known = self._known.get(function.path)
         if known is None:

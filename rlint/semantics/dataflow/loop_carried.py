@@ -33,7 +33,7 @@ class LoopCarried:
 
 @frozen
 class CarriedReads:
-    """Where a growing array is read: as a whole in each pass, as a whole now and then, or in part."""
+    """Where a growing array is read: as a whole in each iteration, as a whole now and then, or in part."""
 
     whole: tuple[ast.AST, ...] = ()
     rare: tuple[ast.AST, ...] = ()
@@ -44,7 +44,9 @@ class CarriedReads:
 
 
 def carried_by_loops(growth: ArrayGrowth, model: SemanticModel) -> LoopCarried:
-    """The loops that carry the growing variable, attribute or entry; none where each pass begins anew."""
+    """Return the loops that carry the growing variable, attribute or entry; none where each pass begins
+    anew.
+    """
     around = tuple(loop for loop in model.frequency.loops(growth.statement) if isinstance(loop, LOOPS))
     if isinstance(growth.target, ast.Name):
         return _carried_name(growth, growth.target, around, model)
@@ -81,7 +83,7 @@ def _carried_name(
 
 
 def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> CarriedReads:
-    """The reads of the growing value inside a loop or function, the growth itself left out."""
+    """Return the reads of the growing value inside a loop or function, the growth itself left out."""
     whole: list[ast.AST] = []
     rare: list[ast.AST] = []
     part: list[ast.AST] = []

@@ -119,7 +119,9 @@ class Mutations:
         return isinstance(node, ast.Call) and self._training.changes(expression, node)
 
     def _between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
-        """The nodes that may be evaluated between; None where `first` does not always run before `second`."""
+        """Return the nodes that may be evaluated between; None where `first` does not always run before
+        `second`.
+        """
         parts = self.analysis.definitions.between(first, second)
         if parts is None:
             return None
@@ -146,7 +148,9 @@ class Mutations:
         ]
 
     def _around(self, first: ast.AST, second: ast.AST, statement: ast.stmt) -> list[ast.AST]:
-        """The expressions around `second` that are evaluated after it for good, and not around `first`."""
+        """Return the expressions around `second` that are evaluated after it for good, and not around
+        `first`.
+        """
         found: list[ast.AST] = []
         for node in self.analysis.syntax.ancestors(second):
             if node is statement:
@@ -158,7 +162,7 @@ class Mutations:
 
 
 class _Watched:
-    """The names and attributes that the value of an expression hangs on."""
+    """The names and attributes that the value of an expression depends on."""
 
     def __init__(self, expression: ast.expr, analysis: FileAnalysis) -> None:
         self.analysis = analysis
@@ -251,7 +255,9 @@ class _Watched:
         )
 
     def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
-        """The parts of a call whose values the callee gets hold of: not what other values are made from."""
+        """Yield the parts of a call whose values the callee gets hold of: not what other values are made
+        from.
+        """
         stack: list[ast.AST] = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
         while stack:
             node = stack.pop()
@@ -369,7 +375,7 @@ def _does_something(node: ast.AST) -> bool:
 
 
 def _with_place(node: ast.AST) -> ast.AST:
-    """The node, or a part of it that has a place in the file."""
+    """Return the node, or a part of it that has a place in the file."""
     match node:
         case ast.withitem(context_expr=part) | ast.comprehension(iter=part):
             return part
@@ -385,7 +391,7 @@ def _is_bound_to_itself(name: str, statement: ast.AST | None) -> bool:
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes that a statement evaluates itself; the blocks of a compound one left out."""
+    """Yield the nodes that a statement evaluates itself; the blocks of a compound one left out."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()

@@ -34,7 +34,7 @@ class ReachingDefinitions:
         self._variables: dict[tuple[str, Scope], _Variable] = {}
 
     def reaching(self, name: ast.Name) -> list[Binding]:
-        """The bindings whose value `name` may have where it stands.
+        """Return the bindings whose value `name` may have where it stands.
 
         For a name bound in another scope than the one that uses it (a closure, a global), all
         bindings of that scope. Empty for builtins.
@@ -45,7 +45,7 @@ class ReachingDefinitions:
         return known
 
     def before(self, name: str, statement: ast.AST, scope: Scope) -> list[Binding]:
-        """The bindings of `name` in `scope` that may hold just before `statement` runs."""
+        """Return the bindings of `name` in `scope` that may hold just before `statement` runs."""
         variable = self._variable(name, scope)
         if len(variable.bindings) <= 1 or variable.rebound_elsewhere:
             return variable.bindings
@@ -131,7 +131,7 @@ class ReachingDefinitions:
             current = parent
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
-        """The nodes that may run after `first` and before `second`, or None where `first` does not
+        """Return the nodes that may run after `first` and before `second`, or None where `first` does not
         always run before `second` (then nothing can be said).
 
         Statements come whole; of the statements on the way down to `second` only the parts that
@@ -219,7 +219,7 @@ class _Variable:
 
     @cached_property
     def _homes(self) -> frozenset[ast.AST]:
-        """The statements that bind it."""
+        """Return the statements that bind it."""
         return frozenset(map(self._home, self.bindings))
 
     @cached_property
@@ -234,7 +234,7 @@ class _Variable:
 
     @cached_property
     def _places(self) -> dict[int, list[int]]:
-        """The places of the statements in each block that bind it."""
+        """Return the places of the statements in each block that bind it."""
         found: dict[int, list[int]] = {}
         for statement in self._inside:
             if isinstance(statement, ast.stmt):
@@ -245,7 +245,7 @@ class _Variable:
         return found
 
     def in_headers(self, node: ast.AST) -> list[Binding]:
-        """Those of them that patterns and conditions make."""
+        """Return those of them that patterns and conditions make."""
         return (
             [binding for binding in self.inside(node) if binding.kind in _IN_HEADERS]
             if self._has_headers
@@ -257,11 +257,13 @@ class _Variable:
         return any(binding.kind in _IN_HEADERS for binding in self.bindings)
 
     def inside(self, node: ast.AST) -> list[Binding]:
-        """The bindings that stand in a statement, its blocks included."""
+        """Return the bindings that stand in a statement, its blocks included."""
         return self._inside.get(node, [])
 
     def binding_before(self, block: list[ast.stmt], index: int) -> Iterator[ast.stmt]:
-        """The statements of a block before the one at some place that bind the variable, from the last."""
+        """Yield the statements of a block before the one at some place that bind the variable, from the
+        last.
+        """
         places = self._places.get(id(block))
         if places is None:
             return iter(())

@@ -55,8 +55,8 @@ class SumTreeWalks:
                     self.functions[function] = lower
 
     def of(self, function: Function) -> ast.expr | None:
-        """The sum below a node of the tree that a function walks down once in each call; None for one that
-        also writes into the tree.
+        """Return the sum below a node of the tree that a function walks down once in each call; None for
+        one that also writes into the tree.
         """
         found = self.functions.get(function)
         for loop, lower in self.loops.items():
@@ -74,8 +74,8 @@ class SumTreeWalks:
 
 
 def storage_of(lower: ast.expr, analysis: FileAnalysis) -> Type | None:
-    """The kind of what a tree's sums are stored in, as far as the file tells; None where they are parts of
-    objects.
+    """Return the kind of what a tree's sums are stored in, as far as the file tells; None where they are
+    parts of objects.
     """
     if isinstance(lower, ast.Name):
         function = analysis.syntax.function(lower)
@@ -95,7 +95,9 @@ class SumTreeDescents:
         self._known: dict[tuple[str, int], list[Type]] = {}
 
     def of(self, path: str, module: str) -> list[Type]:
-        """The storages of the trees of sums that calling what stands at an access path walks down once."""
+        """Return the storages of the trees of sums that calling what stands at an access path walks down
+        once.
+        """
         return self._called(path, module, _DEPTH) if self.any else []
 
     @cached_property

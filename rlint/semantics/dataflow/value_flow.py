@@ -67,17 +67,17 @@ class Beyond(Protocol):
     """Knows where values go on that leave a function."""
 
     def returned_to(self, function: Function) -> Onward:
-        """The calls that a function gives its results to."""
+        """Return the calls that a function gives its results to."""
 
     def read_from(self, attribute: ast.Attribute) -> Onward:
-        """The places that read what an attribute of an object is set to, or holds."""
+        """Return the places that read what an attribute of an object is set to, or holds."""
 
 
 class ValueFlow(Generic[Label]):
     """Follows a value forwards, through assignments, unpacking, containers, loops and comprehensions; and,
     where `beyond` is given, out of the function: to its callers, and to the reads of attributes.
 
-    What a use means is told by who asks: `sinks` gives the kinds of uses that end the walk, with their
+    What a use means is determined by who asks: `sinks` gives the kinds of uses that end the walk, with their
     labels; a kind that is not in it is followed to what is around, by the method of a subclass that is
     named after it (`attribute`, `method`, `item`, `element`, `operand`, `argument`, `called`). Where the walk
     gives up, `given_up` has the label of the cause, so that "unknown" is an answer as well.
@@ -157,7 +157,7 @@ class ValueFlow(Generic[Label]):
     # -- what subclasses say -------------------------------------------------------------------
 
     def place(self, use: SyntacticUse) -> ast.AST:
-        """The node that a sink of the table is told with."""
+        """Return the node that a sink of the table is told with."""
         tested = use.kind is UseKind.TESTED and not isinstance(use.at, ast.UnaryOp)
         return use.node if tested or use.kind is UseKind.INDEX else use.at
 
@@ -194,7 +194,7 @@ class ValueFlow(Generic[Label]):
         self.follow(call, part)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
-        """The uses of a variable that may read what a binding gave it."""
+        """Return the uses of a variable that may read what a binding gave it."""
         return self.analysis.readers(binding, scope)
 
     # -- what they do it with ------------------------------------------------------------------
@@ -386,7 +386,7 @@ class UsesOfValue(ValueFlow[Use]):
         self._through = through
 
     def uses(self, expression: ast.AST) -> list[Use]:
-        """All uses, in the order of the walk."""
+        """Return all uses, in the order of the walk."""
         return [sink.label for sink in self.of(expression)]
 
     def give_up(self, node: ast.AST, cause: Cause) -> None:

@@ -43,6 +43,6 @@ def _keys(parameter: str, place: int) -> Iterator[str]:
 
 
 def _variables(header: str) -> set[str]:
-    """The variables of `for name, path in …`."""
+    """Return the variables of `for name, path in …`."""
     target = header.removeprefix("for ").partition(" in ")[0] if header.startswith("for ") else ""
     return set(_WORD.findall(target))

@@ -27,7 +27,7 @@ def only_fed(uses: Iterable[ast.expr], syntax: SyntaxIndex) -> bool:
 
 
 def attributes_fed(analysis: FileAnalysis) -> frozenset[str]:
-    """The names of the attributes that a file reads only to add something to their values."""
+    """Return the names of the attributes that a file reads only to add something to their values."""
     syntax = analysis.syntax
     added_to = {
         method.value.attr
@@ -41,7 +41,7 @@ def attributes_fed(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def looked_up(syntax: SyntaxIndex) -> set[str]:
-    """The names of the attributes that a file looks up by their names: `getattr(agent, "steps")`."""
+    """Return the names of the attributes that a file looks up by their names: `getattr(agent, "steps")`."""
     found: set[str] = set()
     for call in calls_named(_LOOKS_UP, syntax):
         names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]

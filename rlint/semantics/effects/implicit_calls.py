@@ -92,7 +92,7 @@ class ImplicitCalls:
         return self._named
 
     def effect(self, node: ast.AST) -> Effect:
-        """The effect of a node alone that runs one of them, or may."""
+        """Return the effect of a node alone that runs one of them, or may."""
         if not self.named:
             return PURE
         for operand, methods in self._run(node):

@@ -50,7 +50,9 @@ class EffectResolver(Protocol):
     """What the effects of one file ask the rest of the project."""
 
     def effect_at(self, path: str, module: str) -> Effect | None:
-        """The effect of calling what stands at an access path; None where the project has no such thing."""
+        """Return the effect of calling what stands at an access path; None where the project has no such
+        thing.
+        """
 
 
 _SMALL = 60
@@ -77,7 +79,7 @@ class EffectInference:
         self._immutable: dict[tuple[Scope | None, str], bool] = {}
 
     def effect_of(self, expression: ast.AST) -> Effect:
-        """The effect of evaluating an expression, all its parts included."""
+        """Return the effect of evaluating an expression, all its parts included."""
         if size_of(expression) <= _SMALL:
             effect = PURE
             for node in _evaluated(expression):
@@ -98,11 +100,15 @@ class EffectInference:
         return effect
 
     def call_effect(self, call: ast.Call) -> Effect:
-        """The effect of a call alone, also on the function that it stands in; its arguments left out."""
+        """Return the effect of a call alone, also on the function that it stands in; its arguments left
+        out.
+        """
         return self._judged(*self._call(call))
 
     def effect_outside(self, call: ast.Call) -> Effect:
-        """The same as who calls the function sees it: what it changes of its own, nobody else notices."""
+        """Return the same as who calls the function sees it: what it changes of its own, nobody else
+        notices.
+        """
         return self._judged(*self._call(call, by_caller=True))
 
     def _judged(self, effect: Effect, path: str | None) -> Effect:
@@ -112,11 +118,11 @@ class EffectInference:
         return found if found is not None else effect
 
     def path_of(self, call: ast.Call) -> str | None:
-        """The access path of what a call runs, where that may be a function of the project."""
+        """Return the access path of what a call runs, where that may be a function of the project."""
         return self._call(call)[1]
 
     def function_effect(self, function: Function) -> tuple[Effect, tuple[tuple[str, Effect], ...]]:
-        """The effect of calling a function of this file, as far as the file tells, and the access
+        """Return the effect of calling a function of this file, as far as the file tells, and the access
         paths of the calls in it that others have to judge, each with what to think of it where they
         cannot. Stores to locals are no effect.
         """
@@ -164,7 +170,7 @@ class EffectInference:
         return effect
 
     def _own(self, node: ast.AST) -> Effect:
-        """The effect of one node, its children left out."""
+        """Return the effect of one node, its children left out."""
         if self.hidden.named:
             hidden = self.hidden.effect(node)
             if hidden.acts:
@@ -224,8 +230,9 @@ class EffectInference:
         return PURE if fixed else READS
 
     def _call(self, call: ast.Call, *, by_caller: bool = False) -> tuple[Effect, str | None]:
-        """The effect of a call, or an access path that others have to judge, with what to think of it
-        where they cannot; `by_caller`: as who calls the function sees it, whose own lists are its own affair.
+        """Return the effect of a call, or an access path that others have to judge, with what to think of
+        it where they cannot; `by_caller`: as who calls the function sees it, whose own lists are its own
+        affair.
         """
         return self.types.notes.kept(
             self._calls, (call, by_caller), lambda: self._looked_at(call, by_caller=by_caller)
@@ -303,7 +310,9 @@ class EffectInference:
         return tag is TypeTag.ITERATOR or (files and tag is TypeTag.FILE)
 
     def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
-        """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""
+        """Return a pure function that is handed a function does what that function does (`map`,
+        `sorted(key=)`).
+        """
         return (
             self._calling_back(called_back(call, qualified), effect)
             if models.calls_back(qualified)
@@ -400,7 +409,7 @@ def _is_read(node: ast.AST) -> bool:
 
 
 def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:
-    """The expression's nodes, lambda bodies left out: they run only when called."""
+    """Yield the expression's nodes, lambda bodies left out: they run only when called."""
     stack = [expression]
     while stack:
         node = stack.pop()

@@ -97,8 +97,8 @@ class LogWriters:
         self.graph = graph
 
     def called(self, caller: str, method: str, line: int) -> tuple[str, ...] | None:
-        """The parameters that a call of a method has to leave out so that it writes to a log at once; None
-        where it does not write, or where its own lines tell that already.
+        """Return the parameters that a call of a method has to leave out so that it writes to a log at
+        once; None where it does not write, or where its own lines tell that already.
         """
         targets = [
             edge.target.path
@@ -155,8 +155,8 @@ def _writer(function: FunctionSummary, guards: tuple[Guard, ...], written: LogWr
 
 
 def _unit_intervals(function: FunctionSummary, guard: Guard) -> set[str]:
-    """The parameters of 1 by default that are the length of an interval: `step % log_frequency`, or
-    `self._should_log(step, log_frequency)`.
+    """Return the parameters of 1 by default that are the length of an interval: `step % log_frequency`,
+    or `self._should_log(step, log_frequency)`.
     """
     if guard.decider in function.ones:
         return {guard.decider}

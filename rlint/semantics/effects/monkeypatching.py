@@ -12,7 +12,7 @@ _Resolve = Callable[[ast.expr], str | None]
 
 
 def replaced_paths(syntax: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
-    """The dotted names of what is set or deleted in modules and classes, settings aside."""
+    """Yield the dotted names of what is set or deleted in modules and classes, settings aside."""
     for node in syntax.written.attribute_stores:
         if not _is_setting(syntax.parents.get(node)):
             path = resolve(node)
@@ -28,7 +28,7 @@ def replaced_paths(syntax: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
 
 
 def names_set_by_text(syntax: SyntaxIndex) -> frozenset[str]:
-    """The names of the module that `exec("...")`, `globals()["..."] = ...` and their kin bind."""
+    """Return the names of the module that `exec("...")`, `globals()["..."] = ...` and their kin bind."""
     found: set[str] = set()
     for subscript in syntax.written.item_stores:
         if not isinstance(subscript.slice, ast.Constant):
@@ -108,7 +108,7 @@ def _patched(call: ast.Call, resolve: _Resolve) -> Iterator[str]:
 
 
 def _namespace(value: ast.expr) -> ast.expr | None:
-    """The module or class whose names `vars(module)` and `module.__dict__` hold."""
+    """Return the module or class whose names `vars(module)` and `module.__dict__` hold."""
     match value:
         case ast.Call(func=ast.Name(id="vars"), args=[owner]) | ast.Attribute(value=owner, attr="__dict__"):
             return owner
@@ -137,7 +137,7 @@ def _is_own_module(value: ast.expr) -> bool:
 
 
 def _bound_in(text: str) -> set[str]:
-    """The names that a program given as text binds in its outermost scope, or says that it does."""
+    """Return the names that a program given as text binds in its outermost scope, or says that it does."""
     try:
         syntax = ast.parse(text)
     except (SyntaxError, ValueError):

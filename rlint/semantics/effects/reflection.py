@@ -15,7 +15,7 @@ look at, or the names to use.
 
 
 def lookups(syntax: SyntaxIndex, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
-    """The calls of such functions, in source order."""
+    """Yield the calls of such functions, in source order."""
     named = [name for function in functions for name in syntax.variables.named(function)]
     for name in sorted(named, key=place_in_order):
         call = syntax.parents.get(name)

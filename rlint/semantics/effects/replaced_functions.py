@@ -15,8 +15,9 @@ _MAY_BE_CALLED = frozenset(
 
 
 def replaced_in(analysis: FileAnalysis) -> frozenset[str]:
-    """The dotted names of what a file sets in modules and classes, and the methods that it sets in objects:
-    `package.module.Scorer.parse`, or `*.parse` where it is not known of what class the object is.
+    """Return the dotted names of what a file sets in modules and classes, and the methods that it sets in
+    objects: `package.module.Scorer.parse`, or `*.parse` where it is not known of what class the object
+    is.
     """
     found = set(analysis.names.replaced)
     tree = analysis.syntax

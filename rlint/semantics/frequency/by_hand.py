@@ -142,7 +142,7 @@ class ByHand:
 
     @cached_property
     def _counted(self) -> dict[str, type[ast.operator]]:
-        """The variables and attributes that are counted up or down by one."""
+        """Return the variables and attributes that are counted up or down by one."""
         found: dict[str, type[ast.operator]] = {}
         for counting in self._syntax.of_type(ast.AugAssign):
             assert isinstance(counting, ast.AugAssign)

@@ -39,7 +39,7 @@ class IncomingCall:
 
     @property
     def place(self) -> CodePlace:
-        """The place of the call in its caller."""
+        """Return the place of the call in its caller."""
         site, caller = self.edge.site, self.edge.caller
         return CodePlace(caller, tuple(caller.loops_from(site.loop)), site.guards, site.each_pass)
 
@@ -91,7 +91,7 @@ class CallerWalk(Generic[AnswerT]):
         return self.past(place, found) if found is not None else None
 
     def _of_callers(self, function: FunctionSummary, seen: tuple[str, ...]) -> AnswerT | None:
-        """The answer of the calls of a function, the same for all of its lines."""
+        """Return the answer of the calls of a function, the same for all of its lines."""
         if not seen and function.path in self._known:
             return self._known[function.path]
         way = (*seen, function.path)

@@ -307,7 +307,9 @@ def _modulo(test: ast.expr) -> ast.BinOp | None:
 
 @lru_cache(maxsize=4096)
 def _kind_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
-    """The kind of a condition that is a name (an attribute of `owner`), None where it holds as a rule."""
+    """Return the kind of a condition that is a name (an attribute of `owner`), None where it holds as a
+    rule.
+    """
     if _MAIN.search(name) or _RANK.search(name):
         return GuardKind.RANK if taken is bool(_MAIN.search(name)) else GuardKind.OTHER
     if _ENDS.search(name):

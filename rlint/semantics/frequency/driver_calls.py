@@ -93,7 +93,7 @@ def _step(call: ast.Call, func: ast.Attribute, types: TypeInference) -> Driver |
 
 
 def is_loader(iterable: ast.expr, types: TypeInference) -> bool:
-    """Whether a loop over an expression loads a batch in each pass."""
+    """Whether a loop over an expression loads a batch in each iteration."""
     if isinstance(iterable, ast.Call):
         callee = types.names.qualified(iterable.func) or ""
         if callee in ("builtins.enumerate", "builtins.zip", "builtins.iter") or callee.startswith("tqdm"):

@@ -17,7 +17,7 @@ class Driver(Enum):
 
     @property
     def step(self) -> TrainingStep:
-        """The step that it is, or that it is there for: batches of a loader are for gradient steps."""
+        """Return the step that it is, or that it is there for: batches of a loader are for gradient steps."""
         return _STEPS[self]
 
     def __str__(self) -> str:

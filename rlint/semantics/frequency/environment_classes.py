@@ -17,7 +17,7 @@ _PARTS = frozenset({4, 5})
 
 class EnvironmentClasses:
     """The environments among the classes of a project: those that derive from a library's, and those with a
-    `reset` and a `step` that takes an action and gives four or five values, or hands on what another gives.
+    `reset` and a `step` that takes an action and gives four or five values, or passes on what another gives.
     """
 
     def __init__(self, index: ProjectIndex) -> None:

@@ -92,7 +92,7 @@ class FrequencyBounds:
 
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
         """Return the same guards, the lengths of intervals filled in where the program tells them; without
-        those that hold in each pass.
+        those that hold in each iteration.
         """
         found = []
         for guard in guards:
@@ -110,7 +110,7 @@ class FrequencyBounds:
         return self._period(loop.length, function) if loop.length is not None else None
 
     def _period(self, guard: Guard, function: FunctionSummary) -> int | None:
-        """The length of an interval, as far as the program tells it."""
+        """Return the length of an interval, as far as the program tells it."""
         period = guard.period
         if period is None and guard.decider and guard.is_parameter:
             period = self._handed.of_parameter(guard.decider, function)
@@ -139,7 +139,7 @@ class FrequencyBounds:
             return known
         if key in self._asked:
             self._went_round = True
-            return Heat.COLD  # what a function hands on to itself adds nothing
+            return Heat.COLD  # what a function passes on to itself adds nothing
         if not self._asked:
             self._looked_at = 0
         self._looked_at += 1
@@ -177,7 +177,7 @@ class FrequencyBounds:
 
     @cached_property
     def _unresolved(self) -> dict[str, list[CallSite]]:
-        """The calls of methods that may lead anywhere, by the method's name."""
+        """Return the calls of methods that may lead anywhere, by the method's name."""
         found: dict[str, list[CallSite]] = {}
         for module in self._graph.index.modules.values():
             for function in () if module.is_test else module.functions.values():

@@ -1,4 +1,4 @@
-"""What the program hands to the parameters and attributes that say how often something is done."""
+"""What the program passes to the parameters and attributes that say how often something is done."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class HandedLengths:
         ]
 
     def _family(self, function: FunctionSummary) -> Iterator[ClassSummary]:
-        """The class of a method, and its bases in the project."""
+        """Yield the class of a method, and its bases in the project."""
         owner = function.qualname.rpartition(".")[0]
         cls = self._graph.index.modules[function.module].classes.get(owner)
         for each in self._graph.index.ancestry(cls) if cls is not None else ():
@@ -74,7 +74,7 @@ class HandedLengths:
 
     @cached_property
     def _set_later(self) -> frozenset[str]:
-        """The attributes that something sets after the object was made."""
+        """Return the attributes that something sets after the object was made."""
         return frozenset(
             attribute
             for module in self._graph.index.modules.values()
@@ -91,7 +91,7 @@ class HandedLengths:
         if known is not None:
             return known
         if key in seen:
-            return frozenset()  # what a function hands on to itself adds nothing
+            return frozenset()  # what a function passes on to itself adds nothing
         if len(seen) >= _MOST_CALLS:
             return frozenset({None})
         edges = self._calls.of(function)
@@ -163,7 +163,7 @@ def stores_of(syntax: SyntaxIndex) -> dict[Function, tuple[tuple[str, str | int]
 
 
 def _name(value: ast.expr | None) -> str:
-    """The last name of a parameter or setting, through `int()` and the like."""
+    """Return the last name of a parameter or setting, through `int()` and similar."""
     match value:
         case ast.Call(func=ast.Name(id=name), args=arguments) if f"builtins.{name}" in _NUMBERS:
             names = [name for argument in arguments if (name := _name(argument))]

@@ -69,8 +69,8 @@ class HeatMap:
 
     @cached_property
     def _onlookers(self) -> frozenset[str]:
-        """The modules that only look at what was learned: scripts for evaluation and plots. What they play
-        says nothing of how often a training runs the same.
+        """Return the modules that only look at what was learned: scripts for evaluation and plots. What
+        they play says nothing of how often a training runs the same.
         """
         imported = {
             self.graph.imported(target, module.module)
@@ -93,8 +93,8 @@ class HeatMap:
 
     @cached_property
     def _trials(self) -> frozenset[str]:
-        """The functions that try an environment out beside its definition (`check_env`): they step it in
-        loops of their own, nothing is handed to them, and no other file calls them.
+        """Return the functions that try an environment out beside its definition (`check_env`): they step
+        it in loops of their own, nothing is passed to them, and no other file calls them.
         """
         return frozenset(
             function.path
@@ -133,8 +133,8 @@ class HeatMap:
         guards: tuple[Guard, ...] = (),
         cap: Heat = Heat.HOT,
     ) -> Frequency:
-        """The heat of a line of `function` that stands in `loops` (their indices, innermost first) and, in
-        the innermost of them, behind `guards`. It is at most `cap`.
+        """Return the heat of a line of `function` that stands in `loops` (their indices, innermost first)
+        and, in the innermost of them, behind `guards`. It is at most `cap`.
         """
         path = function.path
         if path in self._in_tests or path in self._trials or self._declared.is_cold(function, loops):
@@ -203,7 +203,7 @@ class HeatMap:
         return bool(guards) and self._bounds.of(guards, caller) is Heat.COLD
 
     def _loop_guards(self, function: FunctionSummary, index: int) -> tuple[Guard, ...]:
-        """The conditions between a loop and the next one around it that may cool it."""
+        """Return the conditions between a loop and the next one around it that may cool it."""
         loop = function.loops[index]
         return inner_guards(loop.guards, function.loops_from(loop.parent)) if loop.guards else ()
 
@@ -249,13 +249,13 @@ class HeatMap:
     def loops_driven_by(
         self, function: FunctionSummary
     ) -> tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]:
-        """The same for a pass of each of its loops."""
+        """Return the same for a pass of each of its loops."""
         return self._loop_drivers[function.path]
 
     def hot_callers(self, method: str, receiver: str, module: str) -> tuple[str, ...]:
-        """The functions in the package of a module, in those around it or in it, that call a method in each
-        step on something of unknown class with this last name, leading underscores left out: as people write
-        them. Further away, the same name is likely another thing.
+        """Return the functions in the package of a module, in those around it or in it, that call a
+        method in each step on something of unknown class with this last name, leading underscores left
+        out: as people write them. Further away, the same name is likely another thing.
         """
         key = self.graph.program(module), method, receiver.lstrip("_")
         package = self.index.modules[module].package
@@ -293,7 +293,7 @@ class HeatMap:
         return self._by_role.ask(CodePlace(function, ())) is True
 
     def ways_from_training(self, place: CodePlace) -> list[Way]:
-        """The ways to a place from the loops that take gradient steps."""
+        """Return the ways to a place from the loops that take gradient steps."""
         return self._ways.ask(place) or []
 
     def is_declared_warm(self, function: FunctionSummary) -> bool:
@@ -320,7 +320,7 @@ class HeatMap:
         return Driver.GRADIENT_STEP in self._once[function.path] | self._many[function.path]
 
     def callers(self, function: FunctionSummary) -> list[IncomingCall]:
-        """The calls of a function, each with how hot it is; those of tests are left out."""
+        """Return the calls of a function, each with how hot it is; those of tests are left out."""
         known = self._callers.get(function.path)
         if known is None:
             known = self._callers[function.path] = [
@@ -329,7 +329,7 @@ class HeatMap:
         return known
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
-        """The last names in what calls that are not cold hand to a parameter; "" where it has none."""
+        """Return the last names in what calls that are not cold hand to a parameter; "" where it has none."""
         parameters = function.call_parameters
         found = []
         for call in self.callers(function):
@@ -373,8 +373,8 @@ class HeatMap:
         self._many = {path: frozenset(drivers) for path, drivers in many.items()}
 
     def _learning_calls(self, function: FunctionSummary) -> list[CallSite]:
-        """The calls that take a gradient step if their name is to be believed, and that nothing else is
-        known of (`agent.learn(batch)`, where the agent comes from elsewhere).
+        """Return the calls that take a gradient step if their name is to be believed, and that nothing
+        else is known of (`agent.learn(batch)`, where the agent comes from elsewhere).
         """
         return [
             site
@@ -502,7 +502,7 @@ class HeatMap:
         self._drain(queue, Heat.WARM)
 
     def _registered(self) -> Iterator[tuple[FunctionSummary, str]]:
-        """The functions that libraries call: hooks of networks, and what makes batches."""
+        """Yield the functions that libraries call: hooks of networks, and what makes batches."""
         for module in self.index.modules.values():
             for path, what in () if module.is_test else module.registered:
                 for function in self.index.possible_callables(path, module.module):
@@ -605,7 +605,7 @@ def _tempo_behind(guards: tuple[Guard, ...]) -> Tempo:
 
 
 def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:
-    """The loops that run over what a call of a generator gives: it works in each of their passes."""
+    """Return the loops that run over what a call of a generator gives: it works in each of their passes."""
     if not any(kind.tag is TypeTag.ITERATOR for kind in edge.target.returns):
         return []
     line, around = edge.site.line, edge.site.loop

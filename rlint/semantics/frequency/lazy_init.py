@@ -26,7 +26,9 @@ def where_it_leaves(function: Function) -> ast.stmt | None:
 
 
 def _asked_for(test: ast.expr) -> tuple[str, str] | None:
-    """The object and the attribute of it that a condition finds there; "" as the object of a global name."""
+    """Return the object and the attribute of it that a condition finds there; "" as the object of a
+    global name.
+    """
     match test:
         case ast.Compare(left=kept, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
             pass

@@ -43,8 +43,8 @@ Qualified = Callable[[ast.expr], "str | None"]
 
 
 def items_of(loop: AnyLoop, qualified: Qualified) -> dict[str, LoopItem]:
-    """The variables of a `for` loop or comprehension, by name; of several comprehension clauses, those of
-    the last. Empty for `while`.
+    """Return the variables of a `for` loop or comprehension, by name; of several comprehension clauses,
+    those of the last. Empty for `while`.
     """
     if isinstance(loop, ast.While):
         return {}

@@ -51,7 +51,7 @@ class LoopIndex:
             siblings.append(node)  # type: ignore[arg-type]
 
     def linked(self, types: TypeInference) -> LoopIndex:
-        """The same loops, with what the project tells of the values that drive them."""
+        """Return the same loops, with what the project tells of the values that drive them."""
         linked = object.__new__(LoopIndex)
         linked.syntax, linked.types, linked._unlinked = self.syntax, types, self
         linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
@@ -59,8 +59,9 @@ class LoopIndex:
         return linked
 
     def around(self, node: ast.AST) -> list[AnyLoop]:
-        """The loops of the same function whose body repeats `node`, innermost first. A loop that the
-        line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it.
+        """Return the loops of the same function whose body repeats `node`, innermost first. A loop that
+        the line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat
+        it.
         """
         node = self.syntax.wholes.of(self.syntax.buried.get(node, node))
         known = self._around.get(node)
@@ -115,7 +116,7 @@ class LoopIndex:
         return isinstance(child, ast.stmt) and self.syntax.block(child)[0] is loop.body
 
     def innermost(self, node: ast.AST) -> AnyLoop | None:
-        """The innermost loop that repeats `node`, or None."""
+        """Return the innermost loop that repeats `node`, or None."""
         around = self.around(node)
         return around[0] if around else None
 
@@ -126,7 +127,7 @@ class LoopIndex:
         return min((guard.cap for guard in self.cooling_guards(node)), default=Heat.HOT)
 
     def cooling_guards(self, node: ast.AST) -> tuple[Guard, ...]:
-        """The conditions between a line and its innermost loop that may make it colder."""
+        """Return the conditions between a line and its innermost loop that may make it colder."""
         guards = self.conditions.of(node)
         return inner_guards(guards, [self.index[loop] for loop in self.around(node)]) if guards else ()
 
@@ -144,7 +145,7 @@ class LoopIndex:
         return [call for call in calls if self.driver_of(call) is Driver.GRADIENT_STEP]
 
     def summaries(self, function: ast.AST | None) -> tuple[LoopSummary, ...]:
-        """The loops of a function as plain data, in the order of their index."""
+        """Return the loops of a function as plain data, in the order of their index."""
         result = []
         for node in self.of_function.get(function, ()):
             parent = self.innermost(node)
@@ -165,7 +166,7 @@ class LoopIndex:
 
     @cached_property
     def _working(self) -> frozenset[AnyLoop]:
-        """The loops in which a network is run, or something is sampled or takes a step."""
+        """Return the loops in which a network is run, or something is sampled or takes a step."""
         found: set[AnyLoop] = set()
         if not self.index:
             return frozenset()
@@ -187,7 +188,7 @@ class LoopIndex:
         return frozenset(self._drivers[1].get(function, _NONE))
 
     def update_intervals(self, function: ast.AST | None) -> tuple[int, ...]:
-        """The lines of the intervals at which a function takes gradient steps, one at a time."""
+        """Return the lines of the intervals at which a function takes gradient steps, one at a time."""
         return self._update_intervals.get(function, ())
 
     @cached_property
@@ -201,7 +202,7 @@ class LoopIndex:
         return {function: tuple(sorted(lines)) for function, lines in found.items()}
 
     def header(self, loop: AnyLoop) -> str:
-        """The loop as one short line: `while step < total`."""
+        """Return the loop as one short line: `while step < total`."""
         positions, text = self.syntax.positions, self.syntax.text
         if isinstance(loop, ast.While):
             shown = f"while {text[slice(*positions.span(loop.test))]}"

@@ -1,4 +1,4 @@
-"""Does a line run in each pass of the loop or function around it, or only every so often?"""
+"""Does a line run in each iteration of the loop or function around it, or only every so often?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.syntax.syntax_index import FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
 
 
 class Pacing:
-    """Which lines of one file run in each pass, as far as the conditions around them tell.
+    """Which lines of one file run in each iteration, as far as the conditions around them tell.
 
     `steps` are the calls of the file that take gradient steps: what stands beside one of them, under
     the same conditions, runs as often as the parameters change.

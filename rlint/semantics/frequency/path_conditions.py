@@ -48,8 +48,8 @@ class PathConditions:
         self._asked: set[ast.expr] = set()
 
     def of(self, node: ast.AST) -> tuple[Guard, ...]:
-        """The conditions that `node` stands behind in its function, innermost first. Those that hold in
-        nearly every pass (the episode goes on, enough samples are there) are left out.
+        """Return the conditions that `node` stands behind in its function, innermost first. Those that
+        hold in nearly every pass (the episode goes on, enough samples are there) are left out.
         """
         around = self.syntax.buried.get(node)
         child = self.syntax.wholes.of(around or node)
@@ -116,7 +116,7 @@ class PathConditions:
         return known
 
     def _failing_end(self, function: Function) -> list[ast.stmt]:
-        """The statements of a function after its last `return`, where these end in `raise`."""
+        """Return the statements of a function after its last `return`, where these end in `raise`."""
         known = self._failing.get(function)
         if known is None:
             body = function.body if _raises(function.body) else []
@@ -217,7 +217,7 @@ class PathConditions:
         )
 
     def _counted(self, node: ast.AST) -> int:
-        """The index of the loop of which a condition compares the variable; -1 for none."""
+        """Return the index of the loop of which a condition compares the variable; -1 for none."""
         for name in descendants(node):
             if isinstance(name, ast.Name):
                 bindings = self.conditions.definitions.reaching(name)
@@ -304,8 +304,8 @@ def _may_return(statement: ast.stmt) -> bool:
 
 
 def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The tests in an expression that decide whether a part of it is evaluated, each with what it must come
-    out as.
+    """Yield the tests in an expression that decide whether a part of it is evaluated, each with what it
+    must come out as.
     """
     if isinstance(whole, ast.IfExp):
         if part is not whole.test:

@@ -142,7 +142,9 @@ def _of_stores(syntax: SyntaxIndex) -> Iterator[Setting]:
 
 
 def _stored(target: ast.expr, syntax: SyntaxIndex) -> str:
-    """The name of an attribute, field or constant of a module that an assignment stores; "" for others."""
+    """Return the name of an attribute, field or constant of a module that an assignment stores; "" for
+    others.
+    """
     if isinstance(target, ast.Attribute):
         return target.attr
     if isinstance(target, ast.Name) and syntax.function(target) is None:
@@ -151,7 +153,7 @@ def _stored(target: ast.expr, syntax: SyntaxIndex) -> str:
 
 
 def _of_call(call: ast.Call) -> Iterator[Setting]:
-    """The option that a call declares, or what it passes by name."""
+    """Yield the option that a call declares, or what it passes by name."""
     if call.args and last_name(call.func) in _OPTION_CALLS:
         flags = [
             flag.value for flag in call.args if isinstance(flag, ast.Constant) and isinstance(flag.value, str)

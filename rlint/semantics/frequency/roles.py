@@ -134,7 +134,7 @@ class Role:
 
 
 def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: frozenset[Driver]) -> Role | None:
-    """The role of a function. `owner` and `tag` are the name and kind of its class ("" for none);
+    """Return the role of a function. `owner` and `tag` are the name and kind of its class ("" for none);
     `in_loops` is what drives the loops in it, those that it reaches through calls included.
     """
     name = function.name
@@ -162,9 +162,10 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
 
 
 def role_of_learner(function: FunctionSummary, in_loops: frozenset[Driver]) -> Role | None:
-    """The role of a method that nobody is known to call, and that takes a gradient step in its own lines:
-    whoever calls it does so for each step. One that takes them in loops over what it is handed learns from a
-    batch of rollouts. A function that belongs to no learner may be an example, or a whole training.
+    """Return the role of a method that nobody is known to call, and that takes a gradient step in its own
+    lines: whoever calls it does so for each step. One that takes them in loops over what it is handed
+    learns from a batch of rollouts. A function that belongs to no learner may be an example, or a whole
+    training.
     """
     if (
         not function.is_method

@@ -1,4 +1,4 @@
-"""How often a loop goes round: a constant number of times, once per part of something, or nobody knows."""
+"""How often a loop iterates: a constant number of times, once per part of something, or nobody knows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 
 
 def passes(loop: ast.AST, model: SemanticModel) -> int | None:
-    """The number of passes at most, where constants alone tell it."""
+    """Return the number of passes at most, where constants alone tell it."""
     if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
         return None
     return _length(loop.iter, model)
@@ -74,8 +74,8 @@ def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
 
 
 def whole_number(expression: ast.expr | None, model: SemanticModel) -> int | None:
-    """The value of an expression that is known to be a number, cut to a whole one; for a parameter its
-    default, as what it usually is.
+    """Return the value of an expression that is known to be a number, cut to a whole one; for a parameter
+    its default, as what it usually is.
     """
     number = number_of(expression, model) if expression is not None else None
     return int(number.value) if number is not None and abs(number.value) < float("inf") else None

@@ -40,7 +40,7 @@ def closest(
     targets: Sequence[Path], others: Iterable[Path], budget: int, look: Callable[[Path], ImportScan]
 ) -> list[Path]:
     """Choose from `others` the files nearest to `targets` by imports, in either direction, up to `budget`
-    bytes of source. Modules are told by the last part of their name, so that too many count rather than
+    bytes of source. Modules are determined by the last part of their name, so that too many count rather than
     too few; files that cannot be read count for nothing. `look` tells what is seen of a file.
     """
     seen_of = {path: look(path) for path in (*targets, *others)}
@@ -69,7 +69,7 @@ def closest(
 
 
 def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
-    """The import statements: looked for around the word alone, as most of a file is something else."""
+    """Yield the import statements: looked for around the word alone, as most of a file is something else."""
     position = 0
     while (word := content.find(b"import", position)) >= 0:
         start = content.rfind(b"\n", position, word) + 1 or position

@@ -1,6 +1,6 @@
 """Which files of a run can know of one another: those that imports connect, told without parsing.
 
-What is found in a file hangs on the files of its group and on no others: an import means a module by the
+What is found in a file depends on the files of its group and on no others: an import means a module by the
 end of its dotted name, and all modules with that end are taken into the group, so that it does not matter
 what else lies around.
 """
@@ -49,8 +49,8 @@ class _Meanings:
             self._by_tail[module.rpartition(".")[2]].append(module)
 
     def of(self, path: str, package: str) -> list[str]:
-        """The files whose module a name, or the beginning of it, may mean in the modules of a package. Asked
-        again, one of them, which stands for all: they are in one group by then.
+        """Return the files whose module a name, or the beginning of it, may mean in the modules of a
+        package. Asked again, one of them, which stands for all: they are in one group by then.
         """
         known = self._known.get((path, package))
         if known is None:
@@ -70,7 +70,7 @@ class _Meanings:
                         yield from self._files[module]
 
     def _near(self, dotted: str, package: str) -> str | None:
-        """The module of just that name, or beside the importer, which goes before all others."""
+        """Return the module of just that name, or beside the importer, which goes before all others."""
         named = dotted
         while named not in self._files and package:
             named = f"{package}.{dotted}"

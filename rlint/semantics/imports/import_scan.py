@@ -37,7 +37,7 @@ class ImportScan(NamedTuple):
     """Opening parentheses: the time that a file takes goes by its calls rather than by its length."""
 
     def imported_paths(self, package: str) -> set[str]:
-        """The dotted names that the file may import as part of `package`."""
+        """Return the dotted names that the file may import as part of `package`."""
         found = set(self.imports)
         for source, members in self.relative:
             module = source.lstrip(".")

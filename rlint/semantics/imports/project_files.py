@@ -34,7 +34,7 @@ _BUDGET = 1_200_000
 
 
 def project_root(path: Path) -> Path | None:
-    """The nearest folder above `path` that looks like the top of a project."""
+    """Return the nearest folder above `path` that looks like the top of a project."""
     home = os.path.expanduser("~")
     folder = str(path.parent)
     while folder != home and folder != (parent := os.path.dirname(folder)):
@@ -49,7 +49,7 @@ def _is_marked(folder: str) -> bool:
 
 
 def project_files(targets: Sequence[Path], look: Callable[[Path], ImportScan]) -> list[tuple[Path, str]]:
-    """The other files of the projects that the targets belong to, with their names.
+    """Return the other files of the projects that the targets belong to, with their names.
 
     They are read for what they tell about the targets (who calls a function, what a base class holds), and
     not checked. A file without a project around it is known together with the files beside it. Of a large
@@ -74,8 +74,8 @@ def project_files(targets: Sequence[Path], look: Callable[[Path], ImportScan]) -
 
 
 def files_around(path: Path) -> list[Path] | None:
-    """All files with Python in the project that a file belongs to, whether they have to do with it or not;
-    None where they are too many to be looked at.
+    """Return all files with Python in the project that a file belongs to, whether they have to do with it
+    or not; None where they are too many to be looked at.
     """
     root = project_root(path) or path.parent
     found = (Path(each) for each in _python_files(root, deep=_is_marked(str(root))))
@@ -95,7 +95,7 @@ def _python_files(root: Path, *, deep: bool) -> Iterator[str]:
 
 
 def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
-    """A dotted module name and the package for each file, unique in the run.
+    """Return a dotted module name and the package for each file, unique in the run.
 
     Names are relative to the folder that holds all the files; a leading `src` is left out.
     """

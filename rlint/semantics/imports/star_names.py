@@ -44,7 +44,9 @@ class StarNames:
         self._sources = tuple(sources)
 
     def target(self, name: str) -> str | None:
-        """The dotted name that a name of this file refers to by such an import; None where none binds it."""
+        """Return the dotted name that a name of this file refers to by such an import; None where none
+        binds it.
+        """
         if self._names is None:
             self._names = {}
             for source in self._sources:
@@ -79,7 +81,7 @@ def _absolute(source: str, package: str) -> str:
 
 
 def _file_of(dotted: str, importer: Path) -> Path | None:
-    """The file of the project that a module is, as seen from the folders above an importer."""
+    """Return the file of the project that a module is, as seen from the folders above an importer."""
     if not dotted:
         return None
     tail = Path(*dotted.split("."))

@@ -57,6 +57,6 @@ def _is_script(text: str) -> bool:
 
 
 def _inside_project(path: str, module: str) -> str:
-    """The part of a path that the project chose itself: what lies above it may be called anything."""
+    """Return the part of a path that the project chose itself: what lies above it may be called anything."""
     inside = f"{module.replace('.', '/')}.py" if path.startswith("/") or path[1:3] == ":/" else path
     return inside.replace("\\", "/")

@@ -41,7 +41,7 @@ class CallEdge:
 
     @property
     def shown(self) -> str:
-        """The target as people read it, with what it was guessed from."""
+        """Return the target as people read it, with what it was guessed from."""
         if not self.guessed:
             return self.target.shown
         receiver = f"{self.site.receiver}." if self.site.receiver else ""
@@ -104,23 +104,25 @@ class CallGraph:
                     self._unresolved[function.path] = unresolved
 
     def calls(self, path: str) -> list[CallEdge]:
-        """The calls that a function makes into the project."""
+        """Return the calls that a function makes into the project."""
         return self._calls.get(path, [])
 
     def unresolved(self, path: str) -> list[CallSite]:
-        """The calls of a function that may lead anywhere: out of the project, or to nobody knows what."""
+        """Return the calls of a function that may lead anywhere: out of the project, or to nobody knows
+        what.
+        """
         return self._unresolved.get(path, [])
 
     def callers(self, path: str) -> list[CallEdge]:
-        """The calls of a function from the project."""
+        """Return the calls of a function from the project."""
         return self._callers.get(path, [])
 
     def program(self, module: str) -> str:
-        """The name of the program that a module belongs to."""
+        """Return the name of the program that a module belongs to."""
         return self._programs.of(module)
 
     def imported(self, target: str, importer: str) -> str:
-        """The module of the project that an import of `target` loads; "" for none."""
+        """Return the module of the project that an import of `target` loads; "" for none."""
         return self._programs.imported(target, importer, self.index) or ""
 
     def _note_arguments(self) -> None:
@@ -173,7 +175,7 @@ class CallGraph:
         return found
 
     def _targets(self, site: CallSite, module: str) -> tuple[list[FunctionSummary], bool]:
-        """The functions that a call may run, and whether that is only guessed."""
+        """Return the functions that a call may run, and whether that is only guessed."""
         if site.path:
             found = self.index.possible_callables(site.path, module)
             if found:
@@ -207,7 +209,7 @@ class CallGraph:
         return known, True
 
     def _of_any(self, kind: Type, method: str) -> list[FunctionSummary]:
-        """The methods of a value of one of several classes, as far as they are known."""
+        """Return the methods of a value of one of several classes, as far as they are known."""
         found: dict[str, FunctionSummary] = {}
         for path in alternatives(kind.of):
             cls = self.index.symbol(path.removesuffix("()"), "")
@@ -229,7 +231,9 @@ class CallGraph:
         return self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
 
     def _receiver(self, owner: str, module: str) -> Type:
-        """The kind of the receiver: as a class declares it, else as it follows from what is stored there."""
+        """Return the kind of the receiver: as a class declares it, else as it follows from what is stored
+        there.
+        """
         holder, _, attribute = owner.rpartition(".")
         cls = self.index.class_of(self.index.resolve(holder, module)) if attribute.isidentifier() else None
         for base in self.index.ancestry(cls) if cls is not None else ():
@@ -241,7 +245,9 @@ class CallGraph:
         return self.index.resolve(owner, module)
 
     def _beside(self, cls: ClassSummary, method: str) -> list[FunctionSummary]:
-        """The methods that a mixin finds in the classes that it is mixed into, and in their other bases."""
+        """Return the methods that a mixin finds in the classes that it is mixed into, and in their other
+        bases.
+        """
         found: dict[str, FunctionSummary] = {}
         for mixed in self.index.subclasses(cls):
             own = self.index.method(mixed, method)
@@ -262,12 +268,12 @@ class CallGraph:
         return bool(kind.of) and kind.of in self._bases(method)
 
     def _bases(self, method: FunctionSummary) -> tuple[ClassSummary | str, ...]:
-        """The class that defines a method, and its bases."""
+        """Return the class that defines a method, and its bases."""
         cls = self._class_of(method)
         return self.index.ancestry(cls) if cls is not None else ()
 
     def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:
-        """The methods that a call of this name may mean, by what its receiver is called."""
+        """Return the methods that a call of this name may mean, by what its receiver is called."""
         defining = self._defining.get((self._programs.of(module), method), [])
         token = _plain(receiver)
         if len(token) >= 3:
@@ -320,7 +326,7 @@ class Programs:
                     self._leader[self.of(module.module)] = self.of(imported)
 
     def of(self, module: str) -> str:
-        """The name of the program that a module belongs to."""
+        """Return the name of the program that a module belongs to."""
         leader = module
         while (above := self._leader.get(leader, leader)) != leader:
             leader = above
@@ -330,7 +336,7 @@ class Programs:
 
     @staticmethod
     def imported(target: str, importer: str, index: ProjectIndex) -> str | None:
-        """The module of the project that an import of `target` loads."""
+        """Return the module of the project that an import of `target` loads."""
         parts = target.split(".")
         for cut in range(len(parts), 0, -1):
             found = index.module(".".join(parts[:cut]), importer)
@@ -347,5 +353,5 @@ def _library_class(owner: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name as it is compared: `agent` with `DQNAgent`, `replay_buffer` with `ReplayBuffer`."""
+    """Return a name as it is compared: `agent` with `DQNAgent`, `replay_buffer` with `ReplayBuffer`."""
     return name.lower().replace("_", "")

@@ -44,7 +44,9 @@ _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 def calls_by_function(
     analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> dict[ast.AST | None, list[CallSite]]:
-    """The calls in a file that may lead to functions of its project, by the function that makes them."""
+    """Return the calls in a file that may lead to functions of its project, by the function that makes
+    them.
+    """
     tree = analysis.syntax
     calls: dict[ast.AST | None, list[CallSite]] = {}
     for call in tree.of_type(ast.Call):
@@ -68,8 +70,8 @@ def calls_by_function(
 
 
 def _imported_otherwise(call: ast.Call, path: str, analysis: FileAnalysis) -> Iterable[str]:
-    """The further functions that a name may stand for which is imported in several branches:
-    `from ppo import learn` or `from trpo import learn`, as the settings say.
+    """Return the further functions that a name may stand for which is imported in several branches: `from
+    ppo import learn` or `from trpo import learn`, as the settings say.
     """
     if not path or not isinstance(call.func, ast.Name):
         return ()
@@ -80,7 +82,7 @@ def _imported_otherwise(call: ast.Call, path: str, analysis: FileAnalysis) -> It
 
 
 def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries) -> CallSite:
-    """A call that is not written as one, of which no arguments are known."""
+    """Return a call that is not written as one, of which no arguments are known."""
     loop = analysis.loops.innermost(node)
     said = gradients.here.said_at(node) if gradients.concerned else UNSAID
     return CallSite(
@@ -158,7 +160,7 @@ def _call_site(
 def _passed(
     values: Iterable[tuple[str, ast.expr]], call: ast.Call, analysis: FileAnalysis
 ) -> Iterator[tuple[str, tuple[Guard, ...]]]:
-    """The switches among the arguments of a call, with what must come true for them to be on."""
+    """Yield the switches among the arguments of a call, with what must come true for them to be on."""
     if any(not keyword.arg for keyword in call.keywords) or any(
         isinstance(value, ast.Starred) for value in call.args
     ):
@@ -178,7 +180,7 @@ def _is_number(value: ast.expr) -> bool:
 
 
 def _is_switch(guard: Guard, place: str) -> bool:
-    """Whether a guard is one to be handed on; of parameters, those that are switches by their names."""
+    """Whether a guard is one to be passed on; of parameters, those that are switches by their names."""
     return (
         not guard.is_parameter
         or guard.kind is GuardKind.INTERVAL
@@ -188,7 +190,9 @@ def _is_switch(guard: Guard, place: str) -> bool:
 
 
 def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
-    """The last names in the arguments of a call; for an item of something, also the name that picks it."""
+    """Yield the last names in the arguments of a call; for an item of something, also the name that picks
+    it.
+    """
     for place, value in values:
         if name := last_name(value):
             yield place, name

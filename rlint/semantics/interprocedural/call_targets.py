@@ -12,7 +12,7 @@ from rlint.models.parameters import CALLED_AT
 
 
 def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
-    """The arguments that a function may call; of a function whose arguments nobody noted down, all."""
+    """Return the arguments that a function may call; of a function whose arguments nobody noted down, all."""
     places = CALLED_AT.get(qualified)
     if places is None or any(isinstance(argument, ast.Starred) for argument in call.args):
         return arguments_of(call)
@@ -23,7 +23,7 @@ def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
 
 
 def arguments_of(call: ast.Call) -> list[ast.expr]:
-    """The values that a call hands over."""
+    """Return the values that a call passes."""
     return [*call.args, *[keyword.value for keyword in call.keywords]]
 
 

@@ -44,7 +44,7 @@ def _methods(
 
 
 def _instance(kind: Type) -> str:
-    """The access path of an object whose class may be one of the project; "" for others."""
+    """Return the access path of an object whose class may be one of the project; "" for others."""
     if kind.tag in _OF_PROJECT and kind.of:
         return f"{kind.of}()"
     made = kind.of.removesuffix("()") if kind.tag is TypeTag.UNKNOWN else kind.of

@@ -17,5 +17,5 @@ class Interner:
         self._known: dict[Hashable, Hashable] = {}
 
     def __call__(self, value: _Value) -> _Value:
-        """The first value that was equal to this one."""
+        """Return the first value that was equal to this one."""
         return cast(_Value, self._known.setdefault(value, value))

@@ -35,7 +35,7 @@ class LeavingValues:
     # -- what a function returns ---------------------------------------------------------------
 
     def returned_to(self, function: Function) -> Onward:
-        """The calls that a function gives its results to."""
+        """Return the calls that a function gives its results to."""
         known = self._returned.get(function)
         if known is None:
             known = self._returned[function] = self._find_calls(function)
@@ -95,7 +95,7 @@ class LeavingValues:
     # -- what is kept as an attribute ----------------------------------------------------------
 
     def read_from(self, attribute: ast.Attribute) -> Onward:
-        """The places that read what an attribute of an object is set to, or holds."""
+        """Return the places that read what an attribute of an object is set to, or holds."""
         owner = self._syntax.class_of(attribute)
         if owner is None or not self._analysis.names.is_self(attribute.value):
             return Onward(cause=Cause.OBJECT)
@@ -123,7 +123,7 @@ class LeavingValues:
     # -- who is meant --------------------------------------------------------------------------
 
     def _uses_of_attribute(self, name: str, owner: ast.ClassDef) -> Iterator[ast.Attribute]:
-        """The uses of an attribute in this file, but for those of objects of unrelated classes."""
+        """Yield the uses of an attribute in this file, but for those of objects of unrelated classes."""
         for use in self._syntax.written.attributes.get(name, ()):
             if self._analysis.names.is_self(use.value):
                 user = self._syntax.class_of(use)

@@ -46,11 +46,11 @@ class LikelyIndex(ProjectIndex):
         return list(found.values())
 
     def effect_of(self, function: FunctionSummary) -> Effect:
-        """The effect of calling a function of the project, as it is sure."""
+        """Return the effect of calling a function of the project, as it is sure."""
         return self._sure.effect_of(function)
 
     def effect_at(self, path: str, module: str) -> Effect | None:
-        """The effect of calling what likely stands at an access path; None for no such thing."""
+        """Return the effect of calling what likely stands at an access path; None for no such thing."""
         known = self._sure.effect_at(path, module)
         if known is not None:
             return known

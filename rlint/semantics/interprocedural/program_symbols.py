@@ -109,7 +109,7 @@ class ProgramSymbols:
         return not self._line(first).isdisjoint(self._line(second))
 
     def _line(self, cls: ClassSummary) -> set[str]:
-        """The classes of the project that a class is, itself included."""
+        """Return the classes of the project that a class is, itself included."""
         return {each.path for each in self.index.ancestry(cls) if not isinstance(each, str)}
 
     def is_script(self, module: str) -> bool:
@@ -125,8 +125,8 @@ class ProgramSymbols:
         )
 
     def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-        """The names of the functions of the project, tests left out, and of the methods of classes that have
-        no bases of libraries but those that are known, each with how often it is defined.
+        """Return the names of the functions of the project, tests left out, and of the methods of classes
+        that have no bases of libraries but those that are known, each with how often it is defined.
         """
         known = self._function_names.get(known_bases)
         if known is None:

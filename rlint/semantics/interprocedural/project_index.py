@@ -57,7 +57,7 @@ class ProjectIndex(SymbolTable):
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → what callers pass
         self._guessed: dict[str, Type] = {}  # the same, from calls that only names tell the target of
         self._depth = 0
-        # Most of what paths lead to hangs on no argument, and holds as long as the index does.
+        # Most of what paths lead to depends on no argument, and holds as long as the index does.
         self._settled: dict[tuple[str, str], Type] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
@@ -66,7 +66,7 @@ class ProjectIndex(SymbolTable):
         self._notes = Notes()  # what it has led through
 
     def attribute(self, cls: ClassSummary, name: str) -> Type:
-        """The kind of an attribute, joined over the class and its bases, else over its subclasses."""
+        """Return the kind of an attribute, joined over the class and its bases, else over its subclasses."""
         for group in (self.ancestry(cls), self.subclasses(cls)):
             found: Type | None = None
             for owner in group:
@@ -125,8 +125,8 @@ class ProjectIndex(SymbolTable):
         )
 
     def _returned_by_any(self, function: FunctionSummary, owner: ClassSummary | None) -> Type:
-        """The kind of what a function returns that is called as a method of a class; in doubt if a class
-        derived from that one has a method of this name that returns something else.
+        """Return the kind of what a function returns that is called as a method of a class; in doubt if a
+        class derived from that one has a method of this name that returns something else.
         """
         kind = self.returned(function)
         if not kind:
@@ -229,7 +229,7 @@ class ProjectIndex(SymbolTable):
         )
 
     def resolve(self, path: str, module: str) -> Type:
-        """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
+        """Return the kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
         if "{" in path:
             return self._resolve_each(alternatives(path), module)
         key = (path, module)
@@ -274,7 +274,7 @@ class ProjectIndex(SymbolTable):
         return kind
 
     def _resolve_each(self, paths: Sequence[str], module: str) -> Type:
-        """The kind of what lies at the end of one of several paths."""
+        """Return the kind of what lies at the end of one of several paths."""
         found: Type | None = None
         for path in paths:
             kind = self.resolve(path, module)
@@ -284,8 +284,8 @@ class ProjectIndex(SymbolTable):
         return self._judged(found, lambda: paths[0])
 
     def possible_callables(self, path: str, module: str) -> list[FunctionSummary]:
-        """The functions that calling what stands at an access path may run, as far as they are known: for a
-        value of one of several classes, those of the classes that are known.
+        """Return the functions that calling what stands at an access path may run, as far as they are
+        known: for a value of one of several classes, those of the classes that are known.
         """
         found: dict[str, FunctionSummary] = {}
         for each in alternatives(path):
@@ -312,7 +312,7 @@ class ProjectIndex(SymbolTable):
         return alternatives(access_path(value)) if isinstance(value, Type) and "{" in value.of else ()
 
     def _callables_of_each(self, paths: Sequence[str], module: str) -> list[FunctionSummary]:
-        """The functions at several paths; none where those at one of them are not known."""
+        """Return the functions at several paths; none where those at one of them are not known."""
         found: dict[str, FunctionSummary] = {}
         for path in paths:
             targets = self.callables(path, module)
@@ -322,7 +322,9 @@ class ProjectIndex(SymbolTable):
         return list(found.values())
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
-        """The functions that calling what stands at an access path may run; none where not all are known."""
+        """Return the functions that calling what stands at an access path may run; none where not all are
+        known.
+        """
         if "{" in path:
             return self._callables_of_each(alternatives(path), module)
         key = (path, module)
@@ -373,8 +375,8 @@ class ProjectIndex(SymbolTable):
         return []
 
     def parameter_kind(self, path: str, module: str, argument: str) -> Type:
-        """The kind that the functions at an access path declare for the parameter which takes an argument
-        (its position or its name), or show by what they do with it.
+        """Return the kind that the functions at an access path declare for the parameter which takes an
+        argument (its position or its name), or show by what they do with it.
         """
         found: Type | None = None
         for target in self.callables(path, module):
@@ -450,8 +452,8 @@ class ProjectIndex(SymbolTable):
     def _constant(
         self, root: str, steps: tuple[str, ...], module: str
     ) -> tuple[Symbol | None, tuple[str, ...]]:
-        """The constant of a module of which a dotted name asks for attributes (`settings.args.device`), with
-        the steps from there.
+        """Return the constant of a module of which a dotted name asks for attributes
+        (`settings.args.device`), with the steps from there.
         """
         owner, _, attribute = root.rpartition(".")
         while "." in owner:
@@ -554,7 +556,7 @@ class ProjectIndex(SymbolTable):
         return UNKNOWN
 
     def returned(self, function: FunctionSummary) -> Type:
-        """The kind of what a function of the project returns."""
+        """Return the kind of what a function of the project returns."""
         kind: Type | None = None
         for value in function.returns:
             returned = self._known(value, function.module)
@@ -567,7 +569,7 @@ class ProjectIndex(SymbolTable):
         return kind.aged() if function.remembers else kind  # the next call may get it, too
 
     def _known(self, kind: Type, module: str, depth: int = _DEEPEST) -> Type:
-        """The kind itself, or what its access path leads to, and so for what it holds."""
+        """Return the kind itself, or what its access path leads to, and so for what it holds."""
         if not kind and kind.of:
             return self.resolve(kind.of, module) or kind
         if (kind.item is None and not kind.parts) or depth <= 0:
@@ -587,11 +589,13 @@ class ProjectIndex(SymbolTable):
         return bool(types) and all(map(is_immutable, types))
 
     def effect_at(self, path: str, module: str) -> Effect | None:
-        """The effect of calling what stands at an access path; None where the project has no such thing."""
+        """Return the effect of calling what stands at an access path; None where the project has no such
+        thing.
+        """
         return run(self._effect_at(path, module))
 
     def effect_of(self, function: FunctionSummary) -> Effect:
-        """The effect of calling a function of the project, with everything that it calls."""
+        """Return the effect of calling a function of the project, with everything that it calls."""
         return run(self._effect_of(function))
 
     def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
@@ -628,8 +632,8 @@ class ProjectIndex(SymbolTable):
 
     @cached_property
     def _replaced(self) -> frozenset[str]:
-        """The paths of the functions in whose place a file of the project puts something else; what only
-        tests replace stays what it is.
+        """Return the paths of the functions in whose place a file of the project puts something else;
+        what only tests replace stays what it is.
         """
         methods: dict[str, list[FunctionSummary]] = {}
         for module in self.modules.values():
@@ -648,7 +652,7 @@ class ProjectIndex(SymbolTable):
         return frozenset(found)
 
     def _meant(self, owner: str, methods: list[FunctionSummary], module: ModuleSummary) -> Iterator[str]:
-        """Those of some methods that an object of a class has."""
+        """Yield those of some methods that an object of a class has."""
         cls = self.symbol(owner, module.module) if owner != ANY_CLASS else None
         if owner != ANY_CLASS and not isinstance(cls, ClassSummary):
             return
@@ -679,7 +683,7 @@ class ProjectIndex(SymbolTable):
 
 
 def _part(path: str) -> str:
-    """An access path as a person would write an expression."""
+    """Return an access path as a person would write an expression."""
     return path.replace("[?]", "[…]").rpartition("().")[2].rpartition(".")[0] or path
 
 
@@ -689,7 +693,7 @@ def _parameter(name: str, function: FunctionSummary) -> str:
 
 @lru_cache(maxsize=50_000)
 def _parts(path: str) -> tuple[str, tuple[str, ...]]:
-    """The dotted name that an access path begins with, and the steps from there."""
+    """Return the dotted name that an access path begins with, and the steps from there."""
     first = _NO_ATTRIBUTE.search(path)
     return (path[: first.start()], tuple(_STEP.findall(path, first.start()))) if first else (path, ())
 

@@ -38,7 +38,7 @@ class QualifiedNames:
         self.annotated: dict[ast.expr, Type] = {}  # what annotations promise (see annotations.py)
 
     def qualified(self, expression: ast.expr) -> str | None:
-        """The canonical dotted name of what an expression refers to, or None.
+        """Return the canonical dotted name of what an expression refers to, or None.
 
         `torch.cat`, `numpy.concatenate`, `builtins.len`; a def or class of this file is
         `<module>.<qualname>`. Only names, attributes of them and plain aliases are followed:
@@ -60,18 +60,20 @@ class QualifiedNames:
 
     @property
     def hangs_on_others(self) -> bool:
-        """Whether what names mean here hangs on the text of other files: by `from module import *`."""
+        """Whether what names mean here depends on the text of other files: by `from module import *`."""
         return self._starred is not None
 
     @functools.cached_property
     def replaced(self) -> frozenset[str]:
-        """The canonical names of what the file sets or deletes in modules and classes, settings aside."""
+        """Return the canonical names of what the file sets or deletes in modules and classes, settings
+        aside.
+        """
         found = replaced_paths(self.syntax, lambda node: self._resolve(node, _ALIAS_DEPTH))
         return frozenset(models.canonical(path) for path in found)
 
     @functools.cached_property
     def _set_by_text(self) -> frozenset[str]:
-        """The names of the module that are bound where no one sees it."""
+        """Return the names of the module that are bound where no one sees it."""
         return names_set_by_text(self.syntax)
 
     def is_set_by_text(self, name: ast.Name) -> bool:
@@ -83,8 +85,9 @@ class QualifiedNames:
 
     @functools.cached_property
     def replaced_methods(self) -> frozenset[str]:
-        """The names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or in a class
-        derived from one whose instances are taken for what they are called: `class Answer(str)`.
+        """Return the names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or
+        in a class derived from one whose instances are taken for what they are called: `class
+        Answer(str)`.
         """
         owned = (path.rpartition(".") for path in self.replaced)
         found = {name for owner, _, name in owned if _is_class(owner)}
@@ -95,12 +98,12 @@ class QualifiedNames:
 
     @functools.cached_property
     def replaced_functions(self) -> frozenset[str]:
-        """The names of functions that the file replaces in modules: `torch.as_tensor = traced`."""
+        """Return the names of functions that the file replaces in modules: `torch.as_tensor = traced`."""
         owned = (path.rpartition(".") for path in self.replaced)
         return frozenset(name for owner, _, name in owned if not _is_class(owner))
 
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
-        """The scope that binds a name and everything that binds it there; no scope for a builtin."""
+        """Return the scope that binds a name and everything that binds it there; no scope for a builtin."""
         known = self._bindings.get(name)
         if known is None:
             known = self._bindings[name] = self._find_bindings(name)
@@ -123,7 +126,7 @@ class QualifiedNames:
         return isinstance(expression, ast.Name) and self.class_of_self(expression) is not None
 
     def class_of_self(self, name: ast.Name) -> ast.ClassDef | None:
-        """The class whose instance (or self) a name stands for, as the first parameter of a method."""
+        """Return the class whose instance (or self) a name stands for, as the first parameter of a method."""
         _, bindings = self.bindings(name)
         if len(bindings) != 1 or bindings[0].kind is not BindingKind.PARAMETER:
             return None
@@ -133,7 +136,7 @@ class QualifiedNames:
         return self._receivers[parameter]
 
     def receiver_class(self, parameter: ast.AST, function: ast.AST) -> ast.ClassDef | None:
-        """The class whose instance (or self) the parameter stands for, if it is a method's first."""
+        """Return the class whose instance (or self) the parameter stands for, if it is a method's first."""
         owner = self.syntax.parents.get(function)
         if not isinstance(owner, ast.ClassDef) or not isinstance(function, FUNCTIONS):
             return None
@@ -228,7 +231,7 @@ class QualifiedNames:
 
 
 def _behind(root: ast.expr, expression: ast.expr) -> str:
-    """The attributes that an expression asks for one after the other: `.nn.Linear` behind `torch`."""
+    """Return the attributes that an expression asks for one after the other: `.nn.Linear` behind `torch`."""
     found = ""
     while expression is not root and isinstance(expression, ast.Attribute):
         found = f".{expression.attr}{found}"

@@ -32,7 +32,7 @@ class ReferenceKind(Enum):
 @frozen
 class Reference:
     """One place that holds a name, by its offset in the text. `path` is the qualified name of a definition
-    in its file, and the access path of what is imported or used ("" where nobody knows).
+    in its file, and the access path of what is imported or used ("" if unknown).
     """
 
     name: str

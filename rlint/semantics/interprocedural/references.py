@@ -32,8 +32,8 @@ _BY_NAME = models.names_having(Trait.REFLECTS, "builtins", "importlib", "inspect
 
 
 def mentions_of(analysis: FileAnalysis, attributes: frozenset[str]) -> tuple[Reference, ...]:
-    """All places of a file that hold the names of accessors which it defines, imports or reads; `attributes`
-    are the names of the attributes that it reads.
+    """Return all places of a file that hold the names of accessors which it defines, imports or reads;
+    `attributes` are the names of the attributes that it reads.
     """
     syntax = analysis.syntax
     names = {name for name in _names(syntax, attributes) if ACCESSOR.fullmatch(name)}
@@ -51,8 +51,8 @@ def mentions_of(analysis: FileAnalysis, attributes: frozenset[str]) -> tuple[Ref
 
 
 def _places_of(name: str, text: str) -> Iterator[int]:
-    """The offsets at which a name stands in a text, not as a part of a longer one. A pattern that looks to
-    both sides is tried at each character, and takes fifty times as long.
+    """Yield the offsets at which a name stands in a text, not as a part of a longer one. A pattern that
+    looks to both sides is tried at each character, and takes fifty times as long.
     """
     start = text.find(name)
     while start >= 0:
@@ -86,7 +86,7 @@ def _is_written_out(call: ast.Call) -> bool:
 
 
 def _names(syntax: SyntaxIndex, attributes: frozenset[str]) -> set[str]:
-    """The names in a file that end as those of accessors do."""
+    """Return the names in a file that end as those of accessors do."""
     functions = (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef))
     defined = (node.name for node in functions)  # type: ignore[attr-defined]
     imported = (alias.name for node in syntax.of_type(ast.ImportFrom) for alias in node.names)
@@ -95,7 +95,7 @@ def _names(syntax: SyntaxIndex, attributes: frozenset[str]) -> set[str]:
 
 
 def _known(names: set[str], analysis: FileAnalysis) -> Iterator[Reference]:
-    """The mentions that can be renamed."""
+    """Yield the mentions that can be renamed."""
     syntax = analysis.syntax
     span = syntax.positions.span
     for function in syntax.of_type(ast.FunctionDef):
@@ -139,7 +139,7 @@ def _may_be_renamed(node: ast.FunctionDef, analysis: FileAnalysis) -> bool:
 
 
 def _path_of(node: ast.Attribute, analysis: FileAnalysis) -> str:
-    """The access path of an attribute: of a module, a class, or an object whose class is known."""
+    """Return the access path of an attribute: of a module, a class, or an object whose class is known."""
     qualified = analysis.names.qualified(node)
     if qualified is not None:
         return qualified

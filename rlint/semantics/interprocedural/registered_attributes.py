@@ -15,8 +15,9 @@ _REGISTERS = models.having(Trait.ADDS_PART, TypeTag.MODULE)
 
 
 def registered_attributes(analysis: FileAnalysis) -> Iterator[tuple[ast.ClassDef, str, Type]]:
-    """The attributes that methods give their own object by name, with their class and what they hold. Where
-    a tensor lies is not known: it is moved with its module, which may change its floating-point type, too.
+    """Yield the attributes that methods give their own object by name, with their class and what they
+    hold. Where a tensor lies is not known: it is moved with its module, which may change its
+    floating-point type, too.
     """
     for call in analysis.syntax.written.calls_of(_REGISTERS):
         match call:

@@ -1,5 +1,5 @@
 """Functions that stand for a value which is called later: behind names, in attributes, dicts and lists, and
-handed to libraries.
+passed to libraries.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def stored_callables(analysis: FileAnalysis) -> tuple[tuple[str, tuple[str, ...]
 
 
 def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
-    """Return the functions that a file hands to a library which calls them again and again, each with what
+    """Return the functions that a file passes to a library which calls them again and again, each with what
     it calls them for.
     """
     found: dict[tuple[str, str], None] = {}
@@ -150,7 +150,7 @@ def _is_one_of_several(value: ast.expr, analysis: FileAnalysis) -> bool:
 
 
 def _path_of(value: ast.expr, analysis: FileAnalysis) -> str:
-    """The access path of a function that is named; "" for what is known to be something else."""
+    """Return the access path of a function that is named; "" for what is known to be something else."""
     kind = analysis.types.type_of(value)
     if kind.tag in _FUNCTIONS and kind.of:
         return "" if _is_of_library(kind.of) else kind.of

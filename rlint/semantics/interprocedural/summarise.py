@@ -64,7 +64,7 @@ from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants, is_in, place_in_order
 
 _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITERATOR})
-# decorators that hand on what the function returns, and keep nothing of it
+# decorators that pass on what the function returns, and keep nothing of it
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
 
@@ -159,7 +159,7 @@ def _add_functions(
 
 
 def _test(node: Function, analysis: FileAnalysis) -> FunctionSummary:
-    """A test: that it is there. Its runner calls it, and who else may is told the worst."""
+    """Return a test: that it is there. Its runner calls it, and who else may is told the worst."""
     return FunctionSummary(
         analysis.name,
         analysis.syntax.qualname(node),
@@ -275,7 +275,7 @@ def _is_vague(kind: Type) -> bool:
 
 
 def _returns(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
-    """The kinds of all returned values, or the annotation's where it says more."""
+    """Return the kinds of all returned values, or the annotation's where it says more."""
     annotated = annotation_kind(node.returns, types.names) if node.returns is not None else UNKNOWN
     if annotated and not _is_vague(annotated):
         return (annotated,)
@@ -308,13 +308,13 @@ def _hands_on(function: Function, types: TypeInference) -> bool:
 
 
 def _held(kind: Type) -> Type:
-    """The same kind once something else may hold the value, and what is in it."""
+    """Return the same kind once something else may hold the value, and what is in it."""
     item = _held(kind.item) if kind.item is not None else None
     return kind._replace(fresh=False, item=item, parts=tuple(map(_held, kind.parts)))
 
 
 def _returned(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
-    """The kinds of all returned values; empty where one of them is unknown."""
+    """Return the kinds of all returned values; empty where one of them is unknown."""
     yields = _yields_of(node, types.syntax)
     if yields:
         return () if node.decorator_list else (_iterator(yields, types),)
@@ -336,7 +336,7 @@ def _returned(node: Function, types: TypeInference, told: Callable[[ast.expr], T
 
 
 def _yields_of(function: Function, syntax: SyntaxIndex) -> list[ast.Yield | ast.YieldFrom]:
-    """The `yield`s that make a function a generator."""
+    """Return the `yield`s that make a function a generator."""
     every: list[ast.Yield | ast.YieldFrom] = [*syntax.of_type(ast.Yield), *syntax.of_type(ast.YieldFrom)]
     return [node for node in every if is_in(node, function) and syntax.function(node) is function]
 
@@ -368,7 +368,9 @@ def _class(node: ast.ClassDef, analysis: FileAnalysis) -> ClassSummary:
 
 
 def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
-    """The attributes that a file reads, those looked up by name (`getattr(agent, "steps")`) included."""
+    """Return the attributes that a file reads, those looked up by name (`getattr(agent, "steps")`)
+    included.
+    """
     syntax = analysis.syntax
     read = {
         name
@@ -460,7 +462,7 @@ def _add_evidence(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 
 
 def _place(summary: ModuleSummary, line: int) -> str:
-    """A place as messages about other files name it; lines of notebooks are counted in cells."""
+    """Return a place as messages about other files name it; lines of notebooks are counted in cells."""
     return f"`{summary.path}`" if summary.cells else f"`{summary.path}:{line}`"
 
 
@@ -557,7 +559,7 @@ def _holds_object(attribute: ast.Attribute, summary: ModuleSummary, analysis: Fi
 
 
 def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.expr]:
-    """The places in what an attribute of `self` is given that read the attribute itself."""
+    """Return the places in what an attribute of `self` is given that read the attribute itself."""
     given = value_assigned(attribute, analysis.syntax.parents)
     if given is None or not isinstance(attribute.value, ast.Name):
         return []

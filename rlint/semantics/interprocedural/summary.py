@@ -32,7 +32,7 @@ class LoopSummary:
     parent: int  # index of the enclosing loop in the same function, -1 for none
     drivers: frozenset[Driver] = frozenset()
     bounded: bool = False
-    each_pass: bool | None = None  # does it run in each pass of what holds it (see pacing.py)?
+    each_pass: bool | None = None  # does it run in each iteration of what holds it (see pacing.py)?
     guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see path_conditions.py)
     length: Guard | None = None  # how many passes it makes, as the interval at which it ends
     works: bool = False  # runs a network, samples or steps something in its body
@@ -53,7 +53,7 @@ class CallSite:
     arguments: tuple[tuple[str, Type], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
     cap: Heat = Heat.HOT  # the hottest that what is called can be, whatever the conditions around it
     receiver: str = ""  # the last name of what the method is called on
-    each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
+    each_pass: bool | None = None  # is the call made in each iteration of what holds it (see pacing.py)?
     # position or keyword, with the last name in the argument, and with `[]` behind it that in its index
     names: tuple[tuple[str, str], ...] = ()
     autograd: Autograd | None = None  # what the function around it says of autograd there …
@@ -146,7 +146,7 @@ class FunctionSummary:
         return hash(self.path)
 
     def place_of(self, parameter: str) -> int:
-        """The position of the argument that a call hands to a parameter; -1 for none."""
+        """Return the position of the argument that a call passes to a parameter; -1 for none."""
         if parameter not in self.parameters:
             return -1
         return self.parameters.index(parameter) - (self.is_method and not self.is_static)
@@ -161,7 +161,7 @@ class FunctionSummary:
 
     @property
     def name(self) -> str:
-        """The last part of the qualified name."""
+        """Return the last part of the qualified name."""
         return shown(self.qualname).rpartition(".")[2]
 
     @property
@@ -171,7 +171,7 @@ class FunctionSummary:
 
     @property
     def call_parameters(self) -> tuple[str, ...]:
-        """The parameters that the arguments of a call are for: all but the receiver."""
+        """Return the parameters that the arguments of a call are for: all but the receiver."""
         return self.parameters[1:] if self.has_receiver else self.parameters
 
     def parameter_at(self, argument: str) -> str:
@@ -193,7 +193,7 @@ class FunctionSummary:
 
     @property
     def shown(self) -> str:
-        """The qualified name as a person would write it."""
+        """Return the qualified name as a person would write it."""
         return shown(self.qualname)
 
 
@@ -266,4 +266,4 @@ class ModuleSummary:
     given: tuple[tuple[str, str, Type], ...] = ()  # attributes set on known objects (see given_attributes.py)
     registered: tuple[tuple[str, str], ...] = ()  # functions that libraries call, with what for
     looks_up_names: bool = False  # by names that only the running program knows
-    digest: str = ""  # what the text is told by, where there are mentions
+    digest: str = ""  # what the text is determined by, where there are mentions

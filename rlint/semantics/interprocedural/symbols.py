@@ -63,11 +63,11 @@ class SymbolTable:
         self._overriding = Overriding(self)
 
     def module_named(self, name: str) -> ModuleSummary | None:
-        """The module of exactly this name."""
+        """Return the module of exactly this name."""
         return self.modules.get(name)
 
     def every_module(self) -> tuple[ModuleSummary, ...]:
-        """All modules. Whoever asks for them is checked again whenever any of them changes."""
+        """Return all modules. Whoever asks for them is checked again whenever any of them changes."""
         return tuple(self.modules.values())
 
     def symbol(self, dotted: str, importer: str) -> Symbol | None:
@@ -92,8 +92,9 @@ class SymbolTable:
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """The module that `import dotted` means: of that name, beside the importer, or the only one that has
-        that name as seen from a folder which is no package (`groups.py` reckons with the same).
+        """Return the module that `import dotted` means: of that name, beside the importer, or the only
+        one that has that name as seen from a folder which is no package (`groups.py` reckons with the
+        same).
         """
         candidates = self._by_tail.get(dotted.rpartition(".")[2])
         if candidates is None:
@@ -147,8 +148,8 @@ class SymbolTable:
         return None
 
     def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
-        """The class and its bases, depth first; bases outside the project, and those of too many, as dotted
-        names.
+        """Return the class and its bases, depth first; bases outside the project, and those of too many,
+        as dotted names.
         """
         known = self._ancestry.get(cls.path)
         if known is None:
@@ -174,7 +175,7 @@ class SymbolTable:
         return found + [each if isinstance(each, str) else each.path for each in reversed(stack)]
 
     def subclasses(self, cls: ClassSummary) -> list[ClassSummary]:
-        """All classes of the project that derive from `cls`, however far."""
+        """Return all classes of the project that derive from `cls`, however far."""
         if self._subclasses is None:
             self._subclasses = {}
             for module in self.modules.values():
@@ -185,7 +186,7 @@ class SymbolTable:
         return self._subclasses.get(cls.path, [])
 
     def class_kind(self, cls: ClassSummary) -> Type:
-        """The kind of an instance of a class of the project."""
+        """Return the kind of an instance of a class of the project."""
         known = self._class_kinds.get(cls.path)
         if known is None:
             tag = TypeTag.INSTANCE
@@ -216,12 +217,12 @@ class SymbolTable:
         )
 
     def class_of(self, kind: Type) -> ClassSummary | None:
-        """The class of the project that a kind is an instance of."""
+        """Return the class of the project that a kind is an instance of."""
         symbol = self.symbol(kind.of, "") if kind.of and kind.tag is not TypeTag.UNKNOWN else None
         return symbol if isinstance(symbol, ClassSummary) else None
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
-        """The method that `cls` has or inherits."""
+        """Return the method that `cls` has or inherits."""
         for owner in self.ancestry(cls):
             if isinstance(owner, ClassSummary) and name in owner.methods:
                 return self.modules[owner.module].functions.get(f"{owner.qualname}.{name}")
@@ -238,7 +239,7 @@ class SymbolTable:
         return self._overriding.may_override(kind, methods)
 
     def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
-        """The method itself and all that override it in subclasses."""
+        """Return the method itself and all that override it in subclasses."""
         key = (cls.path, name)
         known = self._implementations.get(key)
         if known is not None:
@@ -253,8 +254,8 @@ class SymbolTable:
         return found
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
-        """The functions that set an attribute of this name, each with the access path of the object; those of
-        tests, and constructors that set their own, are left out.
+        """Return the functions that set an attribute of this name, each with the access path of the
+        object; those of tests, and constructors that set their own, are left out.
         """
         if self._setters is None:
             self._setters = {}

@@ -52,7 +52,7 @@ class WholeProgram:
 
     @cached_property
     def channels(self) -> Channels:
-        """The queues, events and shared values, and what goes through them."""
+        """Return the queues, events and shared values, and what goes through them."""
         return Channels(self.graph)
 
 
@@ -86,5 +86,5 @@ class LikelyProgram(WholeProgram):
 
     @property
     def channels(self) -> Channels:
-        """The queues, events and shared values."""
+        """Return the queues, events and shared values."""
         return self._sure.channels

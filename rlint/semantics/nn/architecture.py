@@ -99,11 +99,11 @@ class NetworkPart:
         return NetworkPart, (self.kind, self.name, self.sure, self.arguments, self.width)
 
     def given(self, arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...]) -> NetworkPart:
-        """The same for other arguments."""
+        """Return the same for other arguments."""
         return NetworkPart(self.kind, self.name, self.sure, arguments, self.width)
 
     def unsure(self) -> NetworkPart:
-        """The same, where something decides whether it is there."""
+        """Return the same, where something decides whether it is there."""
         return NetworkPart(self.kind, self.name, sure=False, arguments=self.arguments, width=self.width)
 
 
@@ -222,7 +222,7 @@ class NetworkParts:
         elif binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
             yield from unsure(self.of(binding.value))
         elif isinstance(binding.statement, ast.Lambda):
-            return  # what the caller hands over is read where it is called
+            return  # what the caller passes is read where it is called
         elif kind.tag is TypeTag.MODULE and kind.of and not kind.of.startswith("torch."):
             each_of = alternatives(kind.of)
             for each in each_of:
@@ -334,7 +334,9 @@ class NetworkParts:
                 yield UNKNOWN
 
     def _width(self, call: ast.Call, qualified: str) -> int:
-        """The smaller side of `nn.Linear(1024, size)` with literal sizes, or variables bound to such."""
+        """Return the smaller side of `nn.Linear(1024, size)` with literal sizes, or variables bound to
+        such.
+        """
         if qualified != "torch.nn.Linear":
             return 0
         given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -350,7 +352,7 @@ class NetworkParts:
         return size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 0
 
     def _inner_dropout(self, call: ast.Call, qualified: str) -> Iterator[NetworkPart]:
-        """The dropout that a recurrent layer or a transformer has inside, or that is written `p=0`."""
+        """Yield the dropout that a recurrent layer or a transformer has inside, or that is written `p=0`."""
         name = qualified.rpartition(".")[2]
         place = _DROPOUT_OF.get(name)
         if place is None:
@@ -365,7 +367,7 @@ class NetworkParts:
             yield NetworkPart(PartKind.LAYER, DROPOUT, sure=isinstance(rate, ast.Constant))
 
     def arguments(self, call: ast.Call) -> tuple[tuple[str, tuple[NetworkPart, ...]], ...]:
-        """The arguments of a call by position or name, as far as they may be networks or make them."""
+        """Return the arguments of a call by position or name, as far as they may be networks or make them."""
         found: list[tuple[str, tuple[NetworkPart, ...]]] = []
         for position, value in enumerate(call.args):
             if isinstance(value, ast.Starred):
@@ -440,5 +442,5 @@ def holds_no_network(qualified: str) -> bool:
 
 
 def unsure(parts: Iterable[NetworkPart]) -> Iterator[NetworkPart]:
-    """The same parts, where something decides whether they are there."""
+    """Yield the same parts, where something decides whether they are there."""
     return (part.unsure() for part in parts)

@@ -81,7 +81,9 @@ def _stored(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
 
 
 def _places_of_attributes(syntax: SyntaxIndex) -> list[tuple[ast.Attribute, ast.expr]]:
-    """The attributes that are stored in, or in whose items something is stored, each with that place."""
+    """Return the attributes that are stored in, or in whose items something is stored, each with that
+    place.
+    """
     found: list[tuple[ast.Attribute, ast.expr]] = [(node, node) for node in syntax.written.attribute_stores]
     found += [
         (part, item)
@@ -135,8 +137,8 @@ def _key(node: ast.AST, attribute: str, analysis: FileAnalysis) -> str:
 
 
 def _as_attribute(value: ast.expr, node: ast.AST, parts: NetworkParts) -> tuple[NetworkPart, ...]:
-    """The parts of what is stored; only what the constructor was handed can be told from how an instance
-    is made.
+    """Return the parts of what is stored; only what the constructor was handed can be told from how an
+    instance is made.
     """
     made = parts.of(value)
     if parts.is_conditional(node):

@@ -75,7 +75,7 @@ class LocalAutograd:
         self._leaves_autograd_alone: Callable[[str], bool] = lambda _: False
 
     def linked(self, leaves_autograd_alone: Callable[[str], bool]) -> LocalAutograd:
-        """The same for who knows whether entering what stands at a path leaves autograd as it is."""
+        """Return the same for who knows whether entering what stands at a path leaves autograd as it is."""
         linked = LocalAutograd(self.syntax, self.names, self.definitions)
         linked._functions, linked._statements = self._functions, self._statements
         linked._leaves_autograd_alone = leaves_autograd_alone
@@ -87,7 +87,7 @@ class LocalAutograd:
         return said.autograd if all(map(self._leaves_autograd_alone, said.entered)) else Autograd.UNKNOWN
 
     def said_at(self, node: ast.AST) -> Said:
-        """The same, with what it depends on in other files."""
+        """Return the same, with what it depends on in other files."""
         if node in self.syntax.buried:
             return _UNSURE
         parents = self.syntax.parents
@@ -237,7 +237,7 @@ class LocalAutograd:
 
     @cached_property
     def _definitions_that_turn(self) -> set[str]:
-        """The names of the functions and classes of this file in which autograd is turned."""
+        """Return the names of the functions and classes of this file in which autograd is turned."""
         found: set[str] = set()
         every = _OFF | _ON | _SET
         if not any(name in self.syntax.text for name in _TURNING):
@@ -315,7 +315,7 @@ class AutogradCallers:
 
 
 class AutogradGuesses:
-    """What can be guessed of autograd where nobody knows who calls a function."""
+    """What can be guessed of autograd if unknown who calls a function."""
 
     def __init__(self, graph: CallGraph) -> None:
         self._graph = graph
@@ -325,8 +325,8 @@ class AutogradGuesses:
         return self._graph.program(module) in self._turning
 
     def calls(self, function: FunctionSummary) -> list[tuple[CallSite, FunctionSummary]]:
-        """The unresolved calls that may run a function, by its name and arguments,
-        with the functions that make them.
+        """Return the unresolved calls that may run a function, by its name and arguments, with the
+        functions that make them.
         """
         return [
             (site, caller) for site, caller in self._by_name.get(function.name, ()) if function.takes(site)
@@ -334,7 +334,7 @@ class AutogradGuesses:
 
     @cached_property
     def _turning(self) -> set[str]:
-        """The programs in which something does."""
+        """Return the programs in which something does."""
         return {
             self._graph.program(module.module)
             for module in self._graph.index.modules.values()

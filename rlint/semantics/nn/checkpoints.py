@@ -57,7 +57,9 @@ def writes_checkpoint(call: ast.Call, analysis: FileAnalysis) -> bool:
 
 
 def functions_that_save(analysis: FileAnalysis) -> set[str]:
-    """The qualified names of the functions of a file that write a checkpoint themselves, in each call."""
+    """Return the qualified names of the functions of a file that write a checkpoint themselves, in each
+    call.
+    """
     tree, conditions = analysis.syntax, analysis.loops.conditions
     found = set()
     for call in tree.of_type(ast.Call):
@@ -70,8 +72,8 @@ def functions_that_save(analysis: FileAnalysis) -> set[str]:
 
 
 def savers(graph: CallGraph) -> frozenset[str]:
-    """The paths of all functions of a project that write a checkpoint in each call, by themselves or in what
-    they call each time, some calls down.
+    """Return the paths of all functions of a project that write a checkpoint in each call, by themselves
+    or in what they call each time, some calls down.
     """
     functions = [f for module in graph.index.modules.values() for f in module.functions.values()]
     newest = {function.path for function in functions if function.saves}

@@ -103,7 +103,7 @@ class _Reader:
         return self.found
 
     def _home(self, node: ast.AST) -> Function | None:
-        """The function at module level or in a class that runs a node, nested functions included."""
+        """Return the function at module level or in a class that runs a node, nested functions included."""
         function = self.syntax.function(node)
         if function not in self._homes:
             outermost = function
@@ -214,7 +214,7 @@ class _Reader:
             self._doings(function).uses.update((root, "") for root in roots)
 
     def _uses_in_arguments(self, call: ast.Call, done: ForwardSummary) -> None:
-        """`checkpoint(self.block, x)`: what is handed on may be called."""
+        """`checkpoint(self.block, x)`: what is passed on may be called."""
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):
             if not (isinstance(value, ast.Attribute) and self.parts.analysis.names.is_self(value.value)):
                 continue
@@ -222,7 +222,7 @@ class _Reader:
                 done.uses.add((value.attr, "?"))
 
     def _roots(self, expression: ast.expr) -> set[str] | None:
-        """The attributes of `self` that a value comes from: `layer` in `for layer in self.layers`.
+        """Return the attributes of `self` that a value comes from: `layer` in `for layer in self.layers`.
         None where it may be anything that nobody can name; empty where it is no part of a network.
         """
         return self._roots_of(expression, 6)
@@ -279,7 +279,7 @@ def _keyword(call: ast.Call, name: str, place: int) -> ast.expr | None:
 
 
 def _constant(value: ast.expr | None) -> object:
-    """The constant that is written; ... for everything else, None where nothing is written."""
+    """Return the constant that is written; ... for everything else, None where nothing is written."""
     if isinstance(value, ast.Constant):
         return value.value
     return None if value is None else ...

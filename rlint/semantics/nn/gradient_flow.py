@@ -1,4 +1,4 @@
-"""Where gradients go and come from: what becomes of a forward's value, and whose value a value hangs on."""
+"""Where gradients go and come from: what becomes of a forward's value, and whose value a value depends on."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Project(Protocol):
     """What the gradients of one file ask the rest of the project."""
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
-        """The functions that calling what stands at an access path may run."""
+        """Return the functions that calling what stands at an access path may run."""
 
     def class_of(self, kind: Type) -> ClassSummary | None:
-        """The class of the project that a kind is an instance of."""
+        """Return the class of the project that a kind is an instance of."""
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
-        """The method that a class has or inherits."""
+        """Return the method that a class has or inherits."""
 
     def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
-        """The class and its bases; those outside the project as dotted names."""
+        """Return the class and its bases; those outside the project as dotted names."""
 
 
 class GradientFlow:
@@ -77,7 +77,7 @@ class GradientFlow:
         return tuple(dict.fromkeys(self.each_outlet(expression)))
 
     def ends(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
-        """The same where no gradient gets out; empty as soon as one is found to do so."""
+        """Return the same where no gradient gets out; empty as soon as one is found to do so."""
         found: dict[Sink[SinkKind], None] = {}
         for left in self.each_outlet(expression):
             if left.label not in ENDS:
@@ -86,14 +86,14 @@ class GradientFlow:
         return tuple(found)
 
     def each_outlet(self, expression: ast.expr) -> Iterator[Sink[SinkKind]]:
-        """The same, one after the other as the walk finds it: for who looks for one alone."""
+        """Yield the same, one after the other as the walk finds it: for who looks for one alone."""
         return GradientTrace(self).of(expression)
 
     def traced(
         self, expression: ast.expr, beyond: Beyond, is_off: Callable[[ast.AST], bool]
     ) -> TracedGradient:
         """Everything that becomes of it where it leaves the function, too: at the callers, where attributes
-        are read, and in the functions that it is handed to. Of a name, of all that the variable holds from
+        are read, and in the functions that it is passed to. Of a name, of all that the variable holds from
         there on. `is_off` tells where no caller has autograd on.
         """
         trace = GradientTrace(self, beyond, is_off)
@@ -117,7 +117,7 @@ class GradientFlow:
         return tuple(found)
 
     def _bound(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
-        """The scope of a variable, and the bindings that a name makes or reads."""
+        """Return the scope of a variable, and the bindings that a name makes or reads."""
         scope = self.syntax.scope(name).lookup(name.id)
         if scope is None or isinstance(name.ctx, ast.Load):
             return scope, self.analysis.definitions.reaching(name) if scope is not None else []
@@ -157,7 +157,7 @@ class GradientFlow:
 
     @cached_property
     def _filled(self) -> frozenset[str]:
-        """The names of the variables that something may be put into."""
+        """Return the names of the variables that something may be put into."""
         attributes = self.syntax.written.attributes
         owners = (use.value for method in facts.PUTS_IN for use in attributes.get(method, ()))
         return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
@@ -171,8 +171,8 @@ class GradientFlow:
                         yield from call.args[-1:]
 
     def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:
-        """The functions of the project that a call may run, each with the parameter that an argument goes
-        to; None where there are none, or where stars hide it.
+        """Return the functions of the project that a call may run, each with the parameter that an
+        argument goes to; None where there are none, or where stars hide it.
         """
         if self.project is None:
             return None
@@ -196,14 +196,14 @@ class GradientFlow:
         return inherits and self.project.method(cls, "sample") is None
 
     def definition(self, function: FunctionSummary) -> Function | None:
-        """The def of a function of this very file."""
+        """Return the def of a function of this very file."""
         if function.module != self.analysis.name:
             return None
         return self._definitions.get(function.qualname)
 
     @cached_property
     def _definitions(self) -> dict[str, Function]:
-        """The functions of the file by their qualified names; the first of a name counts."""
+        """Return the functions of the file by their qualified names; the first of a name counts."""
         found: dict[str, Function] = {}
         for node, scope in self.syntax.scopes.items():
             if isinstance(node, FUNCTIONS):
@@ -211,7 +211,7 @@ class GradientFlow:
         return found
 
     def path_of(self, call: ast.Call) -> str:
-        """The access path of what a call runs; "" where that is not known."""
+        """Return the access path of what a call runs; "" where that is not known."""
         qualified = self.analysis.names.qualified(call.func)
         if qualified is not None:
             return qualified

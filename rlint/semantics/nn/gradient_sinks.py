@@ -33,7 +33,7 @@ class SinkKind(Enum):
     SHOWN = "shown"
     """It is written down, in a way that tells whether it carries a gradient."""
     CONVERTED = "converted"
-    """It becomes a number by `float()` and the like, where torch warns of the gradient."""
+    """It becomes a number by `float()` and similar, where torch warns of the gradient."""
     INDEX = "index"
     """It leaves as the indices or counts of elements."""
     DETACHED = "detached"

@@ -53,7 +53,7 @@ class GradientSummaries:
         return self.concerned and self.here.turned_by(None)
 
     def frozen(self) -> frozenset[str]:
-        """The last names of the networks whose weights the file may turn off."""
+        """Return the last names of the networks whose weights the file may turn off."""
         return OptimizerParams(self.analysis).frozen if "grad" in self.analysis.syntax.text else frozenset()
 
     def describe(self, node: Function, summary: FunctionSummary) -> None:
@@ -81,7 +81,7 @@ class GradientSummaries:
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
 
     def _calls(self, function: Function) -> Iterator[ast.Call]:
-        """The calls in a function that may run a network."""
+        """Yield the calls in a function that may run a network."""
         for node in descendants(function):
             if type(node) is ast.Call and self.analysis.syntax.function(node) is function:
                 qualified = self.analysis.names.qualified(node.func)
@@ -118,7 +118,9 @@ class GradientSummaries:
         return False
 
     def _released(self, node: Function, handed: Collection[str]) -> tuple[str, ...]:
-        """The parameters whose gradient gets no further than the function, of those that calls hand over."""
+        """Return the parameters whose gradient gets no further than the function, of those that calls
+        hand over.
+        """
         return tuple(
             name
             for name, bindings in self.analysis.syntax.scopes[node].bindings.items()

@@ -180,7 +180,7 @@ def built(network: ast.expr, model: SemanticModel) -> MadeNetwork | None:
 
 
 def _only_value(network: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """The value of the one assignment to a variable, or to an attribute of `self`."""
+    """Return the value of the one assignment to a variable, or to an attribute of `self`."""
     store: ast.AST | None = None
     match network:
         case ast.Name():

@@ -91,7 +91,7 @@ def is_by_mode(layer: str) -> bool:
 class _Place:
     """Where parts were read: the module, the class whose `self` it is, and what the parameters stand for.
 
-    `given` is None where nobody knows what was handed over.
+    `given` is None if unknown what was passed.
     """
 
     module: str
@@ -112,8 +112,8 @@ class ModuleGraph:
     def built_of(
         self, parts: tuple[NetworkPart, ...], module: str, cls: ClassSummary | None, method: str | None
     ) -> Architecture:
-        """The network that parts read in a module (in a class) make up, as far as `method` runs it; all
-        of it for None.
+        """Return the network that parts read in a module (in a class) make up, as far as `method` runs
+        it; all of it for None.
         """
         key = (parts, module, cls.path if cls is not None else "", method)
         known = self._known.get(key)
@@ -324,7 +324,7 @@ class _Reading:
                 self.unknown()
 
     def _owners(self, cls: ClassSummary, instance: _Place) -> list[tuple[ClassSummary, _Place]]:
-        """A class and its bases in the project, each with what its constructor is handed."""
+        """Return a class and its bases in the project, each with what its constructor is handed."""
         found = []
         given, outer = instance.given, instance.outer
         for owner in self.index.ancestry(cls):
@@ -419,7 +419,7 @@ class _Reading:
                             seen.add(called)
                             waiting.append(called)
                 if done is None or name not in done.own:
-                    break  # bases' methods of this name run only where it hands on to them
+                    break  # bases' methods of this name run only where it passes on to them
 
     def _used(
         self, cls: ClassSummary, done: ForwardSummary, instance: _Place, *, sure: bool

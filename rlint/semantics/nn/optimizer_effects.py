@@ -20,7 +20,7 @@ from rlint.syntax.walk import children, descendants
 _STEPS = frozenset({"step", "optimizer_step", "minimize"})
 _NO_STEPS = frozenset({TypeTag.SCHEDULER, TypeTag.ENVIRONMENT, TypeTag.WRITER, TypeTag.LOGGER})
 _GRADIENT = regex(r"grad|backward|^unscale_$", re.IGNORECASE)
-"""Names of functions that change gradients, and of values that hang on them."""
+"""Names of functions that change gradients, and of values that depend on them."""
 _MAY_BE_WEIGHTS = frozenset(
     {
         TypeTag.UNKNOWN,
@@ -52,7 +52,7 @@ class OptimizerEffects:
             or (self._asks_project(expression) and self._hangs_on_weights(expression))
         ):
             return True
-        # a function of the project, or one that nobody knows, may do it, where surely somebody does
+        # a function of the project, or one that is unknown, may do it, where surely somebody does
         return (
             not self.analysis.is_library_call(call)
             and not self.analysis.effects.call_effect(call).quiet
@@ -116,7 +116,7 @@ class OptimizerEffects:
         )
 
     def _read(self, expression: ast.expr) -> Iterator[ast.expr]:
-        """The variables, attributes and items that an expression reads, each as a whole."""
+        """Yield the variables, attributes and items that an expression reads, each as a whole."""
         stack: list[ast.AST] = [expression]
         while stack:
             node = stack.pop()
@@ -140,7 +140,7 @@ class OptimizerEffects:
 
     @cached_property
     def _leaves(self) -> frozenset[str]:
-        """The last names of what this file makes a leaf of autograd, or gives to an optimizer."""
+        """Return the last names of what this file makes a leaf of autograd, or gives to an optimizer."""
         found: set[str] = set()
         tree, types = self.analysis.syntax, self.analysis.types
         for assignment in tree.of_type(ast.Assign):
@@ -173,7 +173,7 @@ def _makes_leaf(value: ast.expr) -> bool:
 
 
 def _places(value: ast.expr) -> Iterator[str]:
-    """The last names of all variables and attributes in a value."""
+    """Yield the last names of all variables and attributes in a value."""
     for node in descendants(value):
         if isinstance(node, (ast.Name, ast.Attribute)):
             name = last_name(node)

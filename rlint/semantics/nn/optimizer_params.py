@@ -65,8 +65,8 @@ class OptimizerParams:
         return known
 
     def optimizers_near(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
-        """The optimizers that variables and attributes hold, as far as `stepped_near` looks: by access text,
-        the networks that each was given, None where others may be among them.
+        """Return the optimizers that variables and attributes hold, as far as `stepped_near` looks: by
+        access text, the networks that each was given, None where others may be among them.
         """
         cls = self.syntax.class_of(node)
         known = self._optimizers.get(cls)
@@ -94,7 +94,9 @@ class OptimizerParams:
         return None if None in found or not found else False
 
     def is_handed_stepped(self, network: ast.expr, parameter: str, passed: list[str]) -> bool | None:
-        """The same for a network that the callers of the function hand over, under the names `passed`."""
+        """Return the same for a network that the callers of the function hand over, under the names
+        `passed`.
+        """
         text = _access(network)
         if text is None or not passed or "" in passed:
             return None
@@ -124,7 +126,7 @@ class OptimizerParams:
         return False
 
     def names_of(self, network: ast.expr) -> list[str]:
-        """The access text of a network, and of what else it is known to be."""
+        """Return the access text of a network, and of what else it is known to be."""
         text = _access(network)
         if text is None:
             return []
@@ -145,7 +147,7 @@ class OptimizerParams:
 
     @cached_property
     def frozen(self) -> frozenset[str]:
-        """The last names of all networks whose parameters this file may turn off."""
+        """Return the last names of all networks whose parameters this file may turn off."""
         found: set[str] = set()
         attributes = self.syntax.written.attributes
         for node in (*attributes.get("requires_grad", ()), *attributes.get("requires_grad_", ())):
@@ -159,7 +161,7 @@ class OptimizerParams:
         return frozenset(found)
 
     def _turned_off(self, owner: ast.expr) -> Iterator[str]:
-        """The networks whose `requires_grad` is set through a value: they or their parameters."""
+        """Yield the networks whose `requires_grad` is set through a value: they or their parameters."""
         yield from self._network_names(owner)
         if isinstance(owner, ast.Name):
             for binding in self.analysis.definitions.reaching(owner):
@@ -169,7 +171,7 @@ class OptimizerParams:
                             yield from self._network_names(part)
         function = self.syntax.function(owner)
         if function is not None:
-            # whatever is handed to such a helper, or made by it
+            # whatever is passed to such a helper, or made by it
             yield f"{function.name}()"
             for call in self.syntax.of_type(ast.Call):
                 if last_name(call.func) == function.name:
@@ -192,7 +194,7 @@ class OptimizerParams:
                 yield cls.name
 
     def _assigned(self, value: ast.expr) -> Iterator[str]:
-        """The names of what a value is assigned to."""
+        """Yield the names of what a value is assigned to."""
         statement = self.syntax.statement(value)
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
@@ -202,7 +204,7 @@ class OptimizerParams:
 
     @cached_property
     def _attributes_set(self) -> list[tuple[str, ast.expr]]:
-        """All `self.x = value` and `x = value` of this file, by the text of what is set."""
+        """Return all `self.x = value` and `x = value` of this file, by the text of what is set."""
         found = []
         for node in self.syntax.of_type(ast.Assign):
             for target in node.targets:
@@ -229,14 +231,14 @@ class OptimizerParams:
 
     @cached_property
     def _calls_in(self) -> dict[ast.ClassDef | None, list[ast.Call]]:
-        """The calls in each class, and outside of all."""
+        """Return the calls in each class, and outside of all."""
         found: dict[ast.ClassDef | None, list[ast.Call]] = {}
         for call in self.syntax.of_type(ast.Call):
             found.setdefault(self.syntax.class_of(call), []).append(call)
         return found
 
     def _given(self, call: ast.Call) -> frozenset[str] | None:
-        """The networks whose parameters an optimizer is made with."""
+        """Return the networks whose parameters an optimizer is made with."""
         given = call.args[:1] or [k.value for k in call.keywords if k.arg in ("params", "parameters")]
         found = self._networks(given[0], _DEPTH) if given else None
         return frozenset(found) if found is not None else None
@@ -257,7 +259,9 @@ class OptimizerParams:
         )
 
     def _networks(self, given: ast.expr, depth: int) -> set[str] | None:
-        """The networks whose parameters an expression gives; None where something else may be among them."""
+        """Return the networks whose parameters an expression gives; None where something else may be
+        among them.
+        """
         if depth <= 0:
             return None
         match given:
@@ -326,7 +330,7 @@ def _is_optimizer_name(name: str) -> bool:
 
 
 def _same(value: ast.expr) -> ast.expr:
-    """The value without calls behind it that give the same object."""
+    """Return the value without calls behind it that give the same object."""
     while (
         isinstance(value, ast.Call)
         and isinstance(value.func, ast.Attribute)
@@ -337,7 +341,7 @@ def _same(value: ast.expr) -> ast.expr:
 
 
 def _access(expression: ast.expr) -> str | None:
-    """The text of a name, or of attributes and constant items of one."""
+    """Return the text of a name, or of attributes and constant items of one."""
     match expression:
         case ast.Name(id=name):
             return name

@@ -58,7 +58,9 @@ _LONGEST_NAME = 39
 
 
 def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
-    """The words above that hold for a file; configuration by name (`args.use_amp`, `"--fp16"`) counts."""
+    """Return the words above that hold for a file; configuration by name (`args.use_amp`, `"--fp16"`)
+    counts.
+    """
     tree = analysis.syntax
     found: set[str] = set()
     every = (bindings for scope in tree.scopes.values() for bindings in scope.bindings.values())

@@ -143,7 +143,7 @@ def _is_quiet(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """The network `net` of `net.state_dict()`, also through a name that stands for that alone."""
+    """Return the network `net` of `net.state_dict()`, also through a name that stands for that alone."""
     match state:
         case ast.Call(func=ast.Attribute(value=owner, attr="state_dict"), args=[], keywords=[]):
             return owner if may_be_network(owner, model) else None
@@ -223,7 +223,7 @@ def item_owner(
 
 
 def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr, ast.expr] | None:
-    """The outermost copy in `v.detach().clone().cpu()`, what it copies, and `v`."""
+    """Return the outermost copy in `v.detach().clone().cpu()`, what it copies, and `v`."""
     found: tuple[ast.Call, ast.expr] | None = None
     while True:
         match value:
@@ -272,7 +272,7 @@ def may_follow(access: ast.expr, model: SemanticModel) -> bool:
 
 
 def _loop_variables(_: ast.Module, model: SemanticModel) -> frozenset[str]:
-    """The names of all that the loops of the file bind, which go by what is run over."""
+    """Return the names of all that the loops of the file bind, which go by what is run over."""
     loops: list[ast.For | ast.AsyncFor] = [
         *model.syntax.of_type(ast.For),
         *model.syntax.of_type(ast.AsyncFor),
@@ -301,7 +301,7 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
 
 
 def _copying_calls(_: ast.Module, model: SemanticModel) -> list[ast.Call]:
-    """The calls of the file that copy something, as their names tell."""
+    """Return the calls of the file that copy something, as their names tell."""
     return calls_like(_tells_of_copy, model.syntax)
 
 
@@ -351,7 +351,7 @@ def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> boo
 
 
 def words_of(expression: ast.expr, model: SemanticModel) -> set[str]:
-    """The words that the names in an access are made of: `self.q_targets[i]` gives q, targets.
+    """Return the words that the names in an access are made of: `self.q_targets[i]` gives q, targets.
 
     A name bound by a loop goes by what it is taken from: `for t, q in zip(self.targets, self.nets)`.
     """

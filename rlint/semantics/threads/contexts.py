@@ -52,11 +52,11 @@ class WorkerGraph:
         self._runners: dict[str, Runners] = {}
 
     def starts_of(self, launcher: FunctionSummary | None) -> list[WorkerStart]:
-        """The lines of a function that start workers whose function is known."""
+        """Return the lines of a function that start workers whose function is known."""
         return [start for start in self._starts if start.launcher is launcher]
 
     def starts_in(self, module: str) -> tuple[WorkerStart, ...]:
-        """The lines that do so in the program of a module; those of tests are left out."""
+        """Return the lines that do so in the program of a module; those of tests are left out."""
         program = self.graph.program
         here = program(module)
         return tuple(start for start in self._starts if program(start.launcher.module) == here)
@@ -82,7 +82,7 @@ class WorkerGraph:
 
     @cached_property
     def _worker_classes(self) -> dict[str, str]:
-        """The classes that derive from a thread or a process and have a `run` of their own."""
+        """Return the classes that derive from a thread or a process and have a `run` of their own."""
         found = {}
         for module in self.index.modules.values():
             for cls in module.classes.values():
@@ -135,7 +135,7 @@ class WorkerGraph:
         return Runners(tuple(found), elsewhere)
 
     def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
-        """A function, and all that it runs in the same thread, as far as is known."""
+        """Return a function, and all that it runs in the same thread, as far as is known."""
         found = {function.path: function}
         open_functions = [function]
         while open_functions:

@@ -34,7 +34,7 @@ class LockSection:
 
     @property
     def name(self) -> str:
-        """The last name in the lock: that of the shared value, where the lock is that of a value."""
+        """Return the last name in the lock: that of the shared value, where the lock is that of a value."""
         return _name_of(self.lock)
 
 
@@ -48,12 +48,12 @@ class Locks:
 
     @cached_property
     def sections(self) -> tuple[LockSection, ...]:
-        """All sections of the file, in source order."""
+        """Return all sections of the file, in source order."""
         found = [*self._blocks(), *self._brackets()]
         return tuple(sorted(found, key=lambda section: (section.node.lineno, section.node.col_offset)))
 
     def held(self, node: ast.AST) -> tuple[LockSection, ...]:
-        """The sections of the same function that hold a node, innermost first."""
+        """Return the sections of the same function that hold a node, innermost first."""
         if not self._by_statement:
             return ()
         found: list[LockSection] = []
@@ -77,7 +77,7 @@ class Locks:
         )
 
     def begun_by(self, statement: ast.AST) -> list[LockSection]:
-        """The sections that a statement begins, in source order."""
+        """Return the sections that a statement begins, in source order."""
         return self._by_node.get(statement, [])
 
     @cached_property
@@ -88,7 +88,9 @@ class Locks:
         return found
 
     def of_same_lock(self, section: LockSection) -> list[LockSection]:
-        """The sections that hold a lock of the same name in the same class (outside of classes: the file)."""
+        """Return the sections that hold a lock of the same name in the same class (outside of classes:
+        the file).
+        """
         return list(self._by_lock.get((self.syntax.class_of(section.node), section.name), ()))
 
     @cached_property
@@ -99,8 +101,8 @@ class Locks:
         return found
 
     def guarded(self, section: LockSection) -> frozenset[str]:
-        """The state that a lock guards: the names of attributes, of items' owners and of variables from
-        outside that any of its sections writes, changes by a method or sets through `.value`.
+        """Return the state that a lock guards: the names of attributes, of items' owners and of variables
+        from outside that any of its sections writes, changes by a method or sets through `.value`.
         """
         lock = self.syntax.class_of(section.node), section.name
         if lock not in self._guarded:
@@ -188,7 +190,7 @@ def _releases(statement: ast.stmt, lock: str) -> bool:
 
 
 def _value_lock(expression: ast.expr) -> ast.expr | None:
-    """The shared value whose own lock an expression is: `counter.get_lock()`."""
+    """Return the shared value whose own lock an expression is: `counter.get_lock()`."""
     match expression:
         case ast.Call(func=ast.Attribute(attr="get_lock", value=owner), args=[]):
             return owner

@@ -55,13 +55,13 @@ class ChannelMaker:
     many: bool = False
 
     def argument(self, name: str, position: int) -> str | None:
-        """The text of an argument; None where it is not given."""
+        """Return the text of an argument; None where it is not given."""
         given = dict(self.arguments)
         return given.get(name, given.get(str(position)))
 
     @property
     def bounded(self) -> bool | None:
-        """Of a queue: may `put` have to wait for room? None where nobody can say."""
+        """Of a queue: may `put` have to wait for room? None where unknown."""
         if self.of in _UNBOUNDED:
             return False
         size = self.argument("maxsize", 0)
@@ -78,7 +78,7 @@ class ChannelMaker:
 
 
 def made_in(analysis: FileAnalysis) -> tuple[ChannelMaker, ...]:
-    """The queues, events and shared values that a file makes and names."""
+    """Return the queues, events and shared values that a file makes and names."""
     found: dict[ChannelMaker, None] = {}
     for call in calls_like(_may_make, analysis.syntax):
         kind = analysis.types.type_of(call)
@@ -211,8 +211,8 @@ class Channels:
         self.index = graph.index
 
     def aliases(self, name: str, function: FunctionSummary | None, *, parameter: bool) -> set[str]:
-        """The names by which an object is known that bears `name` in a function: its own, and where it is a
-        parameter what callers (those that start a worker with it, too) call it.
+        """Return the names by which an object is known that bears `name` in a function: its own, and
+        where it is a parameter what callers (those that start a worker with it, too) call it.
         """
         found = {name}
         open_names = [(name, function)] if function is not None and parameter else []

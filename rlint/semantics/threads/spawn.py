@@ -1,4 +1,4 @@
-"""Functions that run for somebody else: the targets of threads and processes, and work handed to pools."""
+"""Functions that run for somebody else: the targets of threads and processes, and work passed to pools."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def makes_worker(call: ast.Call, analysis: FileAnalysis) -> bool:
 
 
 def _starts(call: ast.Call, name: str, analysis: FileAnalysis) -> str:
-    """The sort of worker that a call makes, "" for none. Classes that derive from a thread or a process, and
-    those of contexts (`ctx.Process`), are told by their names.
+    """Return the sort of worker that a call makes, "" for none. Classes that derive from a thread or a
+    process, and those of contexts (`ctx.Process`), are determined by their names.
     """
     if name in ("spawn", "start_processes"):
         qualified = analysis.names.qualified(call.func) or ""
@@ -113,7 +113,7 @@ def _targets(call: ast.Call, name: str) -> list[ast.expr]:
 
 
 def _pool_of(pool: ast.expr, analysis: FileAnalysis) -> str:
-    """The sort of worker that a pool has; "" for what is not known to be one."""
+    """Return the sort of worker that a pool has; "" for what is not known to be one."""
     kind = analysis.types.type_of(pool)
     if kind.tag is not TypeTag.POOL:
         return ""
@@ -175,7 +175,7 @@ def _display(value: ast.expr, analysis: FileAnalysis) -> ast.expr:
 
 
 def _elements(sequence: ast.expr) -> list[ast.expr]:
-    """The elements of a tuple or list display whose positions are certain."""
+    """Return the elements of a tuple or list display whose positions are certain."""
     elements = sequence.elts if isinstance(sequence, (ast.Tuple, ast.List)) else []
     starred = next((i for i, part in enumerate(elements) if isinstance(part, ast.Starred)), len(elements))
     return elements[:starred]

@@ -27,14 +27,16 @@ def is_immutable(kind: Type) -> bool:
 
 
 def each_of(kind: Type) -> Type:
-    """The kind of what a value of this kind gives when it is iterated over: of a dictionary, its keys."""
+    """Return the kind of what a value of this kind gives when it is iterated over: of a dictionary, its
+    keys.
+    """
     if kind.tag is TypeTag.STATE_DICT:
         return Type(TypeTag.STR)
     return UNKNOWN if kind.tag is TypeTag.DICT else item_of(kind)
 
 
 def item_of(kind: Type) -> Type:
-    """The kind of what a value of this kind holds: its items, or the values of a dictionary."""
+    """Return the kind of what a value of this kind holds: its items, or the values of a dictionary."""
     if kind.tag is TypeTag.LOADER:
         return kind.item or batches.BATCH_ON_HOST
     if kind.tag is TypeTag.BATCH:
@@ -90,8 +92,8 @@ def with_default(promised: Type, default: Type) -> Type:
 
 
 def indexed(owner: Type, step: str) -> Type:
-    """The kind of `owner[index]`; `step` is "[2]" or "['key']" for the item at that place, "[]" for any one
-    item, "[:]" for a part, "[?]" where unknown.
+    """Return the kind of `owner[index]`; `step` is "[2]" or "['key']" for the item at that place, "[]"
+    for any one item, "[:]" for a part, "[?]" where unknown.
     """
     if step not in _ANY_PLACE:
         if owner.keys and owner.tag is not TypeTag.TUPLE:
@@ -136,14 +138,16 @@ def _deferred(owner: Type, step: str) -> Type:
 
 
 def along(kind: Type, path: tuple[int, ...]) -> Type:
-    """The kind at a path through tuple targets: of the item of the item …"""
+    """Return the kind at a path through tuple targets: of the item of the item …"""
     for index in path:
         kind = part_of(kind, index) if index >= 0 else item_of(kind)  # below 0: nobody knows which
     return kind
 
 
 def part_of(kind: Type, index: int) -> Type:
-    """The kind of the element that stands at a place (from the end, if below 0) of what has several."""
+    """Return the kind of the element that stands at a place (from the end, if below 0) of what has
+    several.
+    """
     if -len(kind.parts) <= index < len(kind.parts) and (not kind.keys or kind.tag is TypeTag.TUPLE):
         return kind.parts[index]
     if kind.tag is TypeTag.UNKNOWN and kind.of:
@@ -152,7 +156,7 @@ def part_of(kind: Type, index: int) -> Type:
 
 
 def at_key(kind: Type, key: str) -> Type:
-    """The kind of what a dictionary holds at a key."""
+    """Return the kind of what a dictionary holds at a key."""
     return kind.parts[kind.keys.index(key)] if key in kind.keys else item_of(kind)
 
 
@@ -178,7 +182,7 @@ def parsed_options(parser: Type, method: str) -> Type:
 
 
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
-    """The kind of the result of a binary operator."""
+    """Return the kind of the result of a binary operator."""
     if TypeTag.INSTANCE in (left.tag, right.tag):
         return UNKNOWN  # its class may say what becomes of it
     for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
@@ -208,7 +212,7 @@ def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
 
 
 def device_named(name: str) -> Device:
-    """The device that a string such as "cuda:0" names."""
+    """Return the device that a string such as "cuda:0" names."""
     head = name.partition(":")[0]
     if head == "cpu":
         return Device.HOST
@@ -219,7 +223,7 @@ def device_named(name: str) -> Device:
 
 @lru_cache(maxsize=4096)
 def library_value(qualified: str) -> Type:
-    """The kind of a constant of a library: a dtype, a number."""
+    """Return the kind of a constant of a library: a dtype, a number."""
     if qualified.startswith("torch.") and qualified[6:] in element_types.TORCH_DTYPES:
         return Type(TypeTag.DTYPE, of=qualified)
     if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in (

@@ -68,7 +68,9 @@ _OF_SEVERAL_CLASSES = (
 
 
 def annotation_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
-    """The kind that an annotation promises; UNKNOWN (perhaps with a path to a class) where it does not."""
+    """Return the kind that an annotation promises; UNKNOWN (perhaps with a path to a class) where it does
+    not.
+    """
     known = names.annotated.get(annotation)
     if known is None:
         known = names.annotated[annotation] = _promised(annotation, names)

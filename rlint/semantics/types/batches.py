@@ -50,7 +50,7 @@ def is_plain(kind: Type) -> bool:
 
 
 def batch_of_loader(call: ast.Call, type_of: KindOf) -> Type:
-    """The kind of the batches that `DataLoader(...)` gives."""
+    """Return the kind of the batches that `DataLoader(...)` gives."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or len(call.args) > _MOST_POSITIONAL:
         return _where_dataset_lies(call, given, BATCH_ON_HOST, type_of)
@@ -86,14 +86,14 @@ def _constant(value: ast.expr) -> object:
 
 
 def collated(item: Type) -> Type:
-    """The kind of what `default_collate` makes of such items."""
+    """Return the kind of what `default_collate` makes of such items."""
     if item.tag is TypeTag.TENSOR and item.device is not Device.HOST:
         return Type(TypeTag.BATCH, device=item.device)
     return BATCH_ON_HOST._replace(of=COLLATED)
 
 
 def item_of_tensors(arguments: list[Type]) -> Type | None:
-    """The kind of the rows of a `TensorDataset` of such arguments."""
+    """Return the kind of the rows of a `TensorDataset` of such arguments."""
     tensors = [kind for kind in arguments if kind.tag is TypeTag.TENSOR]
     if not tensors:
         return None
@@ -104,7 +104,7 @@ def item_of_tensors(arguments: list[Type]) -> Type | None:
 
 
 def part_of(batch: Type) -> Type:
-    """The kind of an item of a batch."""
+    """Return the kind of an item of a batch."""
     return Type(TypeTag.TENSOR, of=batch.of, device=batch.device)
 
 
@@ -117,7 +117,7 @@ def joined(first: Type, second: Type) -> Type:
 
 
 def attribute_of(batch: Type, name: str) -> Type:
-    """The kind of an attribute of a batch: a part of it, unless every tensor has such an attribute."""
+    """Return the kind of an attribute of a batch: a part of it, unless every tensor has such an attribute."""
     if name in _OWN:
         return models.attribute_kind(TypeTag.TENSOR, name)
     return part_of(batch)
@@ -138,14 +138,14 @@ def method_result(batch: Type, name: str, arguments: int | None) -> Type:
 
 
 def kept(owner: Type, result: Type) -> Type:
-    """The result of a method that stays on its tensor's device, with what is known of its memory."""
+    """Return the result of a method that stays on its tensor's device, with what is known of its memory."""
     same_memory = not result.fresh or owner.of == COLLATED
     return result._replace(device=owner.device, of=owner.of if same_memory else "")
 
 
 def result_of_method(owner: Type, method: str, result: Type) -> Type:
-    """The result of a method of a library's object that is called with arguments of which nothing is known:
-    where it lies is known if no argument can tell another place.
+    """Return the result of a method of a library's object that is called with arguments of which nothing
+    is known: where it lies is known if no argument can tell another place.
     """
     if method in _MOVES:
         return (

@@ -73,7 +73,9 @@ def _classes(named: ast.expr) -> list[ast.expr]:
 
 
 def _tests(child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The tests that decide whether a part of a statement or expression is reached, and how they end."""
+    """Yield the tests that decide whether a part of a statement or expression is reached, and how they
+    end.
+    """
     if isinstance(parent, ast.If) and child is not parent.test:
         yield parent.test, child in parent.body
     elif isinstance(parent, ast.IfExp) and child is not parent.test:

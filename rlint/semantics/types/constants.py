@@ -41,8 +41,8 @@ class Constants:
         self.definitions = definitions
 
     def written(self, expression: ast.expr, known: Mapping[str, int], depth: int = _DEPTH) -> Constant | None:
-        """The constant that an expression is, or None. `known` gives the values of library constants
-        by their qualified names (`re.DOTALL`).
+        """Return the constant that an expression is, or None. `known` gives the values of library
+        constants by their qualified names (`re.DOTALL`).
         """
         if depth <= 0:
             return None
@@ -138,7 +138,7 @@ class Constants:
 
 
 def _operand(text: str) -> str:
-    """The text of an operand; in parentheses where it has operators of its own."""
+    """Return the text of an operand; in parentheses where it has operators of its own."""
     return f"({text})" if isinstance(ast.parse(f"({text})", mode="eval").body, ast.BinOp) else text
 
 

@@ -46,8 +46,8 @@ class Added(NamedTuple):
 def with_items_added(
     kind: Type, binding: Binding, syntax: SyntaxIndex, type_of: _KindOf, qualified: _Qualified
 ) -> Type:
-    """The kind of a list or dictionary that a variable is bound to, with all that this file puts into it by
-    that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
+    """Return the kind of a list or dictionary that a variable is bound to, with all that this file puts
+    into it by that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
     """
     if kind.tag not in HOLD or binding.kind is not BindingKind.ASSIGN or binding.path:
         return kind
@@ -99,8 +99,8 @@ def is_empty(value: ast.expr | None) -> bool:
 
 
 def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False) -> Type:
-    """The kind of a container with what is put into it. One that `starts_empty` holds nothing else; of
-    others, where nothing is known of what they hold, nothing is known after it.
+    """Return the kind of a container with what is put into it. One that `starts_empty` holds nothing
+    else; of others, where nothing is known of what they hold, nothing is known after it.
     """
     if kind.item is None and not starts_empty and not kind.keys:
         return kind
@@ -126,7 +126,7 @@ def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False
 
 
 def put_in(use: ast.expr, syntax: SyntaxIndex, type_of: _KindOf) -> Iterator[Added]:
-    """The kinds of what is put into a container where it is named."""
+    """Yield the kinds of what is put into a container where it is named."""
     parent = syntax.parents.get(use)
     around = syntax.parents.get(parent) if parent is not None else None
     match parent, around:
@@ -162,7 +162,7 @@ def _stored(
 
 
 def _all_of(kind: Type) -> Iterator[Added]:
-    """The items of what is added as a whole."""
+    """Yield the items of what is added as a whole."""
     if kind.keys:
         yield from (Added(part, key) for key, part in zip(kind.keys, kind.parts, strict=True))
     elif kind.tag is TypeTag.LIST and kind.item is None and kind.fresh:

@@ -16,9 +16,9 @@ _ADDS = {"append": 0, "appendleft": 0, "insert": 1}
 
 
 def contents(expression: ast.expr, model: SemanticModel) -> list[ast.expr] | None:
-    """The expressions that become the items of a list: of a display or comprehension, or those that this
-    file puts into a variable or attribute which begins as one. None where that is not all that is seen;
-    what another function adds to a list that it is handed, nobody sees.
+    """Return the expressions that become the items of a list: of a display or comprehension, or those
+    that this file puts into a variable or attribute which begins as one. None where that is not all that
+    is seen; what another function adds to a list that it is handed, nobody sees.
     """
     match expression:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
@@ -105,7 +105,7 @@ def _is_display(arguments: list[ast.expr]) -> bool:
 
 
 def _bound(binding: Binding) -> ast.expr | None:
-    """The value of `a = []`, of `a: list = []` and of `a` in `a, b = [], []`."""
+    """Return the value of `a = []`, of `a: list = []` and of `a` in `a, b = [], []`."""
     if binding.kind is not BindingKind.ASSIGN or binding.value is None:
         return None
     return element_at(binding.value, binding.path)

@@ -61,7 +61,7 @@ class DtypeInference(TypeInferenceBase):
     """The dtype and rank of what expressions give; unknown where anything about them is."""
 
     def dtype_of(self, expression: ast.expr) -> str:
-        """The data type that an expression names where one is expected; "" where it is not known."""
+        """Return the data type that an expression names where one is expected; "" where it is not known."""
         match expression:
             case ast.Constant(value=str(text)):
                 return named_dtype(text)
@@ -76,7 +76,7 @@ class DtypeInference(TypeInferenceBase):
     # -- calls ---------------------------------------------------------------------------------
 
     def with_elements(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """The result of a library's function, with what is known of its elements."""
+        """Return the result of a library's function, with what is known of its elements."""
         if result.tag not in _ARRAYS or result.optional:
             return result
         name = qualified.rpartition(".")[2]
@@ -113,7 +113,7 @@ class DtypeInference(TypeInferenceBase):
         return self._chosen(node, result, dtype, rank)
 
     def with_elements_of(self, node: ast.Call, method: str, owner: Type, result: Type) -> Type:
-        """The result of a method of an array or tensor, with what is known of its elements."""
+        """Return the result of a method of an array or tensor, with what is known of its elements."""
         if owner.tag not in _ARRAYS or result.tag not in _ARRAYS or owner.optional:
             return result
         dtype, rank = self._changed(owner, method, node.args, node)
@@ -136,7 +136,7 @@ class DtypeInference(TypeInferenceBase):
         return self._chosen(node, result, dtype, rank)
 
     def _chosen(self, node: ast.Call, result: Type, dtype: str, rank: int | None) -> Type:
-        """The result with its elements, of the type that the call asks for, if it does."""
+        """Return the result with its elements, of the type that the call asks for, if it does."""
         wanted = _NONE
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg == "out":
@@ -253,7 +253,7 @@ class DtypeInference(TypeInferenceBase):
         return rank - 1 if rank and single else None
 
     def _converted(self, node: ast.Call, owner: Type) -> str:
-        """The data type behind `.to(…)` and `.type_as(…)`; a keyword `dtype` comes later."""
+        """Return the data type behind `.to(…)` and `.type_as(…)`; a keyword `dtype` comes later."""
         for argument in node.args:
             kind = self.type_of(argument)
             if kind.tag is TypeTag.TENSOR:
@@ -274,7 +274,7 @@ class DtypeInference(TypeInferenceBase):
         )
 
     def _shape_rank(self, arguments: list[ast.expr], node: ast.Call) -> int | None:
-        """The number of dimensions of a shape given as one argument or as several."""
+        """Return the number of dimensions of a shape given as one argument or as several."""
         if not arguments:
             given = [keyword.value for keyword in node.keywords if keyword.arg in ("shape", "size")]
             arguments = given[:1]
@@ -294,7 +294,9 @@ class DtypeInference(TypeInferenceBase):
     # -- other expressions -----------------------------------------------------------------------
 
     def same_elements(self, owner: Type, attribute: str, result: Type) -> Type:
-        """An attribute of an array or tensor that is another view of its elements (`x.T`, `x.data`)."""
+        """Return an attribute of an array or tensor that is another view of its elements (`x.T`,
+        `x.data`).
+        """
         if result.tag not in _ARRAYS or attribute not in _SAME_ATTRIBUTES or owner.optional:
             return result
         return result._replace(dtype=owner.dtype, rank=owner.rank)
@@ -347,7 +349,7 @@ class DtypeInference(TypeInferenceBase):
         return not any(binding.kind in _ONE_BY_ONE for binding in bindings)
 
     def computed(self, node: ast.BinOp, result: Type) -> Type:
-        """The result of an operator, with what is known of its elements."""
+        """Return the result of an operator, with what is known of its elements."""
         if result.tag not in _ARRAYS or isinstance(node.op, ast.MatMult):
             return result
         left, right = self.type_of(node.left), self.type_of(node.right)
@@ -362,7 +364,9 @@ class DtypeInference(TypeInferenceBase):
 
 
 def rank_of_two(left: Type, right: Type) -> int | None:
-    """The number of dimensions of what an operator makes of two arrays, or of an array and a number."""
+    """Return the number of dimensions of what an operator makes of two arrays, or of an array and a
+    number.
+    """
     ranks = [None if side.optional else 0 if side.tag in _NUMBERS else side.rank for side in (left, right)]
     return max(rank for rank in ranks if rank is not None) if None not in ranks else None
 
@@ -378,7 +382,7 @@ def _argument(node: ast.Call, position: int, keyword: str = "") -> ast.expr | No
 
 
 def _data_rank(data: Type) -> int | None:
-    """The number of dimensions of an array made of such data."""
+    """Return the number of dimensions of an array made of such data."""
     if data.optional:
         return None
     if data.tag in (TypeTag.LIST, TypeTag.TUPLE):
@@ -388,7 +392,9 @@ def _data_rank(data: Type) -> int | None:
 
 
 def _data_dtype(data: Type, *, scalars: bool = False) -> str:
-    """The type of the elements of an array made of such data; `scalars`: those of numpy keep theirs."""
+    """Return the type of the elements of an array made of such data; `scalars`: those of numpy keep
+    theirs.
+    """
     if data.optional:
         return ""
     if data.tag in (TypeTag.LIST, TypeTag.TUPLE):

@@ -37,19 +37,19 @@ def fits_single(number: float) -> bool:
 
 
 def named_dtype(text: str) -> str:
-    """The data type that a string names for numpy: "float32", "f4", "<f4", "int"."""
+    """Return the data type that a string names for numpy: "float32", "f4", "<f4", "int"."""
     text = text.lstrip("<=|")
     return element_types.CODES.get(text) or library_dtype(f"numpy.{text}")
 
 
 def tensor_class_dtype(name: str) -> str:
-    """The data type of `FloatTensor`, `LongTensor` and kin; of `Tensor`, the default."""
+    """Return the data type of `FloatTensor`, `LongTensor` and similar; of `Tensor`, the default."""
     return element_types.LEGACY.get(name, "")
 
 
 def of_literal(data: ast.expr, floats: str) -> str:
-    """The data type of an array made of a literal number, or of nested lists of such; `floats` is that of
-    floating-point numbers.
+    """Return the data type of an array made of a literal number, or of nested lists of such; `floats` is
+    that of floating-point numbers.
     """
     match data:
         case ast.Constant(value=bool() | int() | float() as value):
@@ -64,15 +64,17 @@ def of_literal(data: ast.expr, floats: str) -> str:
 
 
 def of_arithmetic(left: Type, right: Type, operator: ast.operator) -> str:
-    """The data type of the result of an operator on two arrays, or on two tensors, where it is certain."""
+    """Return the data type of the result of an operator on two arrays, or on two tensors, where it is
+    certain.
+    """
     if left.tag is not right.tag or left.dtype != right.dtype or left.dtype in ("", "bool"):
         return ""
     return _divided(left) if isinstance(operator, ast.Div) else left.dtype
 
 
 def with_number(array: Type, number: Type, operator: ast.operator, *, literal: bool) -> str:
-    """The data type of the result of an operator on an array or tensor and a Python number. To numpy, the
-    scalar of an array is no Python number: only a `literal` certainly is one.
+    """Return the data type of the result of an operator on an array or tensor and a Python number. To
+    numpy, the scalar of an array is no Python number: only a `literal` certainly is one.
     """
     if number.optional or (array.tag is TypeTag.NDARRAY and not literal):
         return ""

@@ -78,7 +78,7 @@ class TypeInference(CallInference, LiteralInference):
         self.evidence = evidence or UseEvidence(syntax, names, definitions)
 
     def linked(self, project: TypeResolver) -> TypeInference:
-        """The kinds in the same file, with what the project tells of them."""
+        """Return the kinds in the same file, with what the project tells of them."""
         linked = TypeInference(self.syntax, self.names, self.definitions, project, self.by_use, self.evidence)
         linked.open_device = self.open_device
         return linked
@@ -120,7 +120,7 @@ class TypeInference(CallInference, LiteralInference):
         return kind
 
     def binding_kind(self, binding: Binding) -> Type:
-        """The kind of the value that one binding gives to its name."""
+        """Return the kind of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
         if known is None:
             return run(self._binding_kind(binding))
@@ -203,9 +203,9 @@ class TypeInference(CallInference, LiteralInference):
         return kind
 
     def _of_bindings(self, name: str, bindings: list[Binding]) -> Type:
-        """The kind of a variable that may have the value of any of these bindings. One that computes the
-        next value from the last (`state = state.cuda()` in a loop) has the kind that it gives to what the
-        others give, if that is the same again.
+        """Return the kind of a variable that may have the value of any of these bindings. One that
+        computes the next value from the last (`state = state.cuda()` in a loop) has the kind that it
+        gives to what the others give, if that is the same again.
         """
         again = (
             [(b, read) for b in bindings if (read := self._own_reads(name, b))] if len(bindings) > 1 else []
@@ -231,7 +231,7 @@ class TypeInference(CallInference, LiteralInference):
         return kind
 
     def _own_reads(self, name: str, binding: Binding) -> list[ast.expr]:
-        """The places in the value of an assignment that may read what it assigned the last time."""
+        """Return the places in the value of an assignment that may read what it assigned the last time."""
         if binding.kind is not BindingKind.ASSIGN or binding.value is None:
             return []
         known = self._reads_of_itself.get(binding)
@@ -248,9 +248,9 @@ class TypeInference(CallInference, LiteralInference):
     def least_kind(
         self, start: Type, steps: Sequence[tuple[ast.expr, tuple[int, ...], Sequence[ast.expr]]]
     ) -> Type:
-        """The kind of what begins as `start` and is from then on given by one of the steps: an expression,
-        the path to the value in what it gives, and the parts of it that read the value. UNKNOWN where that
-        is not the same kind always.
+        """Return the kind of what begins as `start` and is from then on given by one of the steps: an
+        expression, the path to the value in what it gives, and the parts of it that read the value.
+        UNKNOWN where that is not the same kind always.
         """
         kind = start
         for _ in range(_PASSES):
@@ -373,7 +373,9 @@ class TypeInference(CallInference, LiteralInference):
         return with_choice(found, Choice(kind)) if kind and kind.tag is not TypeTag.NONE else found
 
     def promised(self, parameter: ast.arg, function: Function) -> Type:
-        """The kind that the annotation of a parameter promises, as far as its default does not contradict."""
+        """Return the kind that the annotation of a parameter promises, as far as its default does not
+        contradict.
+        """
         if parameter.annotation is None:
             return UNKNOWN
         kind = annotation_kind(parameter.annotation, self.names)
@@ -399,7 +401,7 @@ class TypeInference(CallInference, LiteralInference):
         return kind._replace(parts=tuple(passed))
 
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
-        """The kind of what a loop over `iterable` binds at a path through its target."""
+        """Return the kind of what a loop over `iterable` binds at a path through its target."""
         if isinstance(iterable, ast.Call):
             callee = self.names.qualified(iterable.func)
             if callee == "builtins.enumerate" and iterable.args and path:

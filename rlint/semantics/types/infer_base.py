@@ -21,10 +21,10 @@ class TypeResolver(Protocol):
     """What the knowledge of one file asks the rest of the project."""
 
     def resolve(self, path: str, module: str) -> Type:
-        """The kind at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
+        """Return the kind at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
 
     def parameter_kind(self, path: str, module: str, argument: str) -> Type:
-        """The kind that a function declares for the parameter which takes an argument."""
+        """Return the kind that a function declares for the parameter which takes an argument."""
 
 
 Handlers = dict[type[ast.AST], Callable[..., Type]]
@@ -68,7 +68,7 @@ class TypeInferenceBase(ABC):
 
     @abstractmethod
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
-        """The kind of what a loop over `iterable` binds at a path through its target."""
+        """Return the kind of what a loop over `iterable` binds at a path through its target."""
 
     def found_at(self, path: str) -> Type:
         """Return the type of an access path in the project."""

@@ -1,4 +1,4 @@
-"""`torch.FloatTensor` and kin, and `torch.as_tensor` in their place."""
+"""`torch.FloatTensor` and similar, and `torch.as_tensor` in their place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 
 
 def class_dtype(maker: str) -> str:
-    """The data type that a class gives, as torch names it: that of `torch.Tensor` is mostly float32."""
+    """Return the data type that a class gives, as torch names it: that of `torch.Tensor` is mostly
+    float32.
+    """
     dtype = tensor_class_dtype(maker.rpartition(".")[2])
     return "float32" if dtype == DEFAULT else dtype
 

@@ -29,9 +29,9 @@ class Number:
 
 
 def number_of(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Number | None:
-    """The number that an expression is: a literal, arithmetic on numbers, a name bound once to one, or in a
-    loop over some (the largest counts), the default of a parameter, an attribute of `self` that this file
-    sets to constants only (the largest counts).
+    """Return the number that an expression is: a literal, arithmetic on numbers, a name bound once to
+    one, or in a loop over some (the largest counts), the default of a parameter, an attribute of `self`
+    that this file sets to constants only (the largest counts).
     """
     if depth <= 0:
         return None
@@ -91,7 +91,9 @@ def _named(name: ast.Name, model: SemanticModel, depth: int) -> Number | None:
 
 
 def _largest(items: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Number | None:
-    """The largest of the numbers that a loop goes over, where they are written out: `for n in (10, 20)`."""
+    """Return the largest of the numbers that a loop goes over, where they are written out: `for n in (10,
+    20)`.
+    """
     if (
         isinstance(items, ast.Call)
         and items.args

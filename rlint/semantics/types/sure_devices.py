@@ -174,7 +174,7 @@ def is_parsing(value: ast.expr | None) -> bool:
 
 
 def option_names(call: ast.Call) -> list[str]:
-    """The attribute that an `add_argument` fills: by `dest`, else by the first long option."""
+    """Return the attribute that an `add_argument` fills: by `dest`, else by the first long option."""
     for keyword in call.keywords:
         if keyword.arg == "dest":
             name = keyword.value.value if isinstance(keyword.value, ast.Constant) else None

@@ -41,7 +41,7 @@ ParameterKind = Callable[[ast.Call, str], Type]
 
 
 class _Uses(NamedTuple):
-    """What is done with a variable: what only text can do, or else the calls that it is handed to."""
+    """What is done with a variable: what only text can do, or else the calls that it is passed to."""
 
     of_text: bool = False
     of_tensor: bool = False
@@ -60,7 +60,7 @@ class UsageInference:
         self._uses: dict[Binding, _Uses] = {}
 
     def type_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
-        """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
+        """Return the kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
         if binding.kind not in TOLD_BY_USE or binding.name in ("self", "cls"):
             return UNKNOWN
         if binding.kind not in BOUND_ONCE and binding.name not in self._given_to_torch:
@@ -105,7 +105,7 @@ class UsageInference:
 
     @cached_property
     def _given_to_torch(self) -> frozenset[str]:
-        """The names that are handed first to a function that takes nothing but tensors."""
+        """Return the names that are handed first to a function that takes nothing but tensors."""
         return frozenset(
             call.args[0].id
             for call in self.syntax.of_type(ast.Call)
@@ -144,7 +144,7 @@ class UsageInference:
 
     @cached_property
     def _tested(self) -> frozenset[str]:
-        """The names that are asked for other classes than that of text."""
+        """Return the names that are asked for other classes than that of text."""
         return frozenset(
             call.args[0].id
             for call in self.syntax.of_type(ast.Call)

@@ -126,7 +126,7 @@ def _agreed(first: Type, second: Type) -> Type | None:
 
 
 def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
-    """A join, with what one of the two says and the other does not contradict."""
+    """Return a join, with what one of the two says and the other does not contradict."""
     device = joined.device
     if first.device is not second.device:
         devices = {first.device, second.device} - {Device.UNKNOWN}
@@ -148,7 +148,7 @@ def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
 
 
 def _filled(kind: Type, likely: Type) -> Type | None:
-    """A kind with what is likely where it says nothing itself; None where that adds nothing."""
+    """Return a kind with what is likely where it says nothing itself; None where that adds nothing."""
     if kind.tag is not likely.tag:
         return None
     filled = kind._replace(
@@ -189,7 +189,7 @@ def _said(sure: Type, likely: Type) -> str:
 
 
 def _named(classes: str) -> str:
-    """The classes that a value may be of, as a person reads them."""
+    """Return the classes that a value may be of, as a person reads them."""
     return " or ".join(_with_article(each.rpartition(".")[2]) for each in classes.strip("{}").split("|")[:2])
 
 
@@ -198,13 +198,13 @@ def _with_article(name: str) -> str:
 
 
 def promoted(kind: Type, likely: Type, assumed: Iterable[str]) -> Type:
-    """A likely kind, with the assumptions that it rests on instead of choices."""
+    """Return a likely kind, with the assumptions that it rests on instead of choices."""
     return likely._replace(fresh=False, caveat=Caveat(kind.doubtful, assumes=tuple(assumed)))
 
 
 def marked(kind: Type, noted: Noted) -> Type:
-    """A kind, with all that was noted while it was inferred. What is known in full does not fall short,
-    whatever it was inferred from.
+    """Return a kind, with all that was noted while it was inferred. What is known in full does not fall
+    short, whatever it was inferred from.
     """
     caveat = kind.caveat or _NO_CAVEAT
     changed = Caveat(
@@ -219,7 +219,7 @@ def marked(kind: Type, noted: Noted) -> Type:
 
 
 def with_likely(kind: Type, likely: Type) -> Type:
-    """A kind that falls short, with what it likely is as a choice; so for the parts of a tuple."""
+    """Return a kind that falls short, with what it likely is as a choice; so for the parts of a tuple."""
     if kind.parts and len(kind.parts) == len(likely.parts):
         parts = tuple([with_likely(one, other) for one, other in zip(kind.parts, likely.parts, strict=True)])
         return kind._replace(parts=parts)
@@ -229,7 +229,7 @@ def with_likely(kind: Type, likely: Type) -> Type:
 
 
 def without_choices(kind: Type) -> Type:
-    """A kind that its choices add nothing to."""
+    """Return a kind that its choices add nothing to."""
     caveat = kind.caveat
     if caveat is None or not (caveat.choices or caveat.short):
         return kind

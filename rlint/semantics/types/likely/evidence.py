@@ -120,7 +120,7 @@ class UseEvidence:
 
     @cached_property
     def _uses(self) -> dict[str, list[tuple[ast.Name, Type]]]:
-        """The uses of variables that say what these are, by name."""
+        """Return the uses of variables that say what these are, by name."""
         found: dict[str, list[tuple[ast.Name, Type]]] = {}
         for use, kind in self._telling():
             if isinstance(use, ast.Name):
@@ -153,7 +153,7 @@ class UseEvidence:
 
     @cached_property
     def _tested(self) -> frozenset[str]:
-        """The names of variables that are asked for their type."""
+        """Return the names of variables that are asked for their type."""
         return frozenset(
             call.args[0].id
             for call in self._syntax.written.calls_of(_TESTS)

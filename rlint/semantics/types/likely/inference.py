@@ -44,7 +44,7 @@ class LikelyInference(TypeInference):
         return promoted(kind, likely, assumed)
 
     def _as_sure(self, kind: Type, place: ast.expr | Binding) -> Type | None:
-        """The sure kind where that is the same: it rests on no assumption, whatever its parts do."""
+        """Return the sure kind where that is the same: it rests on no assumption, whatever its parts do."""
         if not kind or isinstance(place, Binding):
             return None
         around = self._sure.notes.state
@@ -74,7 +74,7 @@ class LikelyInference(TypeInference):
         return found or UNKNOWN
 
     def _place(self, likely: Type, place: ast.expr | Binding) -> str:
-        """The line of the assignment that shows what a variable is, where others do not."""
+        """Return the line of the assignment that shows what a variable is, where others do not."""
         if not isinstance(place, ast.Name):
             return ""
         scope, bindings = self.names.bindings(place)

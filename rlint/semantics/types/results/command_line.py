@@ -83,7 +83,7 @@ def _converted(converter: ast.expr | None, analysis: FileAnalysis) -> Type:
 
 
 def stored_options(analysis: FileAnalysis) -> Iterator[ast.Attribute]:
-    """The places where a file sets an attribute of its options: `args.device = …`"""
+    """Yield the places where a file sets an attribute of its options: `args.device = …`"""
     path = f"{analysis.name}.{OPTIONS}"
     for attribute in analysis.syntax.written.attribute_stores:
         if not (isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name)):

@@ -109,7 +109,7 @@ class EnvironmentResults:
         return known
 
     def _as_array(self, target: ast.expr) -> Type:
-        """An array, if nothing is done with the variable that an array does not allow."""
+        """Return an array, if nothing is done with the variable that an array does not allow."""
         odd = any(self._is_no_array(use) for use in self._uses(target))
         return UNKNOWN if odd else PLAIN[TypeTag.NDARRAY]
 
@@ -148,7 +148,7 @@ class EnvironmentResults:
         return False
 
     def _uses(self, target: ast.expr) -> Iterator[ast.expr]:
-        """The places that may read what is assigned to a target."""
+        """Yield the places that may read what is assigned to a target."""
         match target:
             case ast.Name(id=name):
                 scope: Scope | None = self._syntax.scope(target).lookup(name)

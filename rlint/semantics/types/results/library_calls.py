@@ -61,7 +61,7 @@ class ResultInference(DtypeInference):
         return self.resolved(deferred(f"{kind.of}()")) if kind.of and kind.tag in _CALLED else UNKNOWN
 
     def made(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """The result of a library call, with what its arguments choose."""
+        """Return the result of a library call, with what its arguments choose."""
         if node.keywords and any(keyword.arg == "copy" for keyword in node.keywords):
             result = result.aged()
         match result.tag:
@@ -109,7 +109,7 @@ class ResultInference(DtypeInference):
         return self._of_first(node, qualified, result)
 
     def _of_first(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """The result of a function that gives back what it is given first, or parts of it."""
+        """Return the result of a function that gives back what it is given first, or parts of it."""
         first = self.type_of(node.args[0])
         if qualified in _COPIES:
             return first._replace(fresh=qualified == "copy.deepcopy") if first else first
@@ -154,7 +154,9 @@ class ResultInference(DtypeInference):
         return result
 
     def _of_numpy(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """The result of a function of numpy, which is an array for an array and a scalar for a number."""
+        """Return the result of a function of numpy, which is an array for an array and a scalar for a
+        number.
+        """
         if result.tag is not TypeTag.UNKNOWN:
             return result
         first = self.type_of(node.args[0])
@@ -191,7 +193,7 @@ class ResultInference(DtypeInference):
         return result
 
     def by_owner(self, node: ast.Call, method: str, owner: Type, result: Type) -> Type:
-        """The result of a method that gives what its object holds, or what it computes of it."""
+        """Return the result of a method that gives what its object holds, or what it computes of it."""
         match owner.tag, method:
             case TypeTag.DICT | TypeTag.MODULE, "values" if owner.item is not None:
                 return Type(TypeTag.ITERATOR, item=owner.item)
@@ -244,7 +246,7 @@ class ResultInference(DtypeInference):
         return result
 
     def _tensor(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """A tensor that a function of torch makes, and where it lies."""
+        """Return a tensor that a function of torch makes, and where it lies."""
         if qualified == batches.FROM_NUMPY:
             return result._replace(of=qualified)
         for keyword in node.keywords:
@@ -317,7 +319,9 @@ class ResultInference(DtypeInference):
         )
 
     def device_of(self, expression: ast.expr) -> Device:
-        """The device that an expression names as an argument of `.to()`, `device=` or `torch.device()`."""
+        """Return the device that an expression names as an argument of `.to()`, `device=` or
+        `torch.device()`.
+        """
         if isinstance(expression, ast.Constant):
             if isinstance(expression.value, int) and not isinstance(expression.value, bool):
                 return Device.CUDA
@@ -331,12 +335,12 @@ class ResultInference(DtypeInference):
 
 
 def _tuple(*parts: Type) -> Type:
-    """A tuple of values of these kinds."""
+    """Return a tuple of values of these kinds."""
     return Type(TypeTag.TUPLE, item=known_item(reduce(Type.joined, parts)), fresh=True, parts=parts)
 
 
 def _sum_of(left: Type, right: Type) -> Type:
-    """The kind of a sum, which begins with the number 0."""
+    """Return the kind of a sum, which begins with the number 0."""
     for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
         if tag in (left.tag, right.tag):
             return (left if left.tag is tag else right)._replace(fresh=True, of="", optional=False)

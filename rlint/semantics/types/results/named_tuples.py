@@ -15,7 +15,9 @@ TypeOf = Callable[[ast.expr], Type]
 
 
 def class_made(node: ast.Call, result: Type) -> Type:
-    """The class that `namedtuple("Transition", ("state", "action"))` makes, with the names of its fields."""
+    """Return the class that `namedtuple("Transition", ("state", "action"))` makes, with the names of its
+    fields.
+    """
     given = node.args[1] if len(node.args) > 1 else None
     names: list[str] = []
     match given:

@@ -21,8 +21,8 @@ _ANY_MODULE = PLAIN[TypeTag.MODULE]
 
 
 def holding(call: ast.Call, module: Type, type_of: Callable[[ast.expr], Type]) -> Type:
-    """A module of a library that a call makes, with the kind of what it holds as its `item`: of the layers of
-    a `Sequential`, of what `DataParallel` wraps.
+    """Return a module of a library that a call makes, with the kind of what it holds as its `item`: of
+    the layers of a `Sequential`, of what `DataParallel` wraps.
     """
     if module.of in _WRAPPERS:
         inside = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "module")]
@@ -41,14 +41,16 @@ def holding(call: ast.Call, module: Type, type_of: Callable[[ast.expr], Type]) -
 
 
 def held(kind: Type | None) -> Type:
-    """The kind of what a module holds, which cannot be anything else than a module."""
+    """Return the kind of what a module holds, which cannot be anything else than a module."""
     if kind is not None and (kind.tag is TypeTag.MODULE or (kind.tag is TypeTag.UNKNOWN and kind.of)):
         return kind.aged()
     return _ANY_MODULE
 
 
 def wrapped(module: Type) -> Type | None:
-    """The module behind `net.module`, where `net` is `DataParallel(…)` of it; None for other modules."""
+    """Return the module behind `net.module`, where `net` is `DataParallel(…)` of it; None for other
+    modules.
+    """
     return module.item or _ANY_MODULE if module.of in _WRAPPERS else None
 
 

@@ -22,7 +22,7 @@ _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 
 
 def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Type:
-    """The kind that a random function of numpy, or the method of a generator so named, returns.
+    """Return the kind that a random function of numpy, or the method of a generator so named, returns.
 
     UNKNOWN where that depends on values: on a size that may be None, on bounds that may be arrays.
     """
