@@ -134,7 +134,9 @@ def help_of(command: str) -> str:
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT)) - {"--dist"}))
 def test_options_exist(option: str) -> None:
     """Every option that the README names is one that rlint has."""
-    assert option in "".join(help_of(command) for command in ("check", "fix", "verify", "profile", "prove", "init"))
+    assert option in "".join(
+        help_of(command) for command in ("check", "fix", "verify", "profile", "prove", "init")
+    )
 
 
 def test_the_readme_is_short() -> None:
