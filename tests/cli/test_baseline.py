@@ -112,7 +112,7 @@ def test_entries_that_are_not_needed_are_named_and_taken_out(run: Run, project: 
     assert "gone" not in run("check", "--baseline", "known.json").stderr
     (project / "nets.py").unlink()
     (project / "other.py").write_text("x = 1\n")
-    assert "2 findings in known.json are gone" in run("check", "--baseline", "known.json").stderr
+    assert "2 findings in known.json are no longer found" in run("check", "--baseline", "known.json").stderr
 
 
 def test_what_was_not_checked_keeps_its_entries(run: Run, project: Path) -> None:
@@ -133,7 +133,7 @@ def test_the_configuration_names_it(run: Run, project: Path, monkeypatch: pytest
     (project / "rlint.toml").write_text('select = ["RL305"]\nbaseline = "ci/known.json"\n')
     missing = run("check")
     assert missing.exit_code == 2
-    assert "ci/known.json: there is no such baseline" in missing.stderr
+    assert "ci/known.json: no such baseline" in missing.stderr
     assert "--write-baseline" in missing.stderr
     (project / "src").mkdir()
     (project / "src" / "more.py").write_text(PATTERNS)
@@ -158,7 +158,7 @@ def test_fix_leaves_known_findings_alone(run: Run, project: Path) -> None:
     text = (project / "nets.py").read_text()
     assert text == PATTERNS + NEW.replace("v.clone()", "v")
     assert run("fix", "--no-baseline").exit_code == 0
-    assert "3 findings in known.json are gone" in run("check", "--baseline", "known.json").stderr
+    assert "3 findings in known.json are no longer found" in run("check", "--baseline", "known.json").stderr
 
 
 def test_a_fix_in_the_line_of_a_known_finding_does_not_bring_it_back_at_once(run: Run, project: Path) -> None:
@@ -197,8 +197,8 @@ def test_fixing_and_writing(run: Run, project: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "known.json:1: the baseline is damaged: it is no JSON"),
-        (b'{"version": 1, "findings": [\n{"path": ', "known.json:2: the baseline is damaged: it is no JSON"),
+        (b"", "known.json:1: the baseline is damaged: it is not JSON"),
+        (b'{"version": 1, "findings": [\n{"path": ', "known.json:2: the baseline is damaged: it is not JSON"),
         (
             b"{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n}",
             "known.json:2: the baseline is damaged: it holds marks of a merge",
@@ -208,7 +208,10 @@ def test_fixing_and_writing(run: Run, project: Path) -> None:
         (b'{"findings": []}', "is not an rlint baseline"),
         (b'{"version": 2, "findings": []}', "version 2"),
         (b'{"version": 1, "findings": [1]}', "finding 1 is not an object"),
-        (b'{"version": 1, "findings": [{"path": "a", "code": 3}]}', "finding 1 has no text as `code`"),
+        (
+            b'{"version": 1, "findings": [{"path": "a", "code": 3}]}',
+            "finding 1 has a `code` that is not a string",
+        ),
         (
             b'{"version": 1, "findings": [{"path":"a","code":"b","function":"","line":"","count":0}]}',
             "finding 1 has a `count`",
@@ -243,7 +246,7 @@ def test_a_damaged_file_is_an_error_and_is_not_overwritten(
         (["--write-baseline", "known.json", "--add-noqa"], "exclude each other"),
         (["--write-baseline", "known.json", "--stdin-filename", "a.py"], "exclude each other"),
         (["--baseline", "sub"], "cannot read the baseline"),
-        (["--baseline", "gone.json"], "there is no such baseline"),
+        (["--baseline", "gone.json"], "no such baseline"),
     ],
 )
 def test_mistakes_are_told(run: Run, project: Path, arguments: list[str], said: str) -> None:
@@ -285,7 +288,7 @@ def test_a_damaged_baseline_may_be_deleted_and_nothing_else(run: Run, project: P
     run("check", "--write-baseline", "known.json")
     text = (project / "known.json").read_text()
     (project / "known.json").write_text(text[:-20])
-    assert "delete it first if it may be overwritten" in run("check", "--write-baseline", "known.json").stderr
+    assert "delete it first if it can be overwritten" in run("check", "--write-baseline", "known.json").stderr
     (project / "known.json").write_text("x = 1\n")
     said = run("check", "--baseline", "known.json").stderr
     assert "is not an rlint baseline" in said

@@ -201,7 +201,7 @@ def test_outside_of_a_repository(run: Run, folder: Path) -> None:
     """Without a repository there is nothing to compare with."""
     result = run("check", "--since", "HEAD", "clean.py")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "clean.py is in no git repository" in result.stderr
+    assert "clean.py is not in a git repository" in result.stderr
 
 
 def test_without_git(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
