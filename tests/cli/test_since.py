@@ -208,7 +208,7 @@ def test_without_git(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
     """The message says what is missing."""
     monkeypatch.setenv("PATH", "")
     result = run("check", "--since", "HEAD")
-    assert (result.exit_code, "needs git" in result.stderr) == (2, True)
+    assert (result.exit_code, "git is required" in result.stderr) == (2, True)
 
 
 def test_a_shallow_clone_is_told_how_to_get_its_past(
