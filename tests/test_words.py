@@ -27,6 +27,7 @@ COMMANDS = (
     "site",
     "config",
     "clean",
+    "init",
     "server",
     "completion",
 )

@@ -74,9 +74,8 @@ class Commands(click.Group):
         """Find the command that the arguments begin with."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            hint = did_you_mean(name, COMMANDS)
-            if not hint and Path(name).exists():
-                hint = f"; to check files, run `rlint check {name}`"
+            is_path = Path(name).exists()
+            hint = f"; to check files, run `rlint check {name}`" if is_path else did_you_mean(name, COMMANDS)
             raise click.UsageError(f"no such command `{name}`{hint}", ctx)
         return super().resolve_command(ctx, args)
 
