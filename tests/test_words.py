@@ -34,20 +34,6 @@ COMMANDS = (
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-OPEN: dict[str, frozenset[str]] = {
-    "docs/explain.md": frozenset({"behind them"}),
-    "docs/fixing.md": frozenset({"whoever"}),
-    "docs/notebooks.md": frozenset({"anew", "left alone", "nobody"}),
-    "docs/plugins.md": frozenset({"advice alone", "in front of", "somebody", "whoever"}),
-    "docs/profiles.md": frozenset({"are told by"}),
-    "docs/prove.md": frozenset({"is asked of"}),
-    "docs/security.md": frozenset({"again and again", "hang on", "nobody", "somebody"}),
-    "docs/semantic-model.md": frozenset({"anew", "is asked of"}),
-    "docs/trust.md": frozenset({"hand to", "hangs on", "nobody", "told of"}),
-    "rlint site": frozenset({"anew"}),
-}
-"""Phrases that a text still holds, as they stand there. Remove a phrase once its text is rewritten."""
-
 
 def around(text: str, match: re.Match[str]) -> str:
     """Return a match with some text before and after it."""
@@ -55,15 +41,10 @@ def around(text: str, match: re.Match[str]) -> str:
 
 
 def unused_words(text: str, place: str) -> list[str]:
-    """Return one line for each phrase of the list in a text, except those that are known to be open."""
+    """Return one line for each phrase of the list in a text."""
     flat = re.sub(r"\s+", " ", text)
-    allowed = OPEN.get(place, frozenset())
     found = [(each, match) for each in NOT_USED for match in each.pattern.finditer(flat)]
-    return [
-        f"{place}: …{around(flat, match)}…: write {each.instead!r} ({each.why})"
-        for each, match in found
-        if match.group().lower() not in allowed
-    ]
+    return [f"{place}: …{around(flat, match)}…: write {each.instead!r} ({each.why})" for each, match in found]
 
 
 @pytest.mark.parametrize("folder", rule_folders(), ids=lambda folder: folder.name)
