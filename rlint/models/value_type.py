@@ -205,8 +205,8 @@ INSTANCES = frozenset(
 """Values that may be instances of classes of the project."""
 _JOINED = INSTANCES | {TypeTag.UNKNOWN, TypeTag.CLASS, TypeTag.FUNCTION}
 """Values whose `of` leads to a definition, or to one of several."""
-_MOST_ALTERNATIVES = 6
-_LONGEST_PATH = 400
+_MOST_ALTERNATIVES = 12
+_LONGEST_PATH = 1000
 MOST_ASSUMPTIONS = 4
 """More of them are not kept: what rests on so many is a guess."""
 _MAY_BE_ANY = frozenset({TypeTag.UNKNOWN, TypeTag.NONE})

@@ -98,7 +98,7 @@ def test_effects_are_those_of_all_classes() -> None:
         (("{a.X()|b.Y()}", "c.Z()"), "{a.X()|b.Y()|c.Z()}"),
         (("{a|b}.x", "c"), "{c|{a|b}.x}"),
         (("a", ""), ""),
-        (tuple("abcdefgh"), ""),
+        (tuple("abcdefghijklm"), ""),
         (("a", "a"), "a"),
     ],
 )
@@ -119,3 +119,22 @@ def test_paths_are_joined(paths: tuple[str, ...], joined: str) -> None:
 def test_a_path_is_taken_apart(path: str, plain: tuple[str, ...]) -> None:
     """A path that stands for several gives each of them."""
     assert alternatives(path) == plain
+
+
+def test_what_has_no_such_method_is_not_meant() -> None:
+    """A method that only some of the classes have tells that the object is one of these there."""
+    agents = (
+        AGENTS.replace("class Critic", "class Other")
+        + """
+    class Critic(nn.Module):
+        def forward(self, x):
+            return x
+
+        def value(self, x):
+            return self(x)
+    """
+    )
+    train = TRAIN.replace("policy.act(step)", "policy.value(step)")
+    model = build({"agents.py": agents, "train.py": train})["train.py"]
+    targets = model.types.call_targets(expression(model, "policy.value(step)"))  # type: ignore[arg-type]
+    assert [target.path for target in targets] == ["agents.Critic.value"]

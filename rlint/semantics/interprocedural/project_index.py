@@ -20,7 +20,7 @@ from rlint.models.value_type import (
 )
 from rlint.regex import regex
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
-from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable
+from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
 from rlint.semantics.interprocedural.trampoline import Step, run
 from rlint.semantics.types import batches
 from rlint.semantics.types.algebra import indexed, is_immutable, known_item, parsed_options, refines
@@ -63,6 +63,7 @@ class ProjectIndex(SymbolTable):
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
         self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
+        self._lacking: dict[str, bool] = {}  # "module.class.attribute" → has no object of it that?
         self._notes = Notes()  # what it has led through
 
     def attribute(self, cls: ClassSummary, name: str) -> Type:
@@ -276,7 +277,7 @@ class ProjectIndex(SymbolTable):
     def _resolve_each(self, paths: Sequence[str], module: str) -> Type:
         """Return the kind of what lies at the end of one of several paths."""
         found: Type | None = None
-        for path in paths:
+        for path in self._able(paths, module):
             kind = self.resolve(path, module)
             found = kind if found is None else found.joined(kind)
         if found is None or not found:
@@ -296,6 +297,47 @@ class ProjectIndex(SymbolTable):
             found.update((target.path, target) for target in targets)
         return list(found.values())
 
+    def _able(self, paths: Sequence[str], module: str) -> Sequence[str]:
+        """Those of several paths that ask an object of a class for something which such objects have: what is
+        asked for anything else is none of them. All, where none is left.
+        """
+        return [path for path in paths if not self._lacks(path, module)] or paths
+
+    def _lacks(self, path: str, module: str) -> bool:
+        """Whether a path asks an object of a class of the project for an attribute that no class above or
+        below has, and that no code gives it.
+        """
+        root, steps = _parts(path)
+        if len(steps) < 2 or steps[0] != "()" or steps[1][0] != ".":
+            return False
+        cls, name = self.symbol(root, module), steps[1][1:]
+        if not isinstance(cls, ClassSummary):
+            return False
+        key = f"{cls.path}.{name}"
+        known = self._lacking.get(key)
+        if known is None:
+            known = self._lacking[key] = not self._may_have(cls, name)
+        return known
+
+    def _may_have(self, cls: ClassSummary, name: str) -> bool:
+        tag = self.class_kind(cls).tag
+        if models.method_fact(tag, name) or models.attribute_kind(tag, name) or self.setters(name):
+            return True
+        if name.startswith("__") or self.is_restored(cls):
+            return True
+        for each in (*self.ancestry(cls), *self.subclasses(cls)):
+            if not isinstance(each, ClassSummary):
+                if is_unknown(each):
+                    return True
+            elif (
+                name in each.methods
+                or name in each.attributes
+                or "__getattr__" in each.methods
+                or "__getattribute__" in each.methods
+            ):
+                return True
+        return False
+
     def _led_to(self, path: str, module: str) -> Sequence[str]:
         """The paths of which a path leads to one; none where it leads to one thing."""
         if self._depth > DEPTH:
@@ -314,7 +356,7 @@ class ProjectIndex(SymbolTable):
     def _callables_of_each(self, paths: Sequence[str], module: str) -> list[FunctionSummary]:
         """Return the functions at several paths; none where those at one of them are not known."""
         found: dict[str, FunctionSummary] = {}
-        for path in paths:
+        for path in self._able(paths, module):
             targets = self.callables(path, module)
             if not targets:
                 return []

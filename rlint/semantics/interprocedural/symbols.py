@@ -37,7 +37,7 @@ _TAGS_OF_BASES = frozenset(
 )
 
 
-def _is_unknown(base: str) -> bool:
+def is_unknown(base: str) -> bool:
     """Whether a base outside of the project may be anything, a module of a library not known here."""
     return base.partition(".")[0] not in ("abc", "builtins", "enum", "typing") and not models.callable_fact(
         base
@@ -208,7 +208,7 @@ class SymbolTable:
         own = [each for each in ancestry if isinstance(each, ClassSummary)]
         return (
             any("forward" in each.methods for each in own)
-            and any(isinstance(each, str) and _is_unknown(each) for each in ancestry)
+            and any(isinstance(each, str) and is_unknown(each) for each in ancestry)
             and any(
                 kind.tag is TypeTag.MODULE and kind.of.startswith("torch.nn.")
                 for each in own
