@@ -28,8 +28,8 @@ class DataflowQueries:
         self._syntax = analysis.syntax
         self.order = EvaluationOrder(analysis.syntax)
         """In which order the parts of expressions are evaluated."""
-        self._changes = Mutations(analysis)
         self._uses = EscapeAnalysis(analysis, lambda: self.leaving)
+        self._changes = Mutations(analysis, self._uses)
         self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
         self._program = program
 

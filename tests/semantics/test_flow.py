@@ -166,6 +166,74 @@ def test_what_could_change_a_value_behind_its_back(body: str) -> None:
     assert (doubts if doubts is None else len(doubts)) == DOUBTS[body]
 
 
+OWN = {
+    "mystery()\nself.update(y)": (True, 0),
+    "y.backward()\noptimizer.step()": (True, 0),
+    "y[0] = 1": (True, 0),
+    "mystery(x.sum())": (True, 0),
+    "mystery(x)": (False, None),
+    "x.add_(1)": (False, None),
+    "x = x + 1": (False, None),
+    "row = x[0]\nrow += 1": (False, 1),
+    "self.x = x\nmystery()": (False, 1),
+    "exec(y)": (False, 1),
+}
+
+
+@pytest.mark.parametrize("body", OWN)
+def test_what_a_function_made_and_nobody_holds_is_out_of_reach(body: str) -> None:
+    """Where a new tensor is only looked at, no call changes it that is not handed it; not where it is stored,
+    or where it is changed by another name.
+    """
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    model = model_of(
+        "import torch\nclass A:\n    def g(self, y, optimizer):\n        x = torch.zeros(3)\n"
+        f"        a = x.sum()\n{lines}        return a, x.sum()\n"
+    )
+    first, second = expression(model, "x.sum()"), expression(model, "x.sum()", last=True)
+    doubts = model.dataflow.doubts_between(first, first, second)
+    told = model.dataflow.unchanged_between(first, first, second), doubts if doubts is None else len(doubts)
+    assert told == OWN[body]
+
+
+def test_calls_that_are_handed_a_value_are_each_a_doubt_and_all_others_one() -> None:
+    """Where a call may have kept what the function made, the calls that are not handed it are one doubt."""
+    model = model_of(
+        "import torch\ndef g(net, y):\n    x = torch.zeros(3)\n    net(x * 2, torch.Tensor(x))\n"
+        "    a = x.sum()\n    f()\n    h()\n    k()\n    return a, x.sum()\n"
+    )
+    first, second = expression(model, "x.sum()"), expression(model, "x.sum()", last=True)
+    doubts = model.dataflow.doubts_between(first, first, second)
+    assert doubts is not None
+    assert [ast.unparse(doubt) for doubt in doubts] == ["k()"]
+    assert not model.dataflow.unchanged_between(first, first, second)
+
+
+TRAINED = {
+    "mask[:, t].expand(3, 2)": ["optimizer.step()"],
+    "mask[1:]": ["optimizer.step()"],
+    "mask": None,
+    "mask[0]": None,
+    "net.layers[0].weight": None,
+    "weights[:, t]": None,
+}
+
+
+@pytest.mark.parametrize("cut", TRAINED)
+def test_a_step_of_training_is_one_doubt_of_what_is_cut_from_a_batch(cut: str) -> None:
+    """No optimizer holds columns of a batch; what an index alone gives may be a weight."""
+    model = model_of(
+        "import torch\nweights = torch.zeros(3, requires_grad=True)\n"
+        "def g(net, mask, t, loss, optimizer):\n"
+        f"    part = {cut}\n    a = part.sum()\n    optimizer.zero_grad()\n    loss.backward()\n"
+        "    optimizer.step()\n    return a, part.sum()\n"
+    )
+    first, second = expression(model, "part.sum()"), expression(model, "part.sum()", last=True)
+    doubts = model.dataflow.doubts_between(first, first, second)
+    told = doubts if doubts is None else [ast.unparse(doubt) for doubt in doubts]
+    assert told == TRAINED[cut]
+
+
 def called(model: SemanticModel, source: str) -> tuple[ast.Call, ast.Name]:
     """A call that reads so, and the variable that it is given."""
     call = expression(model, source)

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.types.algebra import is_immutable
-from rlint.syntax.scopes import BindingKind
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import descendants
 
-_MEMORY = (TypeTag.TENSOR, TypeTag.NDARRAY)
+MEMORY = frozenset({TypeTag.TENSOR, TypeTag.NDARRAY})
+"""What holds its items in memory of its own, or in that of another."""
 _BINDS_WHOLE = frozenset({BindingKind.ASSIGN, BindingKind.WALRUS})
 
 
@@ -29,16 +30,24 @@ def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
                         found.add(given.id)
                         waiting.append(given)
             kind = analysis.types.binding_kind(binding)
-            if kind.fresh or is_immutable(kind):
+            if is_immutable(kind) or _is_new_memory(binding, analysis):
                 continue
             for part in descendants(binding.value):
                 known = isinstance(part, ast.Name) and part.id in (name.id, *found)
                 if known or not isinstance(part, ast.Name):
                     continue
-                if analysis.types.type_of(part).tag in _MEMORY:
+                if analysis.types.type_of(part).tag in MEMORY:
                     found.add(part.id)
                     waiting.append(part)
     return frozenset(found)
+
+
+def _is_new_memory(binding: Binding, analysis: FileAnalysis) -> bool:
+    """Is a variable bound to a tensor or an array that was just made, and so no view of another?"""
+    if binding.value is None or binding.path or binding.kind not in _BINDS_WHOLE:
+        return False
+    kind = analysis.types.type_of(binding.value)
+    return kind.fresh and kind.tag in MEMORY
 
 
 def _given(value: ast.expr) -> Iterator[ast.Name]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
+from rlint import models
 from rlint.models.effect import EffectKind
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
-from rlint.semantics.dataflow.aliasing import lenders
+from rlint.semantics.dataflow.aliasing import MEMORY, lenders
+from rlint.semantics.dataflow.escape import EscapeAnalysis, Fate
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.nn.optimizer_effects import OptimizerEffects
@@ -37,6 +41,7 @@ _DOING = frozenset(
     | {ast.alias, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
     | {ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.withitem, ast.AsyncFor, ast.comprehension}
 )
+_REFLECTS = models.having(Trait.REFLECTS, "builtins")
 _MOST_COMPARED = 50_000
 """A file that repeats itself so often that more nodes than this lie between its repetitions was generated,
 and nothing more is said of them.
@@ -46,8 +51,9 @@ and nothing more is said of them.
 class Mutations:
     """What may change between two places of one file."""
 
-    def __init__(self, analysis: FileAnalysis) -> None:
+    def __init__(self, analysis: FileAnalysis, uses: EscapeAnalysis) -> None:
         self.analysis = analysis
+        self._uses = uses
         self._training = OptimizerEffects(analysis)
         self._compared = 0
 
@@ -63,9 +69,10 @@ class Mutations:
         expression may be rebound, or a mutable value in it may be changed, on any way between.
         """
         nodes = self._between(first, second)
-        watched = _Watched(expression, self.analysis)
+        watched = _Watched(expression, self.analysis, self._uses)
         return nodes is not None and not any(
-            watched.changed_by(node) or watched.may_alias(node) or self._is_trained(expression, node)
+            (watched.changed_by(node) or watched.may_alias(node) or self._is_trained(expression, node))
+            and not watched.is_out_of_reach(node)
             for node in nodes
         )
 
@@ -81,22 +88,30 @@ class Mutations:
         nodes = self._between(first, second)
         if nodes is None:
             return None
-        return self._doubts(expression, _Watched(expression, self.analysis), nodes)
+        return self._doubts(expression, _Watched(expression, self.analysis, self._uses), nodes)
 
     def _doubts(
         self, expression: ast.expr, watched: _Watched, nodes: Iterable[ast.AST]
     ) -> tuple[ast.AST, ...] | None:
-        doubts = []
+        doubts: list[ast.AST] = []
+        far: list[ast.AST] = []
+        trained: list[ast.AST] = []
         for node in nodes:
-            if watched.lets_others_change(node) or self._is_trained(expression, node):
+            if watched.lets_others_change(node):
                 return None
-            if watched.may_alias(node):
-                doubts.append(_with_place(node))
-            elif watched.changed_by(node):
-                if not watched.is_unrelated(node):
-                    return None
-                doubts.append(_with_place(node))
-        return tuple(doubts)
+            is_trained = self._is_trained(expression, node)
+            if is_trained and not self._training.is_likely_data(expression):
+                return None
+            may_alias = watched.may_alias(node)
+            if not may_alias and watched.changed_by(node) and not watched.is_unrelated(node):
+                return None
+            if is_trained:
+                trained.append(node)
+            elif (may_alias or watched.changed_by(node)) and not watched.is_out_of_reach(node):
+                (far if watched.is_likely_out_of_reach(node) else doubts).append(_with_place(node))
+        # a step of training is one doubt, whatever calls it takes: is the value a weight? So are all calls
+        # that could change it only if it was kept before: was it?
+        return (*doubts, *far[-1:], *trained[-1:])
 
     def doubts_within(self, expression: ast.expr, parts: Iterable[ast.AST]) -> tuple[ast.AST, ...] | None:
         """What, of all that is evaluated within some parts of the file besides `expression`, could only
@@ -108,7 +123,7 @@ class Mutations:
         nodes = [node for part in parts for node in descendants(part) if node not in own]
         self._compared += len(nodes)
         hidden = self.analysis.effects.hidden
-        watched = _Watched(expression, self.analysis)
+        watched = _Watched(expression, self.analysis, self._uses)
         return self._doubts(
             expression,
             watched,
@@ -164,8 +179,10 @@ class Mutations:
 class _Watched:
     """The names and attributes that the value of an expression depends on."""
 
-    def __init__(self, expression: ast.expr, analysis: FileAnalysis) -> None:
+    def __init__(self, expression: ast.expr, analysis: FileAnalysis, uses: EscapeAnalysis) -> None:
         self.analysis = analysis
+        self._uses = uses
+        self._held: list[ast.Name] = []
         self.names: set[str] = set()
         self.attributes: set[str] = set()
         self.mutable: set[str] = set()
@@ -193,6 +210,7 @@ class _Watched:
                 self.names.add(node.id)
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
+                    self._held.append(node)
                     self.mutable |= {node.id, *lenders(node, analysis)}
                     self.shared = self.shared or not analysis.effects.is_made_here(node)
             elif isinstance(node, ast.Attribute) and self._is_read(node):
@@ -228,6 +246,51 @@ class _Watched:
         if self._is_suspended_by(node):
             return bool(self.mutable or self.attributes or self.reads_state)
         return any(name in self.names for name in names_bound(node))
+
+    @cached_property
+    def _reach(self) -> Fate:
+        """How far all that may change in the value gets. READ: it is memory that the function made, and
+        nobody else ever holds or writes to it. HANDED: the function made it, and calls are handed it.
+        """
+        if self.shared or self.attributes or self.reads_state or self.globals or not self._held:
+            return Fate.KEPT
+        return max(map(self._reach_of, {name.id: name for name in self._held}.values()))
+
+    def _reach_of(self, name: ast.Name) -> Fate:
+        found = Fate.READ
+        for binding in self.analysis.names.bindings(name)[1]:
+            value = binding.value
+            if binding.kind is not BindingKind.ASSIGN or binding.path or value is None:
+                return Fate.KEPT
+            kind = self.analysis.types.type_of(value)
+            if not kind.fresh:
+                return Fate.KEPT
+            # others may hold the items of a list
+            found = max(found, self._uses.of(value).fate, Fate.READ if kind.tag in MEMORY else Fate.HANDED)
+        return found
+
+    def is_out_of_reach(self, node: ast.AST) -> bool:
+        """Is the value memory of the function's own, and the node a call that does not name it, or a change
+        of something else? Whatever that does, it does not do it to the value.
+        """
+        return self._is_elsewhere(node) and self._reach is Fate.READ
+
+    def is_likely_out_of_reach(self, node: ast.AST) -> bool:
+        """The same for what calls are handed: likely none keeps it, and this call is not handed it."""
+        if not self._is_elsewhere(node) or self._reach > Fate.HANDED:
+            return False
+        own = {name.id for name in self._held}
+        return not any(isinstance(part, ast.Name) and part.id in own for part in descendants(node))
+
+    def _is_elsewhere(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Call():
+                return self.analysis.names.qualified(node.func) not in _REFLECTS
+            case ast.Yield() | ast.YieldFrom() | ast.Await():
+                return True
+            case ast.Subscript() | ast.Attribute():
+                return _root(node.value) not in self.names
+        return False
 
     def is_unrelated(self, node: ast.AST) -> bool:
         """Whether a node that may change the value is a call whose arguments do not include what the

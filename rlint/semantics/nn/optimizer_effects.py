@@ -59,6 +59,31 @@ class OptimizerEffects:
             and self._names_weights(expression)
         )
 
+    def is_likely_data(self, expression: ast.expr) -> bool:
+        """Is all that the expression reads computed by the function, or a part of something that it cut out
+        by an index? An optimizer holds weights as a whole; what a function cuts rows from is a batch.
+        """
+        if self._names_weights(expression) or self._runs_project(expression):
+            return False
+        return all(
+            isinstance(place, ast.Name) and (self._is_result(place) or self._is_cut(place))
+            for place in self._read(expression)
+            if self.analysis.types.type_of(place).tag in _MAY_BE_WEIGHTS
+        )
+
+    def _is_cut(self, name: ast.Name) -> bool:
+        """Is a local variable bound to a part of another, or what methods make of it: `x[:, t].view(-1)`?"""
+        scope, bindings = self.analysis.names.bindings(name)
+        if scope is None or scope.node is not self.analysis.syntax.function(name):
+            return False
+        return all(
+            binding.kind is BindingKind.ASSIGN
+            and not binding.path
+            and binding.value is not None
+            and _cuts(binding.value)
+            for binding in bindings
+        )
+
     def _is_step(self, call: ast.Call) -> bool:
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in _STEPS:
             return False
@@ -115,6 +140,17 @@ class OptimizerEffects:
             if not self.analysis.is_library_call(call)
         )
 
+    def _runs_project(self, expression: ast.expr) -> bool:
+        """Does the expression call a function of the project, or one that nobody knows?"""
+        index, module = self.analysis.index, self.analysis.name
+        for call in descendants(expression):
+            if not isinstance(call, ast.Call) or self.analysis.is_library_call(call):
+                continue
+            path = self.analysis.effects.path_of(call)
+            if isinstance(call.func, ast.Name) or index is None or (path and index.callables(path, module)):
+                return True
+        return False
+
     def _read(self, expression: ast.expr) -> Iterator[ast.expr]:
         """Yield the variables, attributes and items that an expression reads, each as a whole."""
         stack: list[ast.AST] = [expression]
@@ -154,6 +190,20 @@ class OptimizerEffects:
             if call.args and types.type_of(call).tag is TypeTag.OPTIMIZER:
                 found.update(_places(call.args[0]))
         return frozenset(found - {"self", "parameters"})
+
+
+def _cuts(value: ast.expr) -> bool:
+    """Does an expression cut rows or columns from a variable, and make something of them by methods? What an
+    index alone gives may be a weight, out of a list of them.
+    """
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        value = value.func.value
+    if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name):
+        return False
+    index = value.slice
+    return any(
+        isinstance(part, ast.Slice) for part in (index.elts if isinstance(index, ast.Tuple) else [index])
+    )
 
 
 def _is_alias(binding: Binding) -> bool:
