@@ -1,4 +1,6 @@
-"""Branches that no tensor reaches: after `isinstance(x, list)`, or where `isinstance(x, Tensor)` is false."""
+"""What `isinstance` says of variables and attributes: their classes where it is true, and the branches that
+no tensor reaches.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +8,120 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from rlint import models
+from rlint.models.value_type import UNKNOWN, Type, TypeTag
+from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
+from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.semantics.types.annotations import annotation_kind
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
+from rlint.syntax.walk import descendants
 
 _ASKS = frozenset({"isinstance", "is_tensor"})
+_MAKERS = frozenset({"__init__", "__post_init__", "__new__"})
 _TENSORS = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
 
 class ClassTests:
-    """The tests of one file that tell apart the classes of variables."""
+    """The tests of one file that tell apart the classes of variables and attributes."""
 
-    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames) -> None:
+    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
         self._syntax = syntax
         self._names = names
+        self._definitions = definitions
+
+    def kind_of(self, place: ast.expr) -> Type:
+        """The kind that a test around or before a variable or attribute says it has there; UNKNOWN where
+        there is no test, or where the place may hold something else by then.
+        """
+        asked_for = _key(place)
+        if asked_for is None or asked_for not in self._asked:
+            return UNKNOWN
+        child: ast.AST = place
+        for parent in self._syntax.ancestors(place):
+            if isinstance(parent, (*FUNCTIONS, ast.Lambda)) and not isinstance(child, ast.stmt):
+                break
+            for test, passed in (*_tests(child, parent), *_tests_before(child, parent)):
+                call = self._proof(test, asked_for, passed=passed)
+                if call is not None and self._stays(place, call):
+                    return self._promised(call)
+            if isinstance(parent, FUNCTIONS):
+                break
+            child = parent
+        return UNKNOWN
+
+    def asks_for(self, name: str) -> bool:
+        """Whether any test asks for the class of a variable of that name."""
+        return name in self._asked
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        return frozenset(
+            key
+            for call in self._syntax.written.calls_of(_ASKS)
+            if call.args and (key := _key(call.args[0])) is not None
+        )
+
+    def _proof(self, test: ast.expr, place: str, *, passed: bool) -> ast.Call | None:
+        """The call of `isinstance` or `is_tensor` that has found a place to be of a class."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._proof(operand, place, passed=not passed)
+            case ast.BoolOp(op=operator, values=values) if isinstance(operator, ast.And) is passed:
+                found = (self._proof(value, place, passed=passed) for value in values)
+                return next(filter(None, found), None)
+            case ast.Call(func=asks, args=[asked, *_]) if passed and _key(asked) == place:
+                known = self._names.qualified(asks)
+                return test if known in ("builtins.isinstance", "torch.is_tensor") else None
+        return None
+
+    def _promised(self, call: ast.Call) -> Type:
+        if len(call.args) == 1:
+            return Type(TypeTag.TENSOR)
+        kinds = [annotation_kind(part, self._names) for part in _classes(call.args[1])]
+        kind = kinds[0]
+        for other in kinds[1:]:
+            kind = kind.joined(other)
+        return kind if all(kinds) or len(kinds) == 1 else UNKNOWN
+
+    def _stays(self, place: ast.expr, call: ast.Call) -> bool:
+        """Does a variable or attribute surely hold the same object as where a test has looked at it?"""
+        owner = place.value if isinstance(place, ast.Attribute) else place
+        if not isinstance(owner, ast.Name) or not self._definitions.keeps(owner, call, place):
+            return False
+        if owner is place:
+            return True
+        assert isinstance(place, ast.Attribute)
+        parts = self._definitions.between(call, place)
+        if parts is None:
+            return False
+        here = self._syntax.statement(place)
+        nodes = [node for part in parts for node in descendants(part)]
+        if here is not self._syntax.statement(call):
+            nodes += [
+                node for node in descendants(here) if isinstance(node, ast.Call) and _ends_before(node, place)
+            ]
+        if any(_is_store(node, place.attr) for node in nodes):
+            return False
+        return not self._is_set_later(place.attr) or all(map(self._leaves_attributes, nodes))
+
+    def _is_set_later(self, attribute: str) -> bool:
+        """Does this file set an attribute of that name other than where an object is made?"""
+        return any(
+            getattr(self._syntax.function(store), "name", "") not in _MAKERS
+            for store in self._syntax.written.attribute_stores
+            if store.attr == attribute
+        )
+
+    def _leaves_attributes(self, node: ast.AST) -> bool:
+        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)):
+            return False
+        if not isinstance(node, ast.Call):
+            return True
+        called = self._names.qualified(node.func)
+        return (
+            called is not None and called != "builtins.setattr" and models.callable_fact(called) is not None
+        )
 
     def exclude_tensor(self, name: ast.Name) -> bool:
         """Whether a test around a variable says that it is no tensor there."""
@@ -61,6 +164,39 @@ class ClassTests:
                     return "torch.Tensor" in known
                 return all(path is not None and path not in _TENSORS for path in known)
         return False
+
+
+def _key(place: ast.expr) -> str | None:
+    match place:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=owner), attr=attribute):
+            return f"{owner}.{attribute}"
+    return None
+
+
+def _is_store(node: ast.AST, attribute: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == attribute and not isinstance(node.ctx, ast.Load)
+
+
+def _ends_before(node: ast.expr, other: ast.expr) -> bool:
+    return (node.end_lineno or 0, node.end_col_offset or 0) <= (other.lineno, other.col_offset)
+
+
+def _tests_before(child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The tests that a block has passed before one of its statements: `assert test`, `if test: return`."""
+    if not isinstance(child, ast.stmt):
+        return
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, ())
+        if not isinstance(block, list) or child not in block:
+            continue
+        for statement in reversed(block[: block.index(child)]):
+            match statement:
+                case ast.Assert(test=test):
+                    yield test, True
+                case ast.If(test=test, body=body, orelse=[]) if not may_fall_through(body):
+                    yield test, False
 
 
 def _classes(named: ast.expr) -> list[ast.expr]:

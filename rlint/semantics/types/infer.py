@@ -104,6 +104,8 @@ class TypeInference(CallInference, LiteralInference):
         if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
         if kind.tag is TypeTag.UNKNOWN:
+            kind = self._tested_kind(expression) or kind
+        if kind.tag is TypeTag.UNKNOWN:
             shown = self.evidence.of(expression)
             if shown is not None:
                 kind = with_choice(kind, shown)
@@ -114,6 +116,11 @@ class TypeInference(CallInference, LiteralInference):
             notes.add(kind.caveat)
         self._cache[expression] = kind
         return kind
+
+    def _tested_kind(self, expression: ast.expr) -> Type:
+        """What a test of its class says of an expression."""
+        kind = self.evidence.class_tests.kind_of(expression)
+        return self.resolved(kind) if kind.of else kind
 
     def judged(self, kind: Type, place: ast.expr | Binding) -> Type:  # noqa: ARG002 - for what is likely
         """Return the kind to give for an expression, or for what a binding gives, of what was inferred."""
@@ -228,7 +235,20 @@ class TypeInference(CallInference, LiteralInference):
         kind = self.binding_kind(bindings[0])
         for binding in bindings[1:]:
             kind = kind.joined(self.binding_kind(binding))
+        if kind.caveat is not None and kind.caveat.choices and any(map(self._rests_on_test, bindings)):
+            return UNKNOWN  # what holds in the branch of a test says nothing of the other branch
         return kind
+
+    def _rests_on_test(self, binding: Binding) -> bool:
+        """Is a variable bound to what is made of itself where a test of its class holds: `x = x.cpu()`?"""
+        if binding.value is None or binding.kind is not BindingKind.ASSIGN:
+            return False
+        return self.evidence.class_tests.asks_for(binding.name) and any(
+            isinstance(part, ast.Name)
+            and part.id == binding.name
+            and bool(self.evidence.class_tests.kind_of(part))
+            for part in descendants(binding.value)
+        )
 
     def _own_reads(self, name: str, binding: Binding) -> list[ast.expr]:
         """Return the places in the value of an assignment that may read what it assigned the last time."""

@@ -38,7 +38,7 @@ class UseEvidence:
         self._syntax = syntax
         self._names = names
         self._definitions = definitions
-        self.class_tests = ClassTests(syntax, names)
+        self.class_tests = ClassTests(syntax, names, definitions)
         self._shown: dict[tuple[str, Scope, frozenset[int]], dict[Type, int]] = {}
 
     def of(self, expression: ast.expr) -> Choice | None:
