@@ -235,7 +235,8 @@ class TypeInference(CallInference, LiteralInference):
         kind = self.binding_kind(bindings[0])
         for binding in bindings[1:]:
             kind = kind.joined(self.binding_kind(binding))
-        if kind.caveat is not None and kind.caveat.choices and any(map(self._rests_on_test, bindings)):
+        is_likely = kind.tag is TypeTag.UNKNOWN and kind.caveat is not None and kind.caveat.choices
+        if is_likely and any(map(self._rests_on_test, bindings)):
             return UNKNOWN  # what holds in the branch of a test says nothing of the other branch
         return kind
 
