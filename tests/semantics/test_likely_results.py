@@ -301,6 +301,9 @@ def test_names_that_import_star_binds(tmp_path: Path) -> None:
         "numpy.array",
         "torch.nn.Linear",
         "agents.tools.to_np",
-        *[None] * 4,
+        "os",
+        "agents.dqn.both",
+        "agents.dqn._own",
+        "math",
     ]
     assert analysis.names.hangs_on_others
