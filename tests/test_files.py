@@ -151,7 +151,7 @@ def test_names_that_are_no_text_can_be_printed(tmp_path: Path) -> None:
 )
 def test_a_coding_line_must_not_move(tmp_path: Path, raw: bytes, text: str) -> None:
     """A text that Python would decode otherwise than it was encoded is not written."""
-    with pytest.raises(UnicodeEncodeError, match="names an encoding"):
+    with pytest.raises(UnicodeEncodeError, match="declares an encoding"):
         source(tmp_path / "x.py", raw).encode(text)
 
 

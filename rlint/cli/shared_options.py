@@ -99,7 +99,7 @@ OVERRIDES = (
         "Rules whose fixes may be applied, in addition to the configured ones.",
         hidden=True,
     ),
-    _option("--output-format", type=click.Choice(OUTPUT_FORMATS), text="Output format."),
+    _option("--output-format", type=click.Choice(OUTPUT_FORMATS), show_envvar=True, text="Output format."),
     _option("--confidence", type=click.Choice(CONFIDENCES), text=_CONFIDENCE),
     _option("--min-impact", type=click.Choice(IMPACTS), text=_MIN_IMPACT),
     _option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", text=_JOBS),

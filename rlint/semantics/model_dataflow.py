@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from functools import cached_property
 
 from rlint.semantics.dataflow.common_subexpressions import CommonSubexpressions, Repetition
 from rlint.semantics.dataflow.escape import EscapeAnalysis, ValueUse
@@ -18,6 +17,22 @@ from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.value_use import UseKind
 
 
+class _Leaving:
+    """The values that leave functions, computed once they are asked for. Apart from the queries, which would
+    otherwise refer to themselves and outlive their file.
+    """
+
+    def __init__(self, analysis: FileAnalysis, program: WholeProgram) -> None:
+        self._analysis, self._program = analysis, program
+        self._known: LeavingValues | None = None
+
+    def values(self) -> LeavingValues:
+        """Return the values that leave the functions of the file."""
+        if self._known is None:
+            self._known = LeavingValues(self._analysis, self._program.program_symbols)
+        return self._known
+
+
 class DataflowQueries:
     """Answers which definitions reach a place, what may change a value on the way, and what becomes of it.
     Where the answer is not known, nothing is said to be unchanged or repeated.
@@ -28,15 +43,9 @@ class DataflowQueries:
         self._syntax = analysis.syntax
         self.order = EvaluationOrder(analysis.syntax)
         """In which order the parts of expressions are evaluated."""
-        self._uses = EscapeAnalysis(analysis, lambda: self.leaving)
+        self._uses = EscapeAnalysis(analysis, _Leaving(analysis, program).values)
         self._changes = Mutations(analysis, self._uses)
         self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
-        self._program = program
-
-    @cached_property
-    def leaving(self) -> LeavingValues:
-        """Return where values that leave a function go."""
-        return LeavingValues(self._analysis, self._program.program_symbols)
 
     def definitions(self, name: ast.Name) -> list[Binding]:
         """Return the bindings whose value a name may have where it stands; never one too few."""

@@ -33,7 +33,7 @@ def test_the_summary_says_what_was_done_and_why_the_rest_was_left(run: Run, mixe
     """One line for the files, one for the reasons."""
     done = run("fix")
     assert done.exit_code == 1
-    assert "Found 4 findings (1 fixed, 3 remaining).\nMet 2 errors.\n" in done.stdout
+    assert "Found 4 findings (1 fixed, 3 remaining).\nFound 2 errors.\n" in done.stdout
     assert "Fixed 1 finding in fixable.py (1).\n" in done.stdout
     assert done.stdout.endswith(
         "Left 3 findings: 1 without an automatic fix, 1 unsafe (`--unsafe-fixes` applies them),"

@@ -186,13 +186,13 @@ def test_a_package_that_ones_own_program_does_not_find_fails(late: bool, tmp_pat
     ("arguments", "message"),
     [
         (("--workload", "drive.py"), "name the files to verify"),
-        (("--workload", "drive.py", "."), "is no file"),
+        (("--workload", "drive.py", "."), "is not a file"),
         (("--workload", "drive.py", "clean.py"), "clean.py has nothing to fix"),
         (("--workload", "drive.py", "broken.py"), "broken.py:1"),
         (("rewards.py",), "`--workload` must name"),
         (("RL999",), "unknown rule `RL999`"),
         (("RL900",), "has no fixture"),
-        (("--record", "RL502"), "not --quick"),
+        (("--record", "RL502"), "excludes `--quick`"),
     ],
 )
 def test_what_cannot_be_verified_is_refused(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -62,7 +62,7 @@ def test_the_fix_at_fault_is_left_out_and_shown(run: Run, tree: Path) -> None:
     done = run("fix", "--verify-with", fixes_are_refused(3))
     assert done.exit_code == 1
     assert (tree / "a.py").read_text() == FIXED.replace("x3 = 3\n", "x3 = 3  # rlint: ignore[RL101]\n")
-    left = done.stdout[done.stdout.index("Left out") :].splitlines()
+    left = done.stdout[done.stdout.index("Not applied") :].splitlines()
     assert left[0] == "Not applied, because the command fails with it:"
     assert left[1].startswith("  a.py:4:9: RL900 unused-suppression: ")
     assert left[2:4] == ["  exit code 3", "  | AssertionError: [3]"]
