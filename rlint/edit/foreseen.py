@@ -31,7 +31,7 @@ def may_be_refused(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
         new = edit.code if isinstance(edit, DeferredEdit) else edit.text
         if _HARD_TO_MOVE.search(lines) or _HARD_TO_MOVE.search(new):
             return True
-        is_gone = isinstance(edit, DeferredEdit) and edit.deletes
+        is_gone = not new.strip() or (isinstance(edit, DeferredEdit) and edit.deletes)
         if (
             has_comment_of_its_line(lines)
             or (is_gone and "#" in lines)
