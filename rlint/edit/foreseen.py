@@ -31,10 +31,14 @@ def may_be_refused(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
         new = edit.code if isinstance(edit, DeferredEdit) else edit.text
         if _HARD_TO_MOVE.search(lines) or _HARD_TO_MOVE.search(new):
             return True
-        is_gone = not new.strip() or (isinstance(edit, DeferredEdit) and edit.deletes)
+        deletes = isinstance(edit, DeferredEdit) and edit.deletes
+        drops_comment = (
+            not new.strip() and "#" in syntax.text[edit.start : edit.end].rstrip().partition("\n")[0]
+        )
         if (
             has_comment_of_its_line(lines)
-            or (is_gone and "#" in lines)
+            or (deletes and "#" in lines)
+            or drops_comment
             or may_be_misread(new, edit.start, lines, syntax)
         ):
             return True
