@@ -7,6 +7,7 @@ import ast
 from rlint.rule import (
     COMPREHENSIONS,
     LOOPS,
+    Scope,
     SemanticModel,
     Trait,
     TypeTag,
@@ -60,9 +61,8 @@ def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
 def uses_of_mask(mask: ast.Name, value: ast.expr, model: SemanticModel) -> list[MaskUse]:
     """The places where a variable that surely holds this mask indexes something, in their order."""
     found = []
-    for read in model.names.reads(mask.id, model.names.scope(mask)):
-        subscript = subscript_of(read, model)
-        if subscript is None or model.function(read) is not model.function(mask):
+    for read, subscript in model.once(_indices, (mask.id, model.names.scope(mask))):
+        if model.function(read) is not model.function(mask):
             continue
         definitions = model.dataflow.definitions(read)
         if [each.value for each in definitions] == [value]:
@@ -74,6 +74,12 @@ def uses_of_mask(mask: ast.Name, value: ast.expr, model: SemanticModel) -> list[
             if times:
                 found.append(MaskUse(subscript, read, _IN_LOOP if loop else times, loop))
     return found
+
+
+def _indices(variable: tuple[str, Scope], model: SemanticModel) -> list[tuple[ast.Name, ast.Subscript]]:
+    """Return the reads of a variable that index something, with what they index."""
+    reads = ((read, subscript_of(read, model)) for read in model.names.reads(*variable))
+    return [(read, subscript) for read, subscript in reads if subscript is not None]
 
 
 def subscript_of(index: ast.Name, model: SemanticModel) -> ast.Subscript | None:
