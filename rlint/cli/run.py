@@ -106,8 +106,6 @@ def _fix(work: CheckWork, scope: CheckScope, console: Console, profiled: Profile
     report = _check(work, scope.targets) if done.refused else fixed.report
     problems = (*report.problems, *done.refused.values())
     report = replace(report, problems=problems, hidden=fixed.report.hidden)
-    if work.request.fix_only:
-        report = replace(report, findings=(), hidden=())
     return _show(work, scope, report, console, done=done, profiled=profiled)
 
 
@@ -135,6 +133,8 @@ def _show(
     if work.request.write_baseline is not None:
         return write_baseline(work, scope.targets, report)
     limited = scope.limited(report)
+    if work.request.fix_only:
+        limited = replace(limited, findings=(), hidden=())
     heating = None
     if profiled is not None:
         limited, heating = profiled.ranked(limited)
@@ -163,8 +163,7 @@ def _run_stdin(work: CheckWork, console: Console) -> int:
     sys.stdout.flush()
     sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
     sys.stdout.buffer.flush()
-    report = replace(fixed.report, findings=(), hidden=()) if work.request.fix_only else fixed.report
-    return _show(work, scope, report, console, done=done, err=True, profiled=profiled)
+    return _show(work, scope, fixed.report, console, done=done, err=True, profiled=profiled)
 
 
 def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from rlint.edit.deferred_edit import DeferredEdit
 from rlint.edit.kept_comments import has_comment_of_its_line
 from rlint.edit.new_names import may_be_misread
+from rlint.edit.source_text import SourceText
 from rlint.findings import Edit
 from rlint.regex import regex
 from rlint.syntax.syntax_index import SyntaxIndex
@@ -32,17 +33,33 @@ def may_be_refused(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
         if _HARD_TO_MOVE.search(lines) or _HARD_TO_MOVE.search(new):
             return True
         deletes = isinstance(edit, DeferredEdit) and edit.deletes
-        drops_comment = (
-            not new.strip() and "#" in syntax.text[edit.start : edit.end].rstrip().partition("\n")[0]
-        )
         if (
             has_comment_of_its_line(lines)
             or (deletes and "#" in lines)
-            or drops_comment
             or may_be_misread(new, edit.start, lines, syntax)
         ):
             return True
-    return False
+    return _loses_comment(edits, syntax)
+
+
+def _loses_comment(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
+    """Whether a comment in a statement that goes is neither owned by the fix nor part of its new code."""
+    gone = [
+        edit
+        for edit in edits
+        if not isinstance(edit, DeferredEdit)
+        and edit.text.strip() in ("", "pass")
+        and "#" in syntax.text[edit.start : edit.end]
+    ]
+    if not gone:
+        return False
+    source = SourceText(syntax)
+    kept = "\n".join(edit.code if isinstance(edit, DeferredEdit) else edit.text for edit in edits)
+    return any(
+        comment not in edit.owns and comment not in kept
+        for edit in gone
+        for comment in source.comments(edit.start, edit.end)
+    )
 
 
 def _lines(edit: Edit, syntax: SyntaxIndex) -> str:

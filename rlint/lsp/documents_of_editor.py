@@ -11,9 +11,6 @@ from rlint.lsp.documents import OpenDocument
 if TYPE_CHECKING:
     from rlint.lsp.language_server import Server
 
-_SOON = 0.05
-"""Seconds; several things are often closed at once."""
-
 
 def register(server: Server) -> None:
     """Let the server understand these messages."""
@@ -26,9 +23,7 @@ def register(server: Server) -> None:
         document = OpenDocument(item.uri, item.language_id, item.version, item.text, encoding.value)
         if document.is_python:
             session.documents.put(document)
-            if not server.watches:
-                session.forget_plans()  # there may be new files
-            publisher.saved(document)
+            server.saved(document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
@@ -42,16 +37,10 @@ def register(server: Server) -> None:
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
         document = session.documents.get(params.text_document.uri)
         if document is not None:
-            if not server.watches:
-                session.forget_plans()
-            publisher.saved(document)
+            server.saved(document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
         document = session.documents.get(params.text_document.uri)
         if document is not None:
-            others = session.depending_on(document)
-            session.close(document)
-            publisher.clear(document)
-            for other in others:
-                publisher.schedule(other, _SOON)
+            server.closed(document)

@@ -11,6 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from rlint import __version__
 from rlint.lsp import documents_of_editor, explaining, lifecycle, questions
+from rlint.lsp.documents import Checked
 from rlint.lsp.editor_session import EditorSession
 from rlint.lsp.notebooks import notebooks_of_editor
 from rlint.lsp.notebooks.notebooks_of_editor import SYNC
@@ -33,6 +34,20 @@ class Server(LanguageServer):
         self.was_shut_down = False
         for features in (documents_of_editor, notebooks_of_editor, questions, explaining, lifecycle):
             features.register(self)
+
+    def saved(self, document: Checked) -> None:
+        """Check a document that was opened or saved: other files may have changed with it."""
+        if not self.watches:
+            self.session.forget_plans()
+        self.publisher.saved(document)
+
+    def closed(self, document: Checked) -> None:
+        """Forget a document that was closed, and check again those that depend on it."""
+        others = self.session.depending_on(document)
+        self.session.close(document)
+        self.publisher.clear(document)
+        for other in others:
+            self.publisher.schedule_soon(other)
 
     def tell(self, message: str) -> None:
         """Show a mistake to the user, once until the settings change."""

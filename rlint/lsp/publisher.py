@@ -91,13 +91,17 @@ class Publisher:
         loop = asyncio.get_running_loop()
         self._timers[key] = loop.call_later(delay, lambda: self.run(self._push(document.uri)))
 
+    def schedule_soon(self, document: Checked) -> None:
+        """Send the diagnostics of a document that something else concerns."""
+        self.schedule(document, _SOON)
+
     def schedule_all(self) -> None:
         """Look at all documents again."""
         if self._pulled:
             self._ask_to_ask()
         self.changed.set()
         for document in self._session.documents:
-            self.schedule(document, _SOON)
+            self.schedule_soon(document)
 
     def saved(self, document: Checked) -> None:
         """A document was opened or saved: look at it at once."""

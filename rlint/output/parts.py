@@ -12,7 +12,7 @@ from rlint.syntax.positions import Positions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rlint.findings import Cell, Edit, Fix
+    from rlint.findings import Cell, Edit, Fix, Problem
     from rlint.notebook.view import CellView
     from rlint.run_data import Changed, Report
 
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 def absolute_name(path: str) -> str:
     """Return the name of a file as machines take it; "-" is standard input."""
     return path if path == "-" else str(Path(path).absolute())
+
+
+def problem_text(problem: Problem) -> str:
+    """Return the message of a problem for a format that shows its file and line apart: with its place in a
+    notebook, and the hint.
+    """
+    cell = f"{problem.place[len(problem.path) + 1 :]}: " if problem.cell is not None else ""
+    return f"{cell}{with_hint(problem)}"
+
+
+def with_hint(problem: Problem) -> str:
+    """Return the message of a problem with its hint."""
+    return problem.message + (f" ({problem.hint})" if problem.hint else "")
 
 
 @mutable

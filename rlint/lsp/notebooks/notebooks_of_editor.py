@@ -14,8 +14,6 @@ from rlint.lsp.notebooks.open_notebook import INTERACTIVE, JUPYTER, OpenCell, Op
 if TYPE_CHECKING:
     from rlint.lsp.language_server import Server
 
-_SOON = 0.05
-"""Seconds; several things are often closed at once."""
 
 SYNC = types.NotebookDocumentSyncOptions(
     [
@@ -44,9 +42,7 @@ def register(server: Server) -> None:
         cells = _cells(described.cells, texts)
         notebook = OpenNotebook(described.uri, described.version, cells, described.metadata)
         session.documents.put(notebook)
-        if not server.watches:
-            session.forget_plans()  # there may be new files
-        publisher.saved(notebook)
+        server.saved(notebook)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeNotebookDocumentParams) -> None:
@@ -88,19 +84,13 @@ def register(server: Server) -> None:
     def did_save(params: types.DidSaveNotebookDocumentParams) -> None:
         notebook = session.documents.get(params.notebook_document.uri)
         if notebook is not None:
-            if not server.watches:
-                session.forget_plans()
-            publisher.saved(notebook)
+            server.saved(notebook)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseNotebookDocumentParams) -> None:
         notebook = session.documents.get(params.notebook_document.uri)
         if notebook is not None:
-            others = session.depending_on(notebook)
-            session.close(notebook)
-            publisher.clear(notebook)
-            for other in others:
-                publisher.schedule(other, _SOON)
+            server.closed(notebook)
 
 
 def _cells(described: Iterable[types.NotebookCell], texts: dict[str, OpenDocument]) -> list[OpenCell]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlint.output.parts import absolute_name
+from rlint.output.parts import absolute_name, problem_text
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
@@ -30,11 +30,8 @@ def _finding(finding: Finding) -> str:
 
 
 def _problem(problem: Problem) -> str:
-    message = problem.message + (f" ({problem.hint})" if problem.hint else "")
-    if problem.cell is not None:
-        message = f"{problem.place[len(problem.path) + 1 :]}: {message}"
     column = problem.column if problem.cell is None else None
-    return _command("error", problem.path, problem.file_line, column, "invalid-file", message)
+    return _command("error", problem.path, problem.file_line, column, "invalid-file", problem_text(problem))
 
 
 def _command(level: str, path: str, line: int | None, column: int | None, code: str, message: str) -> str:

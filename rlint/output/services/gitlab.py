@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.findings import Heat
+from rlint.output.parts import problem_text
 from rlint.suppression.fingerprints import fingerprints, of_problem
 
 if TYPE_CHECKING:
@@ -61,11 +62,10 @@ def _positions(finding: Finding) -> dict[str, Any]:
 
 def _problem(problem: Problem) -> dict[str, Any]:
     line = problem.file_line or 1
-    cell = f"{problem.place[len(problem.path) + 1 :]}: " if problem.cell is not None else ""
     return {
         "type": "issue",
         "check_name": "invalid-file",
-        "description": cell + problem.message + (f" ({problem.hint})" if problem.hint else ""),
+        "description": problem_text(problem),
         "categories": ["Bug Risk"],
         "severity": "critical",
         "fingerprint": of_problem(problem),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from rlint.findings import Problem
+from rlint.output.parts import with_hint
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _test(entry: Finding | Problem) -> ET.Element:
     """Return a finding as a test that failed, a problem as one that could not be run."""
     if isinstance(entry, Problem):
         case = _case("invalid-file", entry.path, entry.place[len(entry.path) + 1 :])
-        said = entry.message + (f" ({entry.hint})" if entry.hint else "")
+        said = with_hint(entry)
         place = entry.place[len(entry.path) + 1 :] if entry.cell is not None else str(entry.line or 1)
         _add_outcome(case, "error", "invalid-file", entry.message, place, said)
         return case

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rlint.output.parts import problem_text
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
@@ -27,6 +28,4 @@ def _finding(finding: Finding) -> str:
 
 
 def _problem(problem: Problem) -> str:
-    hint = f" ({problem.hint})" if problem.hint else ""
-    cell = f"{problem.place[len(problem.path) + 1 :]}: " if problem.cell is not None else ""
-    return f"{problem.path}:{problem.file_line or 1}: [invalid-file] {cell}{problem.message}{hint}"
+    return f"{problem.path}:{problem.file_line or 1}: [invalid-file] {problem_text(problem)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rlint.output.parts import ReportParts
+from rlint.output.parts import ReportParts, problem_text
 
 if TYPE_CHECKING:
     from rlint.findings import Finding, Position, Problem
@@ -68,10 +68,8 @@ def _place(position: Position, code: Positions | None) -> dict[str, int]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    hint = f" ({problem.hint})" if problem.hint else ""
-    cell = f"{problem.place[len(problem.path) + 1 :]}: " if problem.cell is not None else ""
     return {
-        "message": f"{cell}{problem.message}{hint}",
+        "message": problem_text(problem),
         "severity": "ERROR",
         "code": {"value": "invalid-file"},
         "location": {"path": problem.path, "range": {"start": {"line": problem.file_line or 1}}},

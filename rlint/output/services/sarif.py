@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from rlint import __version__
 from rlint.findings import Applicability, Confidence, ImpactLevel, digest_of, loop_of
-from rlint.output.parts import ReportParts
+from rlint.output.parts import ReportParts, problem_text
 from rlint.output.ranking import impact_level
 from rlint.output.services.sarif_rules import NOTIFICATIONS, notification_of, rule_object
 from rlint.suppression.fingerprints import NAME, fingerprints
@@ -193,17 +193,14 @@ def _suppression(hidden: HiddenFindings) -> dict[str, str]:
 
 def _notification(problem: Problem) -> dict[str, Any]:
     place: dict[str, Any] = {"artifactLocation": _artifact(problem.path)}
-    said = problem.message + (f" ({problem.hint})" if problem.hint else "")
     if problem.file_line is not None:
         place["region"] = {"startLine": problem.file_line}
-        if problem.cell is not None:
-            said = f"{problem.place[len(problem.path) + 1 :]}: {said}"
-        elif problem.column is not None:
+        if problem.cell is None and problem.column is not None:
             place["region"]["startColumn"] = problem.column
     return {
         "descriptor": {"id": notification_of(problem)},
         "level": "error",
-        "message": {"text": _plain(said)},
+        "message": {"text": _plain(problem_text(problem))},
         "locations": [{"physicalLocation": place}],
     }
 

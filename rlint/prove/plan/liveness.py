@@ -82,16 +82,13 @@ def live_after(scope: ast.AST, steps: Sequence[BlockStep], block: str, stop: int
         body = getattr(node, name)
         out = _live(body[place + 1 :], out, exits)
         node = body[place]
-        out, exits = _inside(node, steps, out, exits)
+        out, exits = _inside(node, out, exits)
         # The block that is entered decides what follows it.
     return _live(getattr(node, block)[stop:], out, exits) | escaping(scope)
 
 
-def _inside(
-    node: ast.AST, steps: Sequence[BlockStep], out: frozenset[str], exits: _Exits
-) -> tuple[frozenset[str], _Exits]:
+def _inside(node: ast.AST, out: frozenset[str], exits: _Exits) -> tuple[frozenset[str], _Exits]:
     """Return the names read after a block of a compound statement."""
-    del steps
     if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
         head = _live([node], out, exits)
         return head | out, _Exits(out, head)
