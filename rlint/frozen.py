@@ -81,7 +81,7 @@ def _comparison(
 
 
 def _made(cls: Class, methods: dict[str, Any]) -> Class:
-    """Return the class anew, with a slot for each field and the methods that it has not written itself."""
+    """Return a new class with a slot for each field and the generated methods that it does not define."""
     body = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
     names = tuple(cls.__annotations__)
     given = {name: body.pop(name, dataclasses.MISSING) for name in names}

@@ -29,7 +29,7 @@ c  cancel: change nothing"""
 def chosen_ids(offered: Mapping[FixId, Finding], report: Report, request: Request) -> frozenset[FixId]:
     """Ask about each fix, in the order of the files, and return those to apply.
 
-    Raises RlintError where the user cancels, or where nobody can answer.
+    Raises RlintError if the user cancels or standard input ends.
     """
     from rlint.cli.console import terminal_width
     from rlint.output import ReportOptions, reporter

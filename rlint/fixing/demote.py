@@ -21,7 +21,7 @@ RESTORED = (
 
 
 def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
-    """Return the findings of one rule, with those fixes made unsafe that somebody may notice."""
+    """Return the findings of one rule, with fixes demoted to unsafe where other code may observe them."""
     if not any(finding.fix is not None and finding.fix.safety is Applicability.SAFE for finding in findings):
         return list(findings)
     names = model.analysis.names

@@ -143,7 +143,7 @@ class Live:
         )
 
     def _plan(self, target: Target, texts: Mapping[Path, str]) -> _Planned:
-        """Return the files that can know of a target; found anew where imports or files have changed."""
+        """Return the files that may depend on a target, recomputed after imports or files have changed."""
         imports = tuple(sorted((str(path), _imports(text)) for path, text in texts.items()))
         key = (target.name, self._generation, imports, target.declared)
         known = self._plans.get(target.path)

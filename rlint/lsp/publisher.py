@@ -83,7 +83,7 @@ class Publisher:
     # -- pushed --------------------------------------------------------------------------------
 
     def schedule(self, document: Checked, delay: float) -> None:
-        """Send the diagnostics of a document after some seconds, unless it is scheduled anew before."""
+        """Send the diagnostics of a document after some seconds, unless it is rescheduled before."""
         if self._pulled:
             return
         key = unquote(document.uri)
@@ -222,7 +222,7 @@ class Publisher:
             problems.setdefault(problem.cell.index - 1 if problem.cell else 0, []).append(problem)
         shows_problems = self._session.applied(document).options.syntax_errors
         for number, (part, diagnostics) in enumerate(by_part):
-            if number in problems:  # somebody is typing
+            if number in problems:  # the user is typing
                 diagnostics.extend(self._moved(part))
                 if shows_problems:
                     diagnostics.extend(self._wording.problem(part, each) for each in problems[number])

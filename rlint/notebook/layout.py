@@ -17,7 +17,7 @@ def cell_lines(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def shown_line(line: int, cells: Sequence[tuple[int, int]]) -> str:
-    """Return a line of the text as people are told of it: `cell 3:2`, or the number itself without cells."""
+    """Return a line of the text as shown to users: `cell 3:2`, or the number itself without cells."""
     found = bisect_right(cells, line, key=lambda cell: cell[0]) - 1
     if found < 0:
         return str(line)

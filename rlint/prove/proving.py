@@ -43,7 +43,7 @@ from rlint.prove.whole_run import alternate
 from rlint.run_data import FixId
 
 _LONGEST_CALL = 5.0
-"""Seconds of a call beyond which it is not replayed: a whole training would run again and again."""
+"""Maximum seconds of a call that is replayed: longer ones would repeat a whole training."""
 _MOST_RECORDS = 8
 _SILENCE = 300.0
 _ORDER = (DIFFERENT, SLOWER, NO_CHANGE, FASTER)

@@ -173,7 +173,7 @@ def _waited(process: subprocess.Popen[bytes], seconds: float | None) -> tuple[in
     finally:
         ended.set()
         timer.cancel()
-        if process.poll() is None:  # nobody waits for it any more
+        if process.poll() is None:  # no caller waits for it any more
             process.kill()
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)

@@ -25,7 +25,7 @@ class ProgramQueries:
 
     def hot_callers(self, method: str, receiver: str) -> tuple[str, ...]:
         """Return the functions of the program that call a method in each step on something with this last
-        name whose class nobody knows (`self.policy.optimizer.step()`), leading underscores left out.
+        name whose class is unknown (`self.policy.optimizer.step()`), leading underscores left out.
         """
         return self._heat.hot_callers(method, receiver, self._symbols.module.module)
 

@@ -81,7 +81,7 @@ class _Bench:
 class _Lane:
     """One arm that goes through cases.
 
-    Each case gets a program that is loaded anew, so that nothing is left of earlier cases. Only where that
+    Each case gets a newly loaded program, so that nothing is left of earlier cases. Only where that
     takes long is the program used again; all lanes then have gone through the same cases before.
     """
 
@@ -346,8 +346,8 @@ class _Experiment:
     # --- what is reported ---
 
     def _confirmed(self) -> list[_Seen]:
-        """Return the first differences, smallest size and seed first, each seen again in programs loaded
-        anew.
+        """Return the first differences, smallest size and seed first, each seen again in newly loaded
+        programs.
         """
         first: dict[tuple[str, str], _Seen] = {}
         for one in sorted(self._seen, key=lambda seen: seen.order):

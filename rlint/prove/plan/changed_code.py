@@ -43,9 +43,9 @@ class ChangedCode:
 
     levels: tuple[Level, ...]
     whole: bool = False
-    """The decorators of a function are others, so that nothing less than all of it can be replayed."""
+    """The decorators of the function differ, so that only the whole function can be replayed."""
     support: bool = False
-    """Names that the file defines anew, and nothing else: they are there for other changes."""
+    """Only new definitions of the file, which other changes use."""
 
 
 def changes(before: ast.Module, after: ast.Module) -> list[ChangedCode]:

@@ -63,7 +63,7 @@ class ProofPlan:
     digests: dict[str, str]
     """Of their bytes."""
     regions: dict[int, dict[str, Any]]
-    """What recorders are told of each region, by number."""
+    """The settings of the recorder of each region, by number."""
     numbers: RegionNumbers
 
     def files(self) -> dict[str, dict[str, Any]]:

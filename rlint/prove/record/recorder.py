@@ -130,7 +130,7 @@ class Recorder:
         self._stacks: dict[int, list[_Call]] = {}
 
     def after_fork(self) -> None:
-        """Begin anew in a child process."""
+        """Start over in a child process."""
         self.calls, self.seconds, self.longest, self.records, self.failed = 0, 0.0, 0.0, 0, 0
         self.failures, self._next = {}, 1
         self._stacks = {}

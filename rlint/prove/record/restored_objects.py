@@ -85,7 +85,7 @@ def stream(name: str) -> Any:
 
 
 def lock(kind: str) -> Any:
-    """Return a lock that nobody holds."""
+    """Return an unlocked lock."""
     return threading.RLock() if kind == "RLock" else threading.Lock()
 
 

@@ -36,9 +36,9 @@ class Fate(IntEnum):
     """Ordered: the fate of a value is the worst of all that is done with it."""
 
     READ = 0
-    """Looked at where it stands; afterwards nobody holds it."""
+    """Read in place, and held by no code afterwards."""
     HANDED = 1
-    """Handed to a call that may keep or change it."""
+    """Passed to a call that may keep or change it."""
     KEPT = 2
     """Stored or returned."""
     CHANGED = 3
@@ -106,8 +106,8 @@ class EscapeAnalysis:
 
 class _Escape(ValueFlow[ValueUse]):
     """One walk. What is returned, or stored in an attribute, is kept at least; what callers and readers do
-    with it is seen where they are known. What is created again of the value is followed by a second walk,
-    `results`: whoever keeps or changes that does not do so to the value, but computes with it.
+    with it is seen where they are known. New values that are computed from it are followed by a second walk,
+    `results`: code that keeps or changes those does not keep or change the value itself.
     """
 
     through_containers = False
@@ -133,7 +133,7 @@ class _Escape(ValueFlow[ValueUse]):
         return self if self._of_results else _Escape(self.analysis, of_results=True)
 
     def reach(self, node: ast.AST, label: ValueUse) -> None:
-        """Note a sink; of what was created again, only what is computed with it and that it is held."""
+        """Note a sink; of new values computed from the value, only results and that they are held."""
         super().reach(
             node, ValueUse(Fate.READ, label.computes, held=label.held) if self._of_results else label
         )
@@ -196,7 +196,7 @@ class _Escape(ValueFlow[ValueUse]):
             return
         effect = self.analysis.effects.effect_outside(call)
         if effect.quiet and self._is_put(call):
-            self.reach(call, _KEPT)  # by a container that was made here: nobody else sees the change
+            self.reach(call, _KEPT)  # by a container created here: no other code sees the change
         elif effect.quiet:
             self._follow_derived(call)
         elif effect.does_only(EffectKind.TELLS):

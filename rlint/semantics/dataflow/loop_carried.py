@@ -44,8 +44,8 @@ class CarriedReads:
 
 
 def carried_by_loops(growth: ArrayGrowth, model: SemanticModel) -> LoopCarried:
-    """Return the loops that carry the growing variable, attribute or entry; none where each pass begins
-    anew.
+    """Return the loops that carry the growing variable, attribute or entry; none where each
+    iteration starts over.
     """
     around = tuple(loop for loop in model.frequency.loops(growth.statement) if isinstance(loop, LOOPS))
     if isinstance(growth.target, ast.Name):
@@ -247,7 +247,7 @@ def _is_rare(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
         if isinstance(parent, ast.If) and child is not parent.test and not is_in(growth.statement, parent):
             block = parent.body if child in parent.body else parent.orelse
             if any(_rebinds(statement, growth.target) for statement in block):
-                return True  # drained: used, then begun anew
+                return True  # drained: used, then reset
         child = parent
     coldest = model.analysis.loops.coldest
     return coldest(node) < coldest(growth.statement)

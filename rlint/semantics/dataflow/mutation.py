@@ -249,8 +249,8 @@ class _Watched:
 
     @cached_property
     def _reach(self) -> Fate:
-        """How far all that may change in the value gets. READ: it is memory that the function made, and
-        nobody else ever holds or writes to it. HANDED: the function made it, and calls are handed it.
+        """Return how far the objects of the value get. READ: the function allocated them, and no other code
+        holds or writes to them. HANDED: the function allocated them, and passes them to calls.
         """
         if self.shared or self.attributes or self.reads_state or self.globals or not self._held:
             return Fate.KEPT
@@ -276,7 +276,9 @@ class _Watched:
         return self._is_elsewhere(node) and self._reach is Fate.READ
 
     def is_likely_out_of_reach(self, node: ast.AST) -> bool:
-        """The same for what calls are handed: likely none keeps it, and this call is not handed it."""
+        """Whether the same likely holds for objects passed to calls: none keeps them, and this one does
+        not get them.
+        """
         if not self._is_elsewhere(node) or self._reach > Fate.HANDED:
             return False
         own = {name.id for name in self._held}

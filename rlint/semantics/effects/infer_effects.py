@@ -56,7 +56,7 @@ class EffectResolver(Protocol):
 
 
 _SMALL = 60
-"""Nodes of an expression that is looked at as often as somebody asks. Larger ones may lie in one another."""
+"""Nodes of an expression that is examined on every query. Larger ones may lie in one another."""
 
 
 class EffectInference:
@@ -106,8 +106,8 @@ class EffectInference:
         return self._judged(*self._call(call))
 
     def effect_outside(self, call: ast.Call) -> Effect:
-        """Return the same as who calls the function sees it: what it changes of its own, nobody else
-        notices.
+        """Return the effect of a call as a caller of the function sees it, without changes to values that the
+        function created.
         """
         return self._judged(*self._call(call, by_caller=True))
 
@@ -148,7 +148,7 @@ class EffectInference:
             elif kind is ast.NamedExpr:
                 continue  # binds a local
             elif kind in _ITERATIONS and self.is_made_here(node.iter):  # type: ignore[attr-defined]
-                continue  # nobody else has the iterator
+                continue  # no other code has the iterator
             else:
                 own = self._own(node) if has_hidden else self._LOOKS[kind](self, node)
             if own.kind:

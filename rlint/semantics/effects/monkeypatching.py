@@ -28,7 +28,7 @@ def replaced_paths(syntax: SyntaxIndex, resolve: _Resolve) -> Iterator[str]:
 
 
 def names_set_by_text(syntax: SyntaxIndex) -> frozenset[str]:
-    """Return the names of the module that `exec("...")`, `globals()["..."] = ...` and their kin bind."""
+    """Return the names of the module that `exec("...")`, `globals()["..."] = ...` and similar code bind."""
     found: set[str] = set()
     for subscript in syntax.written.item_stores:
         if not isinstance(subscript.slice, ast.Constant):

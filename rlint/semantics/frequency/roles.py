@@ -162,8 +162,8 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
 
 
 def role_of_learner(function: FunctionSummary, in_loops: frozenset[Driver]) -> Role | None:
-    """Return the role of a method that nobody is known to call, and that takes a gradient step in its own
-    lines: whoever calls it does so for each step. One that takes them in loops over what it is handed
+    """Return the role of a method without a known caller that takes a gradient step in its own lines: it is
+    called for each step. One that takes them in loops over its arguments
     learns from a batch of rollouts. A function that belongs to no learner may be an example, or a whole
     training.
     """

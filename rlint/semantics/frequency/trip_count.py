@@ -1,4 +1,4 @@
-"""How often a loop iterates: a constant number of times, once per part of something, or nobody knows."""
+"""How often a loop iterates: a constant number of times, once per part of something, or unknown."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What `from module import *` binds in a file: told from the lines at the top level of the files of the
 project that stand behind it, without parsing them.
 
-A name that two of them bind, or that nobody can tell, is left out.
+A name that two of them bind, or whose meaning is unknown, is left out.
 """
 
 from __future__ import annotations

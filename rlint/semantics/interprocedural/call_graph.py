@@ -108,8 +108,8 @@ class CallGraph:
         return self._calls.get(path, [])
 
     def unresolved(self, path: str) -> list[CallSite]:
-        """Return the calls of a function that may lead anywhere: out of the project, or to nobody knows
-        what.
+        """Return the calls of a function whose target is unknown or outside of the
+        project.
         """
         return self._unresolved.get(path, [])
 

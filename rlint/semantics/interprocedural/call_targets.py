@@ -12,7 +12,7 @@ from rlint.models.parameters import CALLED_AT
 
 
 def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
-    """Return the arguments that a function may call; of a function whose arguments nobody noted down, all."""
+    """Return the arguments that a function may call; all of them if its parameters are unknown."""
     places = CALLED_AT.get(qualified)
     if places is None or any(isinstance(argument, ast.Starred) for argument in call.args):
         return arguments_of(call)

@@ -291,7 +291,7 @@ class ProjectIndex(SymbolTable):
         found: dict[str, FunctionSummary] = {}
         for each in alternatives(path):
             targets = self.callables(each, module)
-            if not targets and "[" in each:  # an item of a registry that also holds what nobody knows
+            if not targets and "[" in each:  # an item of a registry that also holds unknown values
                 for held in self._led_to(each, module):
                     found.update((target.path, target) for target in self.callables(held, module))
             found.update((target.path, target) for target in targets)

@@ -75,8 +75,8 @@ def stored_callables(analysis: FileAnalysis) -> tuple[tuple[str, tuple[str, ...]
 
 
 def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
-    """Return the functions that a file passes to a library which calls them again and again, each with what
-    it calls them for.
+    """Return the functions that a file passes to a library which calls them repeatedly, each with the
+    purpose of those calls.
     """
     found: dict[tuple[str, str], None] = {}
     calls = analysis.syntax.written.calls

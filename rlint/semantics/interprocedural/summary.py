@@ -152,7 +152,7 @@ class FunctionSummary:
         return self.parameters.index(parameter) - (self.is_method and not self.is_static)
 
     def loops_from(self, loop: int) -> list[int]:
-        """Return a loop, told by its index, and those around it, innermost first; none for -1."""
+        """Return the index of a loop and those of the loops around it, innermost first; none for -1."""
         found = []
         while 0 <= loop < len(self.loops):
             found.append(loop)

@@ -52,7 +52,7 @@ class OptimizerEffects:
             or (self._asks_project(expression) and self._hangs_on_weights(expression))
         ):
             return True
-        # a function of the project, or one that is unknown, may do it, where surely somebody does
+        # a function of the project, or one that is unknown, may do it, where some code surely does
         return (
             not self.analysis.is_library_call(call)
             and not self.analysis.effects.call_effect(call).quiet
@@ -141,7 +141,7 @@ class OptimizerEffects:
         )
 
     def _runs_project(self, expression: ast.expr) -> bool:
-        """Does the expression call a function of the project, or one that nobody knows?"""
+        """Whether the expression calls a function of the project or an unknown one."""
         index, module = self.analysis.index, self.analysis.name
         for call in descendants(expression):
             if not isinstance(call, ast.Call) or self.analysis.is_library_call(call):

@@ -1,4 +1,4 @@
-"""Functions that run for somebody else: the targets of threads and processes, and work passed to pools."""
+"""Functions that other code runs: the targets of threads and processes, and work passed to pools."""
 
 from __future__ import annotations
 

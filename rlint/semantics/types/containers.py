@@ -18,7 +18,7 @@ _ADDS = {"append": 0, "appendleft": 0, "insert": 1}
 def contents(expression: ast.expr, model: SemanticModel) -> list[ast.expr] | None:
     """Return the expressions that become the items of a list: of a display or comprehension, or those
     that this file puts into a variable or attribute which begins as one. None where that is not all that
-    is seen; what another function adds to a list that it is handed, nobody sees.
+    is seen; what another function adds to a list that is passed to it is not.
     """
     match expression:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
