@@ -10,27 +10,12 @@ from pathlib import Path
 import pytest
 
 from fixture_folders import ROOT, RULES, rule_folders
+from rlint import cli
 from rlint.registry import catalogue
 from test_pages import FENCE, page_of
 from words_not_used import NOT_USED
 
-COMMANDS = (
-    "",
-    "check",
-    "fix",
-    "explain",
-    "verify",
-    "prove",
-    "profile",
-    "rule",
-    "rules",
-    "site",
-    "config",
-    "clean",
-    "init",
-    "server",
-    "completion",
-)
+COMMANDS = ("", *cli.COMMANDS)
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -75,7 +60,7 @@ def test_help(command: str) -> None:
 
 
 def test_every_command_is_asked() -> None:
-    """A new command joins the list above."""
+    """All commands that users see are asked for their help."""
     done = subprocess.run(
         [sys.executable, "-m", "rlint", "--help"],
         cwd=ROOT,
