@@ -1,12 +1,22 @@
-"""Whether processes that a program has started are gone."""
+"""Processes that tests start: reached by interrupts, and gone in the end."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 
 import psutil
 
 from patience import PATIENCE
+
+_ATTENTIVE = "import os, signal as s, sys; s.signal(s.SIGINT, s.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def attentive(*arguments: str) -> list[str]:
+    """Return a command that runs Python with these arguments so that an interrupt reaches it: the background
+    jobs of a shell ignore SIGINT, and so does what they start.
+    """
+    return [sys.executable, "-c", _ATTENTIVE, sys.executable, *arguments]
 
 
 def are_gone(processes: Collection[psutil.Process]) -> bool:

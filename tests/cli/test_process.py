@@ -11,6 +11,7 @@ import pytest
 
 import rlint
 from patience import PATIENCE
+from process_trees import attentive
 from rlint.cli import main
 
 ROOT = Path(rlint.__file__).resolve().parents[1]
@@ -70,10 +71,6 @@ def test_a_reader_that_goes_away_causes_no_noise(tmp_path: Path) -> None:
     assert process.wait() in (0, 1)
 
 
-_ATTENTIVE = "import os, signal as s, sys; s.signal(s.SIGINT, s.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-"""Runs a command that an interrupt reaches: the background jobs of a shell ignore it."""
-
-
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_interrupting_leaves_no_traceback(tmp_path: Path) -> None:
     """Ctrl-C ends with status 130 and without a traceback."""
@@ -82,7 +79,7 @@ def test_interrupting_leaves_no_traceback(tmp_path: Path) -> None:
 
     reading, writing = os.pipe()
     process = subprocess.Popen(
-        [sys.executable, "-c", _ATTENTIVE, sys.executable, "-m", "rlint", "check", "-"],
+        attentive("-m", "rlint", "check", "-"),
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=reading,

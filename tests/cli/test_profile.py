@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from patience import PATIENCE
+from process_trees import attentive
 
 ROOT = Path(__file__).parents[2]
 TRAINING = """\
@@ -264,11 +265,8 @@ def test_a_limit_ends_the_run(program: Path, limit: tuple[str, ...]) -> None:
 def test_an_interrupted_run_has_a_profile(program: Path, number: int, status: int) -> None:
     """Ctrl-C reaches the program by itself; a request to end that only rlint gets is handed on."""
     words = ["-m", "rlint", "profile", "-o", "x.pstats", "--", sys.executable, "endless.py"]
-    restore = (
-        "import os, signal as s, sys; s.signal(s.SIGINT, s.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", restore, sys.executable, *words],
+        attentive(*words),
         cwd=program,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from process_trees import attentive
+
 PROGRAM = """\
 import sys
 
@@ -206,20 +208,9 @@ def test_what_was_recorded_until_an_interrupt_is_replayed(tmp_path: Path) -> Non
     mark = "            agent.gather(rows)\n"
     program = ENDLESS.replace(mark, f'{mark}            open("gathered", "w").close()\n')
     (tmp_path / "train.py").write_text(program)
-    command = [
-        sys.executable,
-        "-m",
-        "rlint",
-        "prove",
-        "--isolated",
-        "--budget",
-        "0.3",
-        "-q",
-        "--select",
-        "RL101",
-    ]
+    options = ("--isolated", "--budget", "0.3", "-q", "--select", "RL101")
     started = subprocess.Popen(
-        [*command, "--", sys.executable, "train.py"],
+        attentive("-m", "rlint", "prove", *options, "--", sys.executable, "train.py"),
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
