@@ -65,7 +65,7 @@ class Rule:
         """
         raise NotImplementedError
 
-    def finding(
+    def finding(  # noqa: PLR0913 - each keyword is one part of what a finding says
         self,
         model: SemanticModel | LibcstModel,
         node: Any,
@@ -76,11 +76,13 @@ class Rule:
         assumes: str | None = None,
         related: Sequence[tuple[Any, str]] = (),
         only_on: Sequence[str] = (),
+        minor: str | None = None,
     ) -> Finding:
         """Return a finding for `node`, with its place and its heat. A finding that `assumes` something (a
         clause to follow "if") is likely, not certain; so is one in code that only likely runs often.
         `related` are further places in this file, each with a message. `only_on` are the device types
-        on which this finding has a cost, if other findings of the rule have a cost on all.
+        on which this finding has a cost, if other findings of the rule have a cost on all. `minor` says why
+        this one costs little, whatever other findings of the rule cost.
         """
         start, end = model.span_of(node)
         first, last = model.logical_lines(node)
@@ -103,6 +105,7 @@ class Rule:
             assumption=assumes,
             steps=_steps(model, node, large=not self.scales_with_network),
             only_on=tuple(only_on),
+            minor=minor,
             related=tuple(_related(model, place, said) for place, said in related),
         )
 

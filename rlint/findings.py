@@ -251,6 +251,8 @@ class Finding:
     """The steps in each iteration of the training loop around the place; empty if none is known."""
     only_on: tuple[str, ...] = ()
     """The only device types on which it has a cost, if the rule was measured on another one."""
+    minor: str | None = None
+    """Why this finding costs little, whatever the fixes of its rule were measured to gain."""
     impact: Impact | None = field(default=None, compare=False)
     """Estimated when findings are reported, not when they are created."""
 

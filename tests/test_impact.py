@@ -56,6 +56,33 @@ def test_what_runs_rarely_matters_less() -> None:
     assert "once per 100 steps" in warm.basis
 
 
+def test_a_message_stands_for_the_step_that_it_asks_for() -> None:
+    """Sending takes microseconds: a share of that alone would be large for everything."""
+    costs = step_costs("cpu")
+    saving = Saving("cpu", (costs[TrainingStep.MESSAGE][0],))
+    found = impact_of(replace(ONE, steps=(TrainingStep.MESSAGE,)), saving)
+    assert found is not None
+    assert found.level is not ImpactLevel.HIGH
+    assert "an environment step with message takes" in found.basis
+
+
+def test_what_is_not_known_to_run_in_a_loop_matters_little() -> None:
+    """However much its rule saves."""
+    found = impact_of(replace(ONE, heat=Heat.COLD), Saving("cpu", (1000 * MIDDLE,)))
+    assert found is not None
+    assert found.level is ImpactLevel.LOW
+    assert "not known to run in a training loop" in found.basis
+
+
+def test_a_finding_that_costs_little_by_itself_says_why() -> None:
+    """Whether its rule was measured or not."""
+    minor = replace(ONE, minor="the array has four elements")
+    for saving in (None, Saving("cpu", (MIDDLE,)), Saving(only_on=("cuda",))):
+        found = impact_of(minor, saving)
+        assert found is not None
+        assert (found.level, found.basis) == (ImpactLevel.LOW, "the array has four elements")
+
+
 def test_a_step_of_several_kinds_costs_what_they_cost_together() -> None:
     """An environment step with a gradient step in each iteration."""
     both = replace(ONE, steps=(TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT))

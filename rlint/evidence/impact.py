@@ -79,6 +79,8 @@ def _memory(recording: Recording) -> float:
 
 def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
     """Return the impact of a finding; None where nothing is known of its rule."""
+    if finding.minor:
+        return Impact(ImpactLevel.LOW, finding.minor)
     if saving is None:
         return None
     only_on = saving.only_on or tuple(device for device in finding.only_on if device != saving.device)
@@ -94,7 +96,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
             return Impact(ImpactLevel.MEDIUM, f"{_factor(saving.memory)} less memory (on {saving.device})")
         return Impact(ImpactLevel.LOW, "little memory") if saving.memory > 1 else None
     costs = step_costs(saving.device)
-    steps = [step for step in finding.steps or _UNKNOWN_STEP if step in costs]
+    steps = [step for step in _with_work(finding.steps) or _UNKNOWN_STEP if step in costs]
     if not steps:
         return None
     saved = sum(saving.seconds) / len(saving.seconds)
@@ -104,9 +106,17 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         for size in (0, 1)
     )
     number = 1 if finding.heat is Heat.HOT else STEPS_OF_A_ROUND
+    basis = _basis(saved, small, large, steps, saving.device, number)
+    if finding.heat is Heat.COLD:
+        return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
     share = saved / (math.sqrt(small * large) * number)
     level = ImpactLevel.HIGH if share >= HIGH else ImpactLevel.MEDIUM if share >= MEDIUM else ImpactLevel.LOW
-    return Impact(level, _basis(saved, small, large, steps, saving.device, number))
+    return Impact(level, basis)
+
+
+def _with_work(steps: tuple[TrainingStep, ...]) -> tuple[TrainingStep, ...]:
+    """Add an environment step where only messages are exchanged: a message is sent to have work done."""
+    return (TrainingStep.ENVIRONMENT, *steps) if steps == (TrainingStep.MESSAGE,) else steps
 
 
 _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}

@@ -99,6 +99,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.transfer_sources import (
 POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
 KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
 LONGEST_SHOWN = 40
+_UNPINNED = "an asynchronous copy gains little while the source is not pinned"
 
 
 class BlockingTransfer(Rule):
@@ -149,6 +150,7 @@ class BlockingTransfer(Rule):
             fix=build_fix(node, source, target, model),
             advice=advice(kind),
             assumes=assumption(node, source, model, is_sure=is_sure),
+            minor=_UNPINNED if is_unpinned(kind) else None,
         )
 
 
@@ -222,9 +224,14 @@ def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:
     waits = f"`{shown}` blocks on a host-to-device copy"
     if batches.is_pinned(kind):
         return f"{waits}, though the source is pinned and the copy could be asynchronous"
-    if kind.of in (batches.COLLATED, batches.FROM_NUMPY):
+    if is_unpinned(kind):
         return f"{waits}; the source is not pinned, so an asynchronous copy gains little"
     return f"{waits}; an asynchronous copy gains little unless the source is pinned"
+
+
+def is_unpinned(kind: Type) -> bool:
+    """Whether a tensor is known to be in memory that is not pinned."""
+    return kind.of in (batches.COLLATED, batches.FROM_NUMPY)
 
 
 def advice(kind: Type) -> str:

@@ -1,0 +1,33 @@
+"""Whether a repeated expression consists of operations on arrays alone, which take microseconds."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
+
+_OPERATIONS = (
+    Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.REDUCES | Trait.SUMS | Trait.COMPARES | Trait.SAME_KIND
+    | Trait.RESHAPES | Trait.KEEPS_VALUES | Trait.TO_NUMBER
+)  # fmt: skip
+_FUNCTIONS = models.having(_OPERATIONS, "numpy", "torch", "builtins")
+_METHODS = models.having(_OPERATIONS, TypeTag.NDARRAY, TypeTag.TENSOR)
+MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
+"""Why such a finding costs little: the rule was measured on answers that are extracted from texts."""
+
+
+def is_array_operation(node: ast.expr, model: SemanticModel) -> bool:
+    """Whether all calls within an expression are operations on arrays, tensors or numbers."""
+    calls = [inner for inner in (node, *descendants(node)) if isinstance(inner, ast.Call)]
+    return bool(calls) and all(_is_operation(call, model) for call in calls)
+
+
+def _is_operation(call: ast.Call, model: SemanticModel) -> bool:
+    qualified = model.names.qualified(call.func)
+    if qualified is not None:
+        return qualified in _FUNCTIONS
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in _METHODS
+        and not model.types.call_targets(call)
+    )
