@@ -327,7 +327,11 @@ _TENSOR: Table = table(
     methods(PURE, LIST, "tolist", Trait.TO_HOST | Trait.GIVES_NUMBER),
     methods(PURE, ANYTHING, "item", Trait.TO_HOST | Trait.GIVES_NUMBER),
     methods(
-        PURE, ANYTHING, "size", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP, by_count={0: SHAPE, 1: INT}
+        PURE,
+        ANYTHING,
+        "size",
+        Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP | Trait.ONLY_ONE_KIND,
+        by_count={0: SHAPE, 1: INT},
     ),
     methods(PURE, ANYTHING, "stride", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP, by_count={0: SHAPE}),
     methods(PURE, INT, "data_ptr", Trait.GIVES_NUMBER | Trait.CHEAP),

@@ -235,6 +235,21 @@ def test_only_what_takes_a_dimension_is_gathered_of_a_tensor() -> None:
     assert both(program, "q")[1].tag is TypeTag.TENSOR
 
 
+def test_only_a_tensor_has_the_size_of_one_dimension() -> None:
+    """`x.size(0)` shows a tensor, `group.size()` nothing."""
+    program = """
+        import torch
+
+        def train(group, x):
+            group.size()
+            x.size(0)
+            use(group)
+            use(x)
+    """
+    assert not both(program, "group")[1]
+    assert both(program, "x")[1].tag is TypeTag.TENSOR
+
+
 def test_a_field_is_no_part_of_a_tensor() -> None:
     """What is indexed by a name is a table of some kind, whatever else is done with it."""
     program = """

@@ -26,6 +26,8 @@ _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
     Trait.ONLY_ONE_KIND, TypeTag.TENSOR
 )
 """Methods of tensors that take a dimension or a mask, and more: others have a `gather(values)`, too."""
+_TAKE_ONE = models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
+"""Methods that are asked for one dimension: `x.size(0)`."""
 _TESTS = frozenset({"isinstance", "hasattr", "is_tensor", "callable"})
 
 
@@ -105,6 +107,8 @@ class UseEvidence:
             call = self._syntax.call_of(parent)
             if call is None:
                 return None
+            if parent.attr in _TAKE_ONE:
+                return shown if len(call.args) == 1 else None
             return None if parent.attr in _TAKE_TWO and len(call.args) + len(call.keywords) < 2 else shown
         if isinstance(parent, ast.Call) and parent.args and parent.args[0] is expression:
             return PLAIN[TypeTag.TENSOR] if self._takes_tensor(parent) else None
