@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from project_builder import build, expression
 from rlint.models.value_type import TypeTag
+from rlint.semantics.imports.star_names import StarNames
 
 
 def test_packages_that_import_everything_from_one_another_are_read_in_no_time() -> None:
@@ -36,3 +39,15 @@ def test_folders_that_are_no_modules_hand_nothing_on() -> None:
     model = build(files)["train.py"]
     assert model.types.type_of(expression(model, "pkg.missing")).tag is TypeTag.UNKNOWN
     assert model.types.type_of(expression(model, "pkg.limits")).tag is TypeTag.NDARRAY
+
+
+def test_names_that_a_starred_module_gives_functions_of_libraries_are_followed(tmp_path: Path) -> None:
+    """Below `from tools import *`, `tensor` is `torch.tensor` where `tools.py` says `tensor = torch.tensor`,
+    and nothing is known of what it binds twice.
+    """
+    (tmp_path / "tools.py").write_text(
+        "import torch\ntensor = torch.tensor\nzeros = torch.zeros\nif cuda:\n    pass\nzeros = None\n"
+    )
+    names = StarNames(tmp_path / "train.py", "", ["tools"])
+    assert names.target("tensor") == "torch.tensor"
+    assert names.target("zeros") == "tools.zeros"

@@ -24,7 +24,7 @@ _MARKERS = (
     "requirements.txt",
 )
 _SKIPPED = regex(
-    r"\..*|__pycache__|venv|env|build|dist|node_modules|site-packages|third_party|vendor|.*\.egg-info",
+    r"\..*|__pycache__|venv|build|dist|node_modules|site-packages|third_party|vendor|.*\.egg-info",
     re.IGNORECASE,
 )
 _MOST_FILES = 5_000
@@ -85,7 +85,7 @@ def files_around(path: Path) -> list[Path] | None:
 
 def _python_files(root: Path, *, deep: bool) -> Iterator[str]:
     for folder, folders, files in os.walk(root):
-        if "pyvenv.cfg" in files:
+        if "pyvenv.cfg" in files or "conda-meta" in folders:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not _SKIPPED.fullmatch(name)) if deep else []

@@ -6,6 +6,7 @@ A name that two of them bind, or whose meaning is unknown, is left out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from rlint.source.files import most_bytes, read_regular
 from rlint.syntax.import_statements import absolute_module
 
 _DEFINED = regex(rb"(?m)^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(\w+)[ \t]*(?::[^=\n]*)?=(?!=))")
+_ALIAS = regex(rb"(?m)^(\w+)[ \t]*=[ \t]*(\w+)((?:\.\w+)+)[ \t]*(?:#.*)?\r?$")
 _FOLDERS = 6
 """So many folders up is looked for the module that a dotted name means."""
 _DEEPEST = 8
@@ -29,6 +31,8 @@ class _TopLevel(NamedTuple):
     imported: tuple[tuple[str, str, str], ...]
     """Name, source with its dots, and member ("" for the module itself)."""
     defined: frozenset[str]
+    aliases: tuple[tuple[str, str, str], ...]
+    """Name, module, and the dotted name in it: of `tensor = torch.tensor`."""
     stars: tuple[str, ...]
     chooses: bool
     """Has it an `__all__`?"""
@@ -70,8 +74,11 @@ def _exported(dotted: str, importer: Path, above: tuple[Path, ...]) -> dict[str,
         module = _absolute(source, package)
         target = f"{module}.{member}" if member else module
         found[name] = target if found.get(name, target) == target else None
+    aliases = {name: (found.get(module), rest) for name, module, rest in known.aliases}
     for name in known.defined:
-        found[name] = f"{dotted}.{name}" if name not in found else None
+        module_of, rest = aliases.get(name, (None, ""))
+        own = f"{module_of}{rest}" if module_of is not None else f"{dotted}.{name}"
+        found[name] = own if name not in found else None
     return {name: target for name, target in found.items() if not name.startswith("_")}
 
 
@@ -122,10 +129,14 @@ def _read(file: Path, _changed: int, _size: int) -> _TopLevel | None:
         else:
             named = source.decode("utf-8", "replace")
             imported += ((name, named, member) for member, name in _aliases(members, whole=False))
-    defined = frozenset(
-        (match.group(1) or match.group(2)).decode("utf-8", "replace") for match in _DEFINED.finditer(content)
+    bound = [(m.group(1) or m.group(2)).decode("utf-8", "replace") for m in _DEFINED.finditer(content)]
+    aliases = (
+        tuple(part.decode("utf-8", "replace") for part in match.groups())
+        for match in _ALIAS.finditer(content)
     )
-    return _TopLevel(tuple(imported), defined, tuple(stars), b"__all__" in content)
+    times = Counter(bound)
+    once = tuple((name, module, rest) for name, module, rest in aliases if times[name] == 1)
+    return _TopLevel(tuple(imported), frozenset(bound), once, tuple(stars), b"__all__" in content)
 
 
 def _aliases(text: bytes, *, whole: bool) -> Iterator[tuple[str, str]]:
