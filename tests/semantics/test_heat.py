@@ -547,3 +547,30 @@ def test_a_chain_of_known_calls_explains_more_than_a_shorter_guess() -> None:
         heat = model.frequency.heat_of(expression(model, "pick(self)"))
         assert heat.level is Heat.HOT
         assert heat.chain[-1].endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("call", "level"),
+    [
+        ("self.build_inputs(batch, t)", Heat.HOT),
+        ("self.build_model()", Heat.WARM),
+        ("self.save(batch)", Heat.WARM),
+    ],
+)
+def test_what_is_made_of_arguments_in_each_step_is_made_often(call: str, level: Heat) -> None:
+    """`self.build_inputs(batch, t)` runs in each step, what saves or takes no arguments does not."""
+    name = call.partition("(")[0].removeprefix("self.")
+    model = model_of(f"""
+        import gymnasium as gym
+
+        class Runner:
+            def run(self, batch):
+                env = gym.make("CartPole-v1")
+                for t in range(100):
+                    inputs = {call}
+                    obs, reward, terminated, truncated, _ = env.step(inputs)
+
+            def {name}(self, *given):
+                return work(given)
+    """)
+    assert model.frequency.heat_of(expression(model, "work(given)")).level is level

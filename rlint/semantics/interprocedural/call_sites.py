@@ -37,6 +37,8 @@ _RARELY_CALLED = regex(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
 """Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
+_MAKES = regex(r"(.*\.)?_*(build|make_|create_)")
+"""Of these, functions that may also make what each step needs: `self._build_inputs(batch, t)`."""
 _MAY_BE_CONDITIONS = (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 
@@ -138,19 +140,20 @@ def _call_site(
     are_told = bool(path) and are_its_own  # where the callee is unknown, no function gets them
     arguments = [(name, analysis.told(value) if are_told else UNKNOWN) for name, value in values]
     said = gradients.here.said_at(call) if gradients.concerned else UNSAID
+    guards = loops.conditions.of(call)
     return CallSite(
         alike(path),
         method,
         call.lineno,
         loops.index[loop] if loop is not None else -1,
         alike(tuple([alike(argument) for argument in arguments])),
-        Heat.WARM if _is_rarely_called(method or path, call, analysis.types) else Heat.HOT,
+        Heat.WARM if _is_rarely_called(method or path, call, guards, analysis.types) else Heat.HOT,
         receiver,
         loops.pacing.each_pass(call),
         alike(tuple(_named(values))),
         said.autograd,
         said.entered,
-        loops.conditions.of(call),
+        guards,
         bool(analysis.locks.held(call)),
         passes=alike(tuple(_passed(values, call, analysis))),
         numbers=tuple([(name, number) for name, value in values if (number := whole(value)) is not None]),
@@ -200,13 +203,16 @@ def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
             yield f"{place}[]", index
 
 
-def _is_rarely_called(name: str, call: ast.Call, types: TypeInference) -> bool:
+def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], types: TypeInference) -> bool:
     """Whether a function is called less often than the loop around the call runs, judging by its name. A
-    function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss.
+    function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss. Nor
+    is one that makes something of arguments under no condition: the inputs of a network.
     """
     if not _sounds_rare(name):
         return False
     given = (*call.args, *(keyword.value for keyword in call.keywords))
+    if given and not guards and _MAKES.match(name):
+        return False
     on_policy = name.rpartition(".")[2].startswith("evaluat") and any(
         _OBSERVED.search(last_name(value) or "") or types.type_of(value).tag is TypeTag.TENSOR
         for value in given
