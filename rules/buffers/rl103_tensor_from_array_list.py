@@ -4,7 +4,8 @@
 Flags `torch.tensor`, `torch.as_tensor`, `torch.FloatTensor` and similar functions called with a list or
 tuple of arrays, in code that runs often: a display, a comprehension, a list that was filled with `append`,
 the observations that `zip(*batch)` gives. The items are known to be arrays, or are observations of an
-environment by what `env.step()` and `env.reset()` return or by their name.
+environment by what `env.step()` and `env.reset()` return or by their name (`states = torch.tensor([row[0] for
+row in rows])`).
 
 ## Why is it slow
 torch iterates over the list in Python and converts each number of each array to a Python object. `np.array`
@@ -72,6 +73,7 @@ from rlint.rule import (
     SemanticModel,
     Type,
     TypeTag,
+    UseKind,
     containers,
     dtypes,
     element_types,
@@ -111,7 +113,11 @@ class TensorFromArrayList(Rule):
         maker = model.names.qualified(node.func) or ""
         if maker not in FUNCTIONS and maker not in legacy_tensors.CLASSES:
             return
-        items = arrays_in(data, model)
+        items, assumed = arrays_in(data, model), None
+        if items is None and likely_arrays(data, model):
+            items, assumed = Type(), f"the items of {shown_name(data, model)} are arrays"
+        if items is None and is_image(node, data, model):
+            items = Type()
         if items is None:
             model.silent("{} is not known to be a list of arrays, or there is too little in it to gain", data)
             return
@@ -124,6 +130,7 @@ class TensorFromArrayList(Rule):
             f"`{model.source.text(node.func)}` converts the arrays in {shown} number by number",
             fix=build_fix(node, data, maker, items, model),
             advice="Convert the list to one array first: `torch.as_tensor(np.array(...))`",
+            assumes=assumed,
         )
 
 
@@ -148,15 +155,41 @@ def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
     if item is not None and item:
         if item.tag is not TypeTag.NDARRAY or item.optional or item.rank == 0:
             return None
-        return item if is_worth_it(data, item) else None
+        return item if is_worth_it(data, item, model) else None
     if not item and observations.are_observations(data, model):
         return Type()
     held = _innermost(data, model, NESTED)
     if not held or any(isinstance(element, ast.Starred) for element in held):
         return None
-    if not is_worth_it(data, Type()) or not all(is_array(element, model) for element in held):
+    if not is_worth_it(data, Type(), model) or not all(is_array(element, model) for element in held):
         return None
     return Type()
+
+
+def likely_arrays(data: ast.expr, model: SemanticModel) -> bool:
+    """Whether names alone say that the items are observations: of a list `states` that another function
+    fills, of `states = torch.tensor([row[0] for row in rows])`.
+    """
+    if observations.is_list_of_observations(data, model):
+        return True
+    match data:
+        case ast.ListComp(elt=ast.Subscript(value=ast.Name(), slice=ast.Constant(value=int())) as element):
+            is_unknown = not model.types.type_of(element)
+            return is_unknown and observations.become_observations(data, model)
+    return False
+
+
+def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
+    """Whether it is a single observation that goes into a network with convolutions: `net(tensor([obs]))`."""
+    match data:
+        case ast.List(elts=[only]) | ast.Tuple(elts=[only]) if is_array(only, model):
+            return any(
+                use.kind is UseKind.ARGUMENT
+                and isinstance(use.at, ast.Call)
+                and any(map(model.nn.convolves, model.types.call_targets(use.at)))
+                for use in model.dataflow.uses(call, frozenset({UseKind.METHOD}))
+            )
+    return False
 
 
 def _innermost(data: ast.expr, model: SemanticModel, depth: int) -> list[ast.expr]:
@@ -174,11 +207,12 @@ def _is_list(element: ast.expr, model: SemanticModel) -> bool:
     return kind.tag in LISTS and not kind.optional
 
 
-def is_worth_it(data: ast.expr, item: Type) -> bool:
-    """A single row is read as fast as it is copied; an image is not."""
+def is_worth_it(data: ast.expr, item: Type, model: SemanticModel) -> bool:
+    """A single row is read as fast as it is copied; an image, or a list of rows, is not."""
     match data:
-        case ast.List(elts=[_]) | ast.Tuple(elts=[_]):
-            return item.rank is not None and item.rank > 1
+        case ast.List(elts=[only]) | ast.Tuple(elts=[only]):
+            several = model.types.type_of(only).tag in LISTS
+            return several or (item.rank is not None and item.rank > 1)
     return True
 
 

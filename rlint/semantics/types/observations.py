@@ -43,6 +43,8 @@ def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
         bindings = model.dataflow.definitions(expression)
         if any(_is_shown(binding, model) or _is_part_of_transition(binding) for binding in bindings):
             return True
+        if any(_is_one_of_list(binding, model) for binding in bindings):
+            return True
     name = _name(expression)
     return name is not None and bool(_ONE.search(name.lower()))
 
@@ -66,6 +68,38 @@ def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
         )
         and all(_is_transposed(binding.value, model, whole=whole) for binding in bindings)
     )
+
+
+def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
+    """Whether it is called observations (`states`, `next_obs_batch`) and surely a list or tuple, of which
+    nothing else is known.
+    """
+    name = _name(expression)
+    kind = model.types.type_of(expression)
+    return (
+        name is not None
+        and kind.tag in (TypeTag.LIST, TypeTag.TUPLE)
+        and not (kind.item or kind.parts or kind.optional)
+        and names_several(name)
+    )
+
+
+def become_observations(value: ast.expr, model: SemanticModel) -> bool:
+    """Whether a value is assigned to a variable that is called observations, itself or converted:
+    `state_batch` of `state_batch = torch.tensor(value).to(device)`.
+    """
+    node: ast.AST = value
+    parent = model.parent(node)
+    while parent is not None:
+        match parent:
+            case ast.Attribute():
+                pass
+            case ast.Call(func=func, args=arguments) if func is node or node in arguments[:1]:
+                pass
+            case _:
+                break
+        node, parent = parent, model.parent(parent)
+    return any(names_several(last_name(target) or "") for target in model.names.targets(node))
 
 
 def names_one(name: str) -> bool:
@@ -104,6 +138,15 @@ def _is_shown(binding: Binding, model: SemanticModel) -> bool:
                 return kind.tag is TypeTag.ENVIRONMENT
             return (last_name(environment) or "").lower().endswith(("env", "envs"))
     return False
+
+
+def _is_one_of_list(binding: Binding, model: SemanticModel) -> bool:
+    """Whether a loop or comprehension takes it from a list of observations."""
+    if binding.kind not in (BindingKind.FOR, BindingKind.COMPREHENSION) or binding.path:
+        return False
+    return binding.value is not None and (
+        are_observations(binding.value, model) or is_list_of_observations(binding.value, model)
+    )
 
 
 def _is_part_of_transition(binding: Binding) -> bool:
