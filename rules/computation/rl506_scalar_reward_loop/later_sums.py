@@ -176,7 +176,8 @@ def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> b
     for part in descendants(loop):
         match part:
             case ast.Call(func=ast.Attribute(value=changed)) if ast.dump(changed) == shape:
-                return False
+                if not model.effects.call_effect(part).quiet:
+                    return False
             case ast.Assign(targets=targets) if any(_stores(target, shape) for target in targets):
                 return False
     return True

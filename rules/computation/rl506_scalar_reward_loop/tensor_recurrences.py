@@ -66,11 +66,14 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
                     return Recurrence(held, by_rows=False, operations=operations)
-                if _is_tensor(held, model) and isinstance(node.ctx, ast.Load):
+                holds = _is_tensor(held, model) or _is_list_of_tensors(held, model)
+                if holds and isinstance(node.ctx, ast.Load):
                     rows.append(held)
     for held, item in _iterated(loop.iter, loop.target, model):
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return Recurrence(held, by_rows=False, operations=operations)
+        if _is_list_of_tensors(held, model):
+            rows.append(held)
     if not columns and len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
         return None  # the rest is numbers, or something nobody knows
     if not rows or operations < _FEWEST_OPERATIONS:
@@ -188,6 +191,11 @@ def _reads_neighbour(target: ast.Subscript, value: ast.AST) -> bool:
 
 def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
     return isinstance(held, (ast.Name, ast.Attribute)) and model.types.type_of(held).tag is TypeTag.TENSOR
+
+
+def _is_list_of_tensors(held: ast.expr, model: SemanticModel) -> bool:
+    kind = model.types.type_of(held)
+    return kind.tag is TypeTag.LIST and kind.item is not None and kind.item.tag is TypeTag.TENSOR
 
 
 def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
