@@ -54,7 +54,7 @@ class Hoisted:
 
     It reads the attributes `settings` of `self`, the variables `globals` of the module, the variables `names`
     of the function, the attributes `loose` of one of those, and through the names in `inlined` other
-    expressions of constants. `devices` are `x.device` in the methods of a network, where `x` is an input.
+    expressions of constants. `devices` are `x.device`, where `x` is an input of a method.
     """
 
     node: ast.expr
@@ -65,7 +65,8 @@ class Hoisted:
     inlined: dict[ast.Name, ast.expr] = field(default_factory=dict)
     devices: list[ast.Attribute] = field(default_factory=list)
     assumed: list[ast.Attribute] = field(default_factory=list)
-    """Settings of objects of other programs, which cold code alone sets as far as this one goes."""
+    """Settings of objects of other programs, which cold code alone sets as far as this one goes, and
+    devices of what other methods are given."""
 
     def take(self, other: Hoisted) -> None:
         """Note what a part reads."""
@@ -231,10 +232,25 @@ class _Reader:
         if self.model.types.type_of(of).tag is TypeTag.MODULE or self._of_network(device):
             found.devices.append(device)
             return isinstance(of, (ast.Name, ast.Attribute))
-        if not isinstance(of, ast.Name) or self.model.types.type_of(of).tag is not TypeTag.TENSOR:
+        if not isinstance(of, ast.Name):
+            return False
+        if self._is_passed_in(of):
+            found.devices.append(device)
+            found.assumed.append(device)
+            return True
+        if self.model.types.type_of(of).tag is not TypeTag.TENSOR:
             return False
         found.names.append(of)
         return self._is_local(of)
+
+    def _is_passed_in(self, name: ast.Name) -> bool:
+        """Is it a batch or the like that a method is given, of no type that says more?"""
+        bindings = self.model.names.bindings(name)
+        return (
+            self.model.class_of(name) is not None
+            and self.model.types.type_of(name).tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
+            and all(binding.kind is BindingKind.PARAMETER for binding in bindings)
+        )
 
     def _of_network(self, node: ast.AST) -> bool:
         cls = self.model.class_of(node)
