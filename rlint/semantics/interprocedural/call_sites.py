@@ -40,7 +40,7 @@ _RARELY_CALLED = regex(
 _MAKES = regex(r"(.*\.)?_*(build|make_|create_)")
 """Of these, functions that may also make what each step needs: `self._build_inputs(batch, t)`."""
 _MAY_BE_CONDITIONS = (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)
-_OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
+_OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?|batch|batches|transitions?)(_|$|\d)")
 
 
 def calls_by_function(
@@ -206,18 +206,19 @@ def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
 def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], types: TypeInference) -> bool:
     """Whether a function is called less often than the loop around the call runs, judging by its name. A
     function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss. Nor
-    is one that makes something of arguments under no condition: the inputs of a network.
+    is one that always makes something of tensors, or of a batch: the inputs of a network.
     """
     if not _sounds_rare(name):
         return False
     given = (*call.args, *(keyword.value for keyword in call.keywords))
-    if given and not guards and _MAKES.match(name):
-        return False
-    on_policy = name.rpartition(".")[2].startswith("evaluat") and any(
-        _OBSERVED.search(last_name(value) or "") or types.type_of(value).tag is TypeTag.TENSOR
-        for value in given
+    of_data = name.rpartition(".")[2].startswith("evaluat") or (not guards and _MAKES.match(name))
+    return not (
+        of_data
+        and any(
+            _OBSERVED.search(last_name(value) or "") or types.type_of(value).tag is TypeTag.TENSOR
+            for value in given
+        )
     )
-    return not on_policy
 
 
 @lru_cache(maxsize=4096)
