@@ -37,11 +37,17 @@ _RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
 _SETS = Effect(EffectKind.MUTATES, "sets an attribute")
 
 FACTS: Table = table(
-    facts("builtins", PURE, BOOL, "callable issubclass", Trait.CHEAP),
-    facts("builtins", PURE, BOOL, "isinstance", Trait.ONLY_LOOKS | Trait.CHEAP),
+    facts("builtins", PURE, BOOL, "callable issubclass", Trait.TESTS_CLASS | Trait.CHEAP),
+    facts("builtins", PURE, BOOL, "isinstance", Trait.TESTS_CLASS | Trait.ONLY_LOOKS | Trait.CHEAP),
     facts("builtins", READS, BOOL, "all any", Trait.ITERATES),
     facts("builtins", READS, BOOL, "bool", Trait.ONLY_LOOKS | Trait.OF_NUMBERS | Trait.CHEAP),
-    facts("builtins", READS, BOOL, "hasattr", Trait.ONLY_LOOKS | Trait.CHEAP | Trait.REFLECTS),
+    facts(
+        "builtins",
+        READS,
+        BOOL,
+        "hasattr",
+        Trait.TESTS_CLASS | Trait.ONLY_LOOKS | Trait.CHEAP | Trait.REFLECTS,
+    ),
     facts("builtins", PURE, INT, "id", Trait.ONLY_LOOKS | Trait.CHEAP),
     facts("builtins", PURE, INT, "int", Trait.ONLY_LOOKS | Trait.TO_NUMBER | Trait.OF_NUMBERS | Trait.CHEAP),
     facts("builtins", PURE, INT, "ord", Trait.CHEAP),

@@ -218,7 +218,7 @@ _TENSORS: Table = table(
     facts("torch", PURE, BOOL, "is_complex", Trait.MEASURES | Trait.CHEAP),
     facts("torch", PURE, BOOL, "is_floating_point", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
     facts("torch", PURE, BOOL, "is_storage"),
-    facts("torch", PURE, BOOL, "is_tensor", Trait.CHEAP),
+    facts("torch", PURE, BOOL, "is_tensor", Trait.TESTS_CLASS | Trait.CHEAP),
     facts("torch", PURE, INT, "numel", Trait.MEASURES | Trait.GIVES_NUMBER | Trait.CHEAP),
     facts("torch", PURE, INT, "get_device", Trait.MEASURES | Trait.GIVES_NUMBER),
     facts("torch", PURE, SHAPE, "Size broadcast_shapes", Trait.CHEAP),

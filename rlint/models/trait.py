@@ -198,6 +198,8 @@ class Trait(IntFlag):
     """Asks the file system about a path: `exists`."""
     READS_STATE = 1 << 83
     """Reads what is no argument, nor the memory of one: `globals`, `get_default_dtype`."""
+    TESTS_CLASS = 1 << 84
+    """Tests what an object is, or has, by its class: `isinstance`."""
 
     # Several of them at once.
     LIKE = FILLS_LIKE | DRAWS_LIKE

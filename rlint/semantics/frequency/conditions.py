@@ -7,7 +7,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from rlint import models
 from rlint.findings import Heat
+from rlint.models.trait import Trait
 from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.frequency.by_hand import ByHand
@@ -62,6 +64,8 @@ _OBSERVATION = regex(
 _LOGARITHM = regex(r"log_?(prob|it|std|alpha|softmax|var|sum|ratio|like|scale)")
 _OPTIONS = regex(r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting)s?$|_(args|cfg|config)$")
 _USUALLY_SET = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
+_OF_CLASSES = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
+"""Tests of what a value is: as a rule, the answer is the same each time."""
 _DECIDED = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
 _MOST_STEPS = 3
 """So many assignments are followed from a name to the condition that it stands for."""
@@ -105,6 +109,8 @@ class Conditions:
         if isinstance(test, ast.Call):
             if name == "hasattr" and not taken:
                 return Condition(GuardKind.ONCE, Heat.COLD)
+            if name in _OF_CLASSES:
+                return Condition(GuardKind.CLASS)
             if _ASKS.search(name):
                 return self._every_so_many("", name) if taken else None
         owner = (last_name(test.value) or "").lower() if isinstance(test, ast.Attribute) else ""

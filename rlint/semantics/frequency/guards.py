@@ -25,6 +25,7 @@ class GuardKind(Enum):
     RANK = "in one of several processes"  # `rank == 0`, `accelerator.is_main_process`
     SWITCH = "when asked for"  # `self.verbose`, `args.render`
     PRESENT = "where it is there at all"  # `writer is not None`
+    CLASS = "where the value has that class"  # `isinstance(norm, torch.Tensor)`
     BEST = "when something is the best so far"  # `score > best`
     ENDS = "when an episode ends"  # `done`, `"episode" in info`, a loop over those that finished
     ONCE = "the first time, or the last"  # `step == 0`, `self.env is None`
@@ -70,7 +71,7 @@ class Guard:
         return self.cap is not Heat.HOT or bool(self.decider)
 
 
-_USUAL = frozenset({GuardKind.ENDS, GuardKind.PRESENT, GuardKind.RANK})
+_USUAL = frozenset({GuardKind.ENDS, GuardKind.PRESENT, GuardKind.CLASS, GuardKind.RANK})
 
 
 def inner_guards(guards: tuple[Guard, ...], loops: list[int]) -> tuple[Guard, ...]:

@@ -28,7 +28,7 @@ _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
 """Methods of tensors that take a dimension or a mask, and more: others have a `gather(values)`, too."""
 _TAKE_ONE = models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
 """Methods that are asked for one dimension: `x.size(0)`."""
-_TESTS = frozenset({"isinstance", "hasattr", "is_tensor", "callable"})
+_TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 
 
 class UseEvidence:
