@@ -17,7 +17,8 @@ Flags, in hot code of programs that know of accelerators,
 
 A single read in a step is not flagged: an action must reach the environment somehow. Nor are reads that
 need each other's numbers, that happen at an interval or once after many iterations of a loop, or that
-evaluation functions make.
+evaluation functions make. Flagged as well is a loss that is computed on the host from copies of what networks
+compute (`loss = (alpha * log_probs.cpu()).mean()`), so that `backward` copies the gradient back.
 
 ## Why is it slow
 The device runs asynchronously. A read synchronises: the host blocks until all queued work is done and the
@@ -85,7 +86,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.rule import COMPREHENSIONS, AnyLoop, Device, Finding, Heat, Rule, SemanticModel
+from rlint.rule import (
+    COMPREHENSIONS,
+    AnyLoop,
+    Autograd,
+    Device,
+    Finding,
+    Function,
+    Heat,
+    Rule,
+    SemanticModel,
+    SinkKind,
+    descendants,
+)
 from rlint.rules.transfers._shared.reads import read_of
 from rlint.rules.transfers._shared.there_and_back import is_copied_to_host, ways_back
 from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
@@ -155,10 +168,20 @@ class HostRoundTrip(Rule):
         assert isinstance(call.func, ast.Attribute)
         if model.types.is_on_cpu(call) or where(call.func.value, model) in (None, Device.HOST):
             return
+        text = shown(call.func.value, model)
         back = model.once(ways_back, function).get(call)
         if back is None:
+            copies = model.once(learned_copies, function)
+            if copies and copies[0] is call:
+                yield self.finding(
+                    model,
+                    call,
+                    f"`{text}` is copied to the host with its graph: the loss is computed there, and "
+                    f"`backward` copies the gradient back to the device",
+                    advice="Compute the loss on the device, and move the other operands there",
+                    related=[(copy, "also copied with its graph") for copy in copies[1:]],
+                )
             return
-        text = shown(call.func.value, model)
         yield self.finding(
             model,
             call,
@@ -213,6 +236,25 @@ class HostRoundTrip(Rule):
             advice="Return or store it as a tensor (`.detach()`), and read all values of a step together at "
             "its end: `torch.stack((...)).tolist()`",
         )
+
+
+def learned_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
+    """The copies to the host in a function through which a gradient flows back."""
+    found = [
+        node
+        for node in descendants(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and is_copied_to_host(node, model)
+        and where(node.func.value, model) not in (None, Device.HOST)
+        and model.gradients.autograd_at(node) is not Autograd.OFF
+    ]
+    copies = [
+        copy
+        for copy in found
+        if any(sink.label is SinkKind.LEARNED for sink in model.gradients.traced(copy).sinks)
+    ]
+    return sorted(copies, key=model.source.span)
 
 
 def advice_for_step(group: Sequence[HostRead]) -> str:

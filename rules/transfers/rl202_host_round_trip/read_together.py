@@ -17,6 +17,7 @@ from rlint.rule import (
     TypeTag,
     descendants,
     is_in,
+    last_name,
     models,
     vocabulary,
 )
@@ -268,10 +269,13 @@ def _is_made_of(
 
 
 def _is_plain(tensor: ast.expr) -> bool:
-    """Is an expression made of accesses, of methods without much to compute, and of arithmetic?"""
-    return not any(
-        isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and node.func.attr in _CHEAP)
-        for node in descendants(tensor)
+    """Is an expression made of accesses (`getattr(param, "grad")`, too), of methods without much to compute,
+    and of arithmetic?
+    """
+    calls = (node.func for node in descendants(tensor) if isinstance(node, ast.Call))
+    return all(
+        func.attr in _CHEAP if isinstance(func, ast.Attribute) else last_name(func) == "getattr"
+        for func in calls
     )
 
 
