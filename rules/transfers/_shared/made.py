@@ -39,6 +39,7 @@ CASTS = {
 _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
 _VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
 _COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, TypeTag.TENSOR)
+_COMPUTE = models.having(Trait.ELEMENTWISE | Trait.LIMITS, "torch") | {"torch.normal"}
 _FILLS_AGAIN = models.having(Trait.OVERWRITES, TypeTag.TENSOR) - {"copy_"}
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _FIXED = frozenset({"fill_", "zero_"})
@@ -82,6 +83,8 @@ class MadeTensor:
     """What overwrites all numbers of the tensor: `.uniform_()`."""
     expanded_by: ast.Call | None = None
     """What shows the same numbers several times, where the copy to the device writes them down."""
+    drawn_by: ast.Call | None = None
+    """What draws numbers around those of the tensor: `torch.normal(mean, std)`."""
     is_named: bool = False
     """Does a variable hold it on the way to the move?"""
 
@@ -213,10 +216,12 @@ def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> 
         case ast.Call(func=func):
             name = model.names.qualified(func)
             if name in ("torch.autograd.Variable", "torch.autograd.variable.Variable"):
-                alone = len(expression.args) == 1 and not expression.keywords
+                alone = len(expression.args) == 1 and all(map(_is_no_gradient, expression.keywords))
                 return made_by(expression.args[0], model, depth - 1) if alone else None
+            if name is not None and is_constructor(expression, name, model):
+                return MadeTensor((expression,))
             if name is not None:
-                return MadeTensor((expression,)) if is_constructor(expression, name, model) else None
+                return _computed_by_function(expression, name, model, depth)
             if isinstance(func, ast.Attribute):
                 return _changed(expression, func, model, depth)
     return None
@@ -226,7 +231,7 @@ def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> Mad
     calls: list[ast.Call] = []
     casts: list[ast.Call] = []
     for operand in operands:
-        if model.types.type_of(operand).tag in _NUMBERS:
+        if _is_number(operand, model):
             continue
         made = made_by(operand, model, depth - 1)
         if made is None:
@@ -234,6 +239,23 @@ def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> Mad
         calls += made.calls
         casts += made.casts
     return MadeTensor((*calls,), (*casts,), is_computed=True) if calls else None
+
+
+def _is_no_gradient(keyword: ast.keyword) -> bool:
+    """`requires_grad=False`, `volatile=True`"""
+    return isinstance(keyword.value, ast.Constant) and (
+        keyword.arg == "volatile" or (keyword.arg == "requires_grad" and keyword.value.value is False)
+    )
+
+
+def _computed_by_function(call: ast.Call, name: str, model: SemanticModel, depth: int) -> MadeTensor | None:
+    """`torch.clamp(torch.randn(4), -c, c)`, `torch.normal(torch.zeros(4), std)`."""
+    if name not in _COMPUTE or not call.args:
+        return None
+    made = made_by(call.args[0], model, depth - 1)
+    if made is None or not all(_is_number(part, model) for part in (*call.args[1:], *call.keywords)):
+        return None
+    return replace(made, is_computed=True, drawn_by=call if name in _DRAW else made.drawn_by)
 
 
 def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: int) -> MadeTensor | None:
@@ -340,6 +362,9 @@ def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
     found = []
     if made.filled_by is not None and (filled := _method(made.filled_by))[1:-2] not in _FIXED:
         found.append(f"`{filled}` draws from the device's random stream instead of the host's")
+    elif made.drawn_by is not None:
+        drawn = model.names.qualified(made.drawn_by.func)
+        found.append(f"`{drawn}` draws from the device's random stream instead of the host's")
     elif names & _DRAW:
         found.append(f"`{min(names & _DRAW)}` draws from the device's random stream instead of the host's")
     elif names & _ROUND:
