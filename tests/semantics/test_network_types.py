@@ -186,3 +186,19 @@ def test_a_class_of_an_unknown_base_that_runs_layers_is_a_network() -> None:
             "    def forward(self, x):\n        return self.body(x)\nnet = Net()\nprint(net, net(x))\n"
         )
         assert _type_of(program, "net") is tag
+
+
+def test_a_module_list_holds_what_is_appended_to_it() -> None:
+    """What an empty `ModuleList` holds is of the class of what is appended, so that its results are known."""
+    program = """
+class Agent:
+    def __init__(self, n):
+        self.nets = nn.ModuleList()
+        for _ in range(n):
+            self.nets.append(Actor())
+
+    def act(self, parts):
+        outs = [net(part) for net, part in zip(self.nets, parts)]
+        use(outs[0])
+"""
+    assert _type_of(program, "outs[0]") is TypeTag.TENSOR

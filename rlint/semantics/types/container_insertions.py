@@ -105,7 +105,8 @@ def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False
     if kind.item is None and not starts_empty and not kind.keys:
         return kind
     item = UNKNOWN if kind.item is None else kind.item
-    begun = not starts_empty or kind.item is not None
+    # an empty module holds no module of an unknown class
+    begun = not starts_empty or (kind.item is not None and kind.tag is not TypeTag.MODULE)
     at: dict[str, Type] | None = None
     if kind.tag is TypeTag.DICT and (kind.keys or starts_empty):
         at = dict(zip(kind.keys, kind.parts, strict=True))
@@ -116,6 +117,8 @@ def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False
             at = None
         else:
             at[each.key] = at[each.key].joined(held) if each.key in at else held
+    if not begun:
+        return kind
     holds = networks.held(item) if kind.tag is TypeTag.MODULE else known_item(item)
     keys, parts = tuple(at or ()), tuple((at or {}).values())
     if kind.tag is not TypeTag.DICT:
