@@ -58,6 +58,7 @@ from rlint.syntax.last_names import last_name
 from rlint.syntax.queries import (
     arguments_by_name,
     axes_of,
+    defaults_of,
     element_at,
     has_key,
     is_classmethod,
@@ -141,6 +142,7 @@ __all__ = [
     "children",
     "containers",
     "cst",
+    "defaults_of",
     "descendants",
     "dtypes",
     "element_at",

@@ -4,7 +4,8 @@
 Flags a network that is called in a `for` loop, comprehension or `map` on one item at a time: on
 `states[i]`, on the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`,
 `state[None]`, `torch.tensor([state])`), on the transitions of a `random.sample`. Methods of networks and
-functions of the project that return what a network computed count as well.
+functions of the project that return what a network computed count as well, and so does a network that the
+forward pass of another runs on each tensor of a list: on the encoding of each agent.
 
 Nothing of an input may come from an earlier pass: recurrent states, environments that are stepped in the
 loop and models that are rolled out are not flagged. So are mini-batches (slices, loaders, chunks), a
@@ -83,7 +84,7 @@ from rlint.rule import (
     observations,
     vocabulary,
 )
-from rlint.rules.networks.rl314_unbatched_forward.per_item import single_item
+from rlint.rules.networks.rl314_unbatched_forward.per_item import is_batch_of_many, single_item
 
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
 
@@ -120,7 +121,8 @@ class UnbatchedForward(Rule):
         if item is None:
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
-        yield self.told(node, node.func, f"for each {named(item)} of the {what}", model)
+        several = is_batch_of_many(item, model)
+        yield self.told(node, node.func, f"for each {named(item)} of the {what}", model, several=several)
 
     def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`list(map(net, states))`."""
@@ -132,15 +134,25 @@ class UnbatchedForward(Rule):
                 if many and model.types.type_of(network).tag is TypeTag.MODULE and runs_rows(run, model):
                     yield self.told(node, network, "for each item", model)
 
-    def told(self, node: ast.Call, network: ast.expr, how_often: str, model: SemanticModel) -> Finding:
-        """The finding."""
+    def told(
+        self,
+        node: ast.Call,
+        network: ast.expr,
+        how_often: str,
+        model: SemanticModel,
+        *,
+        several: bool = False,
+    ) -> Finding:
+        """The finding; `several`: each input is a batch already."""
         text = " ".join(model.source.text(network).split())
+        on = "on a batch of its own" if several else "on a batch of one"
         return self.finding(
             model,
             node,
-            f"`{text}` runs once {how_often}, on a batch of one, and dispatches every layer each time",
+            f"`{text}` runs once {how_often}, {on}, and dispatches every layer each time",
             advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
             "and index its result where it is used",
+            assumes="the batches have one shape" if several else None,
         )
 
 

@@ -53,6 +53,15 @@ def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem
     return single if single is not None and not look.carried() else None
 
 
+def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
+    """Is it a tensor of a list, made in the forward pass of a network: an encoding for each agent?"""
+    kind, cls = model.types.type_of(item.over), model.class_of(item.over)
+    if kind.tag is not TypeTag.LIST or kind.item is None or kind.item.tag is not TypeTag.TENSOR:
+        return False
+    summary = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
+    return summary is not None and model.index.class_kind(summary).tag is TypeTag.MODULE
+
+
 def part_bound(binding: Binding) -> ast.expr:
     """What a variable gets of a tuple that is written out, as in `now, then = batch[:, t], batch[:, t + 1]`;
     else all of the value.
@@ -246,7 +255,7 @@ class _Input:
         kind = self.model.types.type_of(item.over)
         if kind.tag in _ARRAYS:
             return kind.rank != 1
-        if is_sample(item.over, self.model):
+        if is_sample(item.over, self.model) or is_batch_of_many(item, self.model):
             return True
         return observations.names_one(item.name) and observations.names_several(last_name(item.over) or "")
 

@@ -90,7 +90,7 @@ from rlint.rule import (
     parameters,
 )
 from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
-from rlint.rules.networks.rl321_validated_distribution.kept_classes import kept_classes
+from rlint.rules.networks.rl321_validated_distribution.kept_classes import defaulted, kept_classes
 from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     NeedlessSoftmax,
     softmax_before_argmax,
@@ -142,6 +142,7 @@ class ValidatedDistribution(Rule):
         """A distribution that checks what it is given."""
         shown = model.source.text(call.func)
         what = "each value" if name in PASSES_ON else "its parameters and each value"
+        parameter = defaulted(call.func, model) if model.names.qualified(call.func) is None else None
         return self.finding(
             model,
             call,
@@ -149,6 +150,7 @@ class ValidatedDistribution(Rule):
             fix=without_validation(call, model),
             advice="Pass `validate_args=False`, or disable validation globally at start-up: "
             "`torch.distributions.Distribution.set_default_validate_args(False)`",
+            assumes=f"no caller passes another `{parameter}`" if parameter else None,
         )
 
     def diagonal(self, call: ast.Call, normal: DiagonalNormal, model: SemanticModel) -> Finding:

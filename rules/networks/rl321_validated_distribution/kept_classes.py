@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import BindingKind, SemanticModel
+from rlint.rule import FUNCTIONS, Binding, BindingKind, SemanticModel, defaults_of
 
 _DEPTH = 3
 _MOST_BASES = 6
@@ -13,8 +13,8 @@ _MOST_BASES = 6
 
 def kept_classes(called: ast.expr, model: SemanticModel) -> list[str]:
     """Return the dotted names of all classes or functions that what is called may be, where a variable or an
-    attribute of `self` keeps them: `dist_class = Normal if continuous else Categorical`. Empty where one of
-    them is not known.
+    attribute of `self` keeps them: `dist_class = Normal if continuous else Categorical`, or a parameter by
+    its default. Empty where one of them is not known.
     """
     names: dict[str, None] = {}
     for value in _values(called, model):
@@ -29,12 +29,30 @@ def _values(called: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]
         case ast.Name():
             for binding in model.dataflow.definitions(called):
                 simple = binding.kind is BindingKind.ASSIGN and not binding.path
-                yield binding.value if simple else None
+                yield binding.value if simple else default_of(binding)
         case ast.Attribute(value=owner, attr=attribute) if model.names.is_self(owner):
             family = _family(called, model)
             for use in model.names.attribute_uses(attribute):
                 if not isinstance(use.ctx, ast.Load) and model.class_of(use) in family:
                     yield model.names.assigned(use)
+
+
+def default_of(binding: Binding) -> ast.expr | None:
+    """Return what a parameter is if no caller passes it."""
+    function, parameter = binding.statement, binding.node
+    if binding.kind is not BindingKind.PARAMETER or not isinstance(function, FUNCTIONS):
+        return None
+    return defaults_of(function.args).get(parameter.arg) if isinstance(parameter, ast.arg) else None
+
+
+def defaulted(called: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> str | None:
+    """Return the parameter whose default decides what a called variable or attribute keeps, if any."""
+    if isinstance(called, ast.Name):
+        for binding in model.dataflow.definitions(called):
+            if default_of(binding) is not None:
+                return binding.name
+    found = (defaulted(value, model, depth - 1) for value in _values(called, model) if value is not None)
+    return next(filter(None, found), None) if depth else None
 
 
 def _family(node: ast.AST, model: SemanticModel) -> list[ast.ClassDef]:
