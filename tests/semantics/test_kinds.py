@@ -397,3 +397,24 @@ def test_what_follows_from_itself(start: str, step: str, tag: TypeTag, device: D
     )
     of_attribute = stored.types.type_of(expression(stored, "use(self.x)").args[0])
     assert [(kind.tag, kind.device) for kind in (of_variable, of_attribute)] == [(tag, device)] * 2
+
+
+def test_a_lambda_is_given_what_its_variable_is_called_with() -> None:
+    """The parameter of `move = lambda x: x.cuda()` is what `move(...)` is called with."""
+    model = model_of("""
+        import numpy as np
+        import torch
+
+        def train(rows):
+            net = torch.nn.Linear(3, 3)
+            move = lambda x: use(x)
+            cast = lambda y: show(y)
+            other = lambda z: keep(z)
+            move(net)
+            cast(np.zeros(3))
+            cast(np.ones(4))
+            map(other, rows)
+            other(net)
+    """)
+    for name, tag in (("x", TypeTag.MODULE), ("y", TypeTag.NDARRAY), ("z", TypeTag.UNKNOWN)):
+        assert model.types.type_of(expression(model, name, last=True)).tag is tag

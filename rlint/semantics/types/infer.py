@@ -46,6 +46,8 @@ _ENTER_AS_THEMSELVES = frozenset(
 )
 MOST_STARRED = 16
 """So many of the values are told apart that callers pass for `*args`."""
+MOST_CALLS = 24
+"""So many calls of a lambda are looked at."""
 _DEPTH = 40
 _PASSES = 3  # in which what follows from itself must come to one kind
 _MOST_PARTS = 200
@@ -364,6 +366,8 @@ class TypeInference(CallInference, LiteralInference):
     def _parameter(self, binding: Binding) -> Type:
         parameter = binding.node
         function = binding.statement
+        if isinstance(parameter, ast.arg) and isinstance(function, ast.Lambda):
+            return self._passed_to_lambda(parameter, function)
         if not isinstance(parameter, ast.arg) or not isinstance(function, FUNCTIONS):
             return UNKNOWN
         owner = self.names.receiver_class(parameter, function)
@@ -382,6 +386,27 @@ class TypeInference(CallInference, LiteralInference):
             if kind.of or kind.tag is not TypeTag.UNKNOWN:
                 return kind
         return self._passed_or_default(parameter, function)
+
+    def _passed_to_lambda(self, parameter: ast.arg, function: ast.Lambda) -> Type:
+        """Return what a lambda is given by the variable of a function that holds it: `move = lambda x: …`."""
+        match self.syntax.parents.get(function):
+            case ast.Assign(targets=[ast.Name(id=name) as target]) if parameter in function.args.args:
+                scope = self.syntax.scope(target).lookup(name)
+            case _:
+                return UNKNOWN
+        if scope is None or scope.parent is None:
+            return UNKNOWN
+        place = function.args.args.index(parameter)
+        found: Type | None = None
+        for use in self.syntax.variables.uses(name, scope)[:MOST_CALLS]:
+            call = self.syntax.parents[use]
+            if not isinstance(use.ctx, ast.Load):
+                continue
+            if not isinstance(call, ast.Call) or call.func is not use or len(call.args) <= place:
+                return UNKNOWN
+            kind = self.type_of(call.args[place]).aged()
+            found = kind if found is None else found.joined(kind)
+        return found or UNKNOWN
 
     def _passed_or_default(self, parameter: ast.arg, function: Function) -> Type:
         """Return what callers pass; if none is known, a parameter likely has the type of its default."""
