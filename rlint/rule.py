@@ -20,6 +20,7 @@ from rlint.semantics.dataflow.loop_carried import LoopCarried
 from rlint.semantics.dataflow.reaching_definitions import MAX_DEFINITIONS
 from rlint.semantics.dataflow.value_flow import Use
 from rlint.semantics.frequency import loop_variables, roles, trip_count
+from rlint.semantics.frequency.answer import Tempo
 from rlint.semantics.frequency.cadence import Cadence
 from rlint.semantics.frequency.drivers import Driver
 from rlint.semantics.frequency.guards import Guard, GuardKind
@@ -127,6 +128,7 @@ __all__ = [
     "StateCopy",
     "StateLoad",
     "SyntaxIndex",
+    "Tempo",
     "Trait",
     "Type",
     "TypeTag",

@@ -161,9 +161,9 @@ def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
     held = _innermost(data, model, NESTED)
     if not held or any(isinstance(element, ast.Starred) for element in held):
         return None
-    if not is_worth_it(data, Type(), model) or not all(is_array(element, model) for element in held):
+    if not is_worth_it(data, Type(), model) or not any(is_array(element, model) for element in held):
         return None
-    return Type()
+    return Type() if all(is_array(element, model) or is_letter(element, model) for element in held) else None
 
 
 def likely_arrays(data: ast.expr, model: SemanticModel) -> bool:
@@ -182,7 +182,9 @@ def likely_arrays(data: ast.expr, model: SemanticModel) -> bool:
 def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
     """Whether it is a single observation that goes into a network with convolutions: `net(tensor([obs]))`."""
     match data:
-        case ast.List(elts=[only]) | ast.Tuple(elts=[only]) if is_array(only, model):
+        case ast.List(elts=[only]) | ast.Tuple(elts=[only]) if is_array(only, model) or is_letter(
+            only, model
+        ):
             return any(
                 use.kind is UseKind.ARGUMENT
                 and isinstance(use.at, ast.Call)
@@ -222,6 +224,12 @@ def is_array(element: ast.expr, model: SemanticModel) -> bool:
     if kind:
         return kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0
     return observations.is_observation(element, model)
+
+
+def is_letter(element: ast.expr, model: SemanticModel) -> bool:
+    """Is it a variable of unknown type that is called as one observation is: `s`?"""
+    named = isinstance(element, ast.Name) and observations.names_one(element.id)
+    return named and not model.types.type_of(element)
 
 
 def is_written_out(data: ast.expr, model: SemanticModel) -> bool:

@@ -88,7 +88,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rule import Finding, Heat, Rule, SemanticModel
+from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel, Tempo
 from rlint.rules.computation._shared import sharing, told, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import MINOR, is_array_operation
@@ -131,7 +131,7 @@ class DuplicateExtractCall(Rule):
             model.silent("the inputs of {} may change before it is evaluated again", node)
             return
         again = [other for other in repetition.again if not worth.is_covered(other, model)]
-        often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
+        often = [other for other in again if self._is_often(other, model)]
         if not often or sharing.is_meant_twice([node, *again], model):
             return
         yield self.finding(
@@ -142,6 +142,16 @@ class DuplicateExtractCall(Rule):
             advice="Keep the first result in a variable and use that",
             minor=MINOR if is_array_operation(node, model) else None,
         )
+
+    def _is_often(self, again: ast.expr, model: SemanticModel) -> bool:
+        """Does it run often? Once per interval, only what the project computes itself may take long."""
+        heat = model.frequency.heat_of(again)
+        if heat.level < self.heat:
+            return False
+        is_paced = heat.tempo is Tempo.INTERVAL or any(
+            guard.kind is GuardKind.INTERVAL and not guard.is_usual for guard in model.frequency.guards(again)
+        )
+        return not is_paced or (isinstance(again, ast.Call) and bool(model.types.call_targets(again)))
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """A call that gives the same in each iteration of a loop."""

@@ -56,6 +56,8 @@ def is_from_elsewhere(source: ast.expr, model: SemanticModel, depth: int = _DEPT
 
 def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> bool:
     value = binding.value
+    if isinstance(binding.statement, ast.Lambda):
+        return all(is_from_elsewhere(given, model, depth - 1) for given in _given(binding, model))
     if binding.kind is not BindingKind.ASSIGN:  # a loader of the program's own may move what it gives
         return value is None or model.types.type_of(value).tag is not TypeTag.INSTANCE
     if value is None or isinstance(value, (ast.Subscript, ast.Attribute)):
@@ -65,6 +67,21 @@ def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> b
         if 0 <= index < len(value.elts):
             value = value.elts[index]
     return is_from_elsewhere(value, model, depth - 1)
+
+
+def _given(parameter: Binding, model: SemanticModel) -> list[ast.expr]:
+    """What a lambda that a variable holds is called with: `x` of `move(x)`."""
+    match model.parent(parameter.statement), parameter.statement:
+        case ast.Assign(targets=[ast.Name(id=name) as target]), ast.Lambda(args=arguments):
+            scope = model.names.scope(target).lookup(name)
+        case _:
+            return []
+    names = [each.arg for each in arguments.args]
+    if scope is None or parameter.name not in names:
+        return []
+    place = names.index(parameter.name)
+    calls = [model.parent(use) for use in model.names.reads(name, scope)]
+    return [call.args[place] for call in calls if isinstance(call, ast.Call) and len(call.args) > place]
 
 
 def root_of(expression: ast.expr, model: SemanticModel) -> ast.expr:
