@@ -8,7 +8,7 @@ from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models
 
 _OPERATIONS = (
     Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.REDUCES | Trait.SUMS | Trait.COMPARES | Trait.SAME_KIND
-    | Trait.RESHAPES | Trait.KEEPS_VALUES | Trait.TO_NUMBER
+    | Trait.RESHAPES | Trait.KEEPS_VALUES | Trait.TO_NUMBER | Trait.LIMITS
 )  # fmt: skip
 _FUNCTIONS = models.having(_OPERATIONS, "numpy", "torch", "builtins")
 _METHODS = models.having(_OPERATIONS, TypeTag.NDARRAY, TypeTag.TENSOR)
