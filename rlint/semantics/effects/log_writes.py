@@ -28,7 +28,7 @@ _TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm
 NAMES = POINTS | _LEVELS | {"log", "print"} | {path.rpartition(".")[2] for path in _TRACKERS}
 """The last names of all calls of libraries that may write to a log."""
 _DEPTH = 4
-_HARMLESS = frozenset({GuardKind.RANK, GuardKind.PRESENT, GuardKind.CLASS, GuardKind.SWITCH})
+_HARMLESS = frozenset({GuardKind.RANK, GuardKind.PRESENT, GuardKind.SWITCH})
 """What a logger asks before it writes, and what is so in each call or in none: `self.writer is not None`."""
 
 
