@@ -142,10 +142,29 @@ def _recurs(loop: ast.For, counters: set[str]) -> bool:
                 if multiplied and _is_step(target.slice, counters) and _reads_neighbour(target, loop):
                     return True  # by way of a variable: `later = returns[t + 1] if t < last else 0`
     return any(
-        _is_multiplied(value)
-        and name in {node.id for node in descendants(value) if isinstance(node, ast.Name)}
+        _is_multiplied(value) and _reads(value, name) and _is_carried(name, loop)
         for name, values in assigned.items()
         for value in values
+    )
+
+
+def _is_carried(name: str, loop: ast.For) -> bool:
+    """Whether an iteration reads what the previous one left in a variable, before it assigns it anew."""
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(targets=targets, value=value) if any(
+                isinstance(target, ast.Name) and target.id == name for target in targets
+            ):
+                return _reads(value, name)
+        if _reads(statement, name):
+            return True
+    return False
+
+
+def _reads(part: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        for node in descendants(part)
     )
 
 
