@@ -9,11 +9,16 @@ from dataclasses import replace
 
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
+from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
+from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.model import SemanticModel
+from rlint.syntax.scopes import Binding, BindingKind
 
 _DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that are told of each function of a library that is called with an object of their class."""
+_MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
+"""Contexts in which library calls behave differently."""
 RESTORED = (
     "an attribute is also set by other code or by name (`setattr`, `__dict__`), or a container is "
     "passed to other code, so it may hold another object"
@@ -24,13 +29,8 @@ def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
     """Return the findings of one rule, with fixes demoted to unsafe where other code may observe them."""
     if not any(finding.fix is not None and finding.fix.safety is Applicability.SAFE for finding in findings):
         return list(findings)
-    names = model.analysis.names
-    replaced = names.replaced_methods | names.replaced_functions
-    looking = list(lookups(model.syntax, {**OF_THE_FUNCTION, "dir": 1}))
-    dispatching = _dispatching(model)
-    if not (replaced or looking or dispatching):
-        return list(findings)
-    return [_with_doubt(finding, dispatching, looking, model) for finding in findings]
+    doubts = _Doubts(model)
+    return [doubts.with_doubt(finding) for finding in findings]
 
 
 def restored_doubt(finding: Finding) -> Finding:
@@ -52,16 +52,88 @@ def without_safe_fix(finding: Finding) -> Finding:
     return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason))
 
 
-def _with_doubt(
-    finding: Finding, dispatching: str | None, looking: Sequence[ast.Call], model: SemanticModel
-) -> Finding:
-    fix = finding.fix
-    if fix is None or fix.safety is not Applicability.SAFE:
-        return finding
-    reason = dispatching or _replaced_reason(fix, model) or _looking_reason(fix, looking, model)
-    return (
-        replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason)) if reason else finding
-    )
+class _Doubts:
+    """What a file and its project replace, set by name, or look at, as far as it concerns a fix."""
+
+    def __init__(self, model: SemanticModel) -> None:
+        names = model.analysis.names
+        self._model = model
+        self._dispatching = _dispatching(model)
+        self._looking = list(lookups(model.syntax, {**OF_THE_FUNCTION, "dir": 1}))
+        elsewhere = [path.rpartition(".") for path in model.index.replaced_in_libraries]
+        self._methods = names.replaced_methods | {name for owner, _, name in elsewhere if is_class(owner)}
+        self._functions = {name for owner, _, name in elsewhere if not is_class(owner)}
+        self._own_functions = names.replaced_functions
+        self._variables = _set_variables(model)
+
+    def with_doubt(self, finding: Finding) -> Finding:
+        """Return the finding with an unsafe fix where other code may observe the fix."""
+        fix = finding.fix
+        if fix is None or fix.safety is not Applicability.SAFE:
+            return finding
+        reason = (
+            self._dispatching
+            or self._replaced_reason(fix)
+            or self._variable_reason(fix)
+            or _looking_reason(fix, self._looking, self._model)
+        )
+        if not reason:
+            return finding
+        return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason))
+
+    def _replaced_reason(self, fix: Fix) -> str | None:
+        """Nobody knows what a method or function does that the program replaces, and so what a fix changes
+        that takes its calls for the usual ones, calls it anew, or runs code in another mode.
+        """
+        if not (self._methods or self._functions or self._own_functions):
+            return None
+        own = [edit for edit in fix.edits if not edit.shared] or list(fix.edits)
+        start, end = min(edit.start for edit in own), max(edit.end for edit in own)
+        before = _words([self._model.syntax.text[start:end]])  # with what is between, which may be wrapped
+        after = _words(map(new_code, fix.edits))
+        replaced = self._methods | self._functions
+        noticed = (replaced & (before | after)) | (self._own_functions & (after - before))
+        if _MODES & after:
+            noticed = replaced | self._own_functions
+        for name in sorted(noticed | (replaced & {ANY_NAME})):
+            called = f"`{name}`" if name != ANY_NAME else "a function of a library"
+            return f"{called} is replaced in this program and may behave differently"
+        return None
+
+    def _variable_reason(self, fix: Fix) -> str | None:
+        """Return which variable of a module, used around the fix, other code sets by its name."""
+        if not self._variables:
+            return None
+        around = _words(map(self._model.source.text, _around(fix, self._model)))
+        for name in sorted(self._variables & (around | {ANY_NAME})):
+            called = f"`{name}`" if name != ANY_NAME else "any variable of the module"
+            return f"{called} may be set by other code"
+        return None
+
+
+def _set_variables(model: SemanticModel) -> frozenset[str]:
+    """Return the variables used in this file whose value other code may change by their name, or through
+    the module that they were imported from.
+    """
+    found = model.index.names_set_elsewhere(model.module.module)
+    if model.analysis.names.sets_any_name():
+        found |= {ANY_NAME}
+    bindings = model.syntax.scopes[model.syntax.module].bindings
+    return frozenset(name for name in found if name not in bindings or any(map(_is_value, bindings[name])))
+
+
+def _is_value(binding: Binding) -> bool:
+    return binding.kind not in (BindingKind.FUNCTION, BindingKind.CLASS)
+
+
+def _around(fix: Fix, model: SemanticModel) -> list[ast.stmt]:
+    """Return the statements at module level that a fix changes."""
+    found = []
+    for statement in model.syntax.module.body:
+        start, end = model.source.span(statement)
+        if any(edit.start <= end and start <= edit.end for edit in fix.edits if not edit.shared):
+            found.append(statement)
+    return found
 
 
 def _dispatching(model: SemanticModel) -> str | None:
@@ -69,21 +141,6 @@ def _dispatching(model: SemanticModel) -> str | None:
     for function in model.syntax.of_type(ast.FunctionDef):
         if function.name in _DISPATCHED:
             return f"`{function.name}` in this file intercepts library calls"
-    return None
-
-
-def _replaced_reason(fix: Fix, model: SemanticModel) -> str | None:
-    """Nobody knows what a method or function does that the file replaces, and so what a fix changes that
-    takes its calls for the usual ones or calls it anew.
-    """
-    own = [edit for edit in fix.edits if not edit.shared] or list(fix.edits)
-    start, end = min(edit.start for edit in own), max(edit.end for edit in own)
-    before = _words([model.syntax.text[start:end]])  # with what is between, which may be wrapped
-    after = _words(map(new_code, fix.edits))
-    names = model.analysis.names
-    noticed = (names.replaced_methods & (before | after)) | (names.replaced_functions & (after - before))
-    for name in sorted(noticed):
-        return f"`{name}` is replaced in this file and may behave differently"
     return None
 
 

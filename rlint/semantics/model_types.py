@@ -9,7 +9,6 @@ from types import MappingProxyType
 from rlint.models.value_type import Device, TypeTag
 from rlint.semantics.dataflow.immutability import Immutability
 from rlint.semantics.dataflow.item_origins import ItemOrigin, maker_of, place_of
-from rlint.semantics.effects.monkeypatching import attributes_set_by_name
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -109,7 +108,7 @@ class TypeQueries:
     def _sets_method(self, name: str) -> bool:
         written = self._syntax.written
         return any(isinstance(use.ctx, ast.Store) for use in written.attributes.get(name, ())) or any(
-            given == name for _, given in attributes_set_by_name(self._syntax)
+            write.name == name and write.owner is not None for write in self._analysis.names.writes
         )
 
     def call_targets(self, call: ast.Call) -> list[FunctionSummary]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.models.value_type import TypeTag
-from rlint.semantics.effects.monkeypatching import attributes_set_by_name
+from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import ANY_CLASS
 
@@ -28,8 +28,8 @@ def replaced_in(analysis: FileAnalysis) -> frozenset[str]:
             continue
         if analysis.types.type_of(value).tag in _MAY_BE_CALLED:
             found.add(f"{_class_of(store.value, analysis)}.{store.attr}")
-    for owner, name in attributes_set_by_name(tree):
-        if analysis.names.qualified(owner) is None:
+    for owner, name in analysis.names.writes:
+        if owner is not None and name != ANY_NAME and analysis.names.qualified(owner) is None:
             found.add(f"{_class_of(owner, analysis)}.{name}")
     return frozenset(found)
 
@@ -38,6 +38,9 @@ def _class_of(owner: ast.expr, analysis: FileAnalysis) -> str:
     cls = analysis.names.class_of_self(owner) if isinstance(owner, ast.Name) else None
     if cls is not None:
         return f"{analysis.name}.{analysis.syntax.qualname(cls)}"
+    if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "type":
+        is_tensor = any(analysis.types.type_of(each).tag is TypeTag.TENSOR for each in owner.args)
+        return "torch.Tensor" if is_tensor else ANY_CLASS
     kind = analysis.types.type_of(owner)
     if "{" in kind.of:
         return ANY_CLASS  # one of several

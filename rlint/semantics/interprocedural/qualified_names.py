@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+from collections.abc import Iterator
 
 from rlint import models
 from rlint.models import vocabulary
 from rlint.models.value_type import Type
-from rlint.semantics.effects.monkeypatching import names_set_by_text, replaced_paths
+from rlint.semantics.effects.monkeypatching import replaced_code, set_paths
+from rlint.semantics.effects.namespace_writes import ANY_NAME, NameWrite, name_writes
 from rlint.semantics.imports.star_names import StarNames
 from rlint.syntax.queries import is_staticmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
@@ -68,13 +70,35 @@ class QualifiedNames:
         """Return the canonical names of what the file sets or deletes in modules and classes, settings
         aside.
         """
-        found = replaced_paths(self.syntax, lambda node: self._resolve(node, _ALIAS_DEPTH))
-        return frozenset(models.canonical(path) for path in found)
+        return frozenset(map(models.canonical, self._set_paths(settings=False)))
+
+    def set_in_modules(self) -> frozenset[str]:
+        """Return the dotted names of what the file sets in modules and classes of the project, constants
+        included; `package.module.*` where it sets names that only the running program knows.
+        """
+        return frozenset(
+            path for path in self._set_paths(settings=True) if not models.is_library(path.partition(".")[0])
+        )
+
+    def _set_paths(self, *, settings: bool) -> Iterator[str]:
+        return set_paths(
+            self.syntax, self.writes, lambda node: self._resolve(node, _ALIAS_DEPTH), settings=settings
+        )
+
+    @functools.cached_property
+    def writes(self) -> tuple[NameWrite, ...]:
+        """Return the names that the file sets by their text: `setattr`, `globals()["N"] = 0`."""
+        return name_writes(self.syntax)
 
     @functools.cached_property
     def _set_by_text(self) -> frozenset[str]:
         """Return the names of the module that are bound where no one sees it."""
-        return names_set_by_text(self.syntax)
+        own = {write.name for write in self.writes if write.owner is None}
+        return replaced_code(self.syntax) | own - {ANY_NAME}
+
+    def sets_any_name(self) -> bool:
+        """Whether the file sets variables of its module by names that only the running program knows."""
+        return NameWrite(None, ANY_NAME) in self.writes
 
     def is_set_by_text(self, name: ast.Name) -> bool:
         """Whether a name is a module variable that is bound dynamically."""
@@ -90,7 +114,7 @@ class QualifiedNames:
         Answer(str)`.
         """
         owned = (path.rpartition(".") for path in self.replaced)
-        found = {name for owner, _, name in owned if _is_class(owner)}
+        found = {name for owner, _, name in owned if is_class(owner)}
         for derived in self.syntax.of_type(ast.ClassDef):
             if any(self.qualified(base) in _TAKEN_FOR_GRANTED for base in derived.bases):
                 found |= {part.name for part in derived.body if isinstance(part, ast.FunctionDef)}
@@ -100,7 +124,7 @@ class QualifiedNames:
     def replaced_functions(self) -> frozenset[str]:
         """Return the names of functions that the file replaces in modules: `torch.as_tensor = traced`."""
         owned = (path.rpartition(".") for path in self.replaced)
-        return frozenset(name for owner, _, name in owned if not _is_class(owner))
+        return frozenset(name for owner, _, name in owned if not is_class(owner))
 
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
         """Return the scope that binds a name and everything that binds it there; no scope for a builtin."""
@@ -239,7 +263,7 @@ def _behind(root: ast.expr, expression: ast.expr) -> str:
     return found
 
 
-def _is_class(path: str) -> bool:
+def is_class(path: str) -> bool:
     """Whether a dotted name looks like that of a class."""
     return path.rpartition(".")[2][:1].isupper()
 

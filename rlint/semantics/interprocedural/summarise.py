@@ -102,6 +102,7 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     summary.given = given_attributes(analysis, lambda attribute: _stored_kind(attribute, analysis))
     summary.attributes_read = _attributes_read(analysis)
     summary.replaced = replaced_in(analysis)
+    summary.set_in_modules = analysis.names.set_in_modules()
     summary.mentions = mentions_of(analysis, summary.attributes_read)
     summary.looks_up_names = looks_up_names(analysis)
     summary.digest = digest_of(syntax.text) if summary.mentions else ""

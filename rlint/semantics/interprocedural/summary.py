@@ -241,6 +241,7 @@ class ModuleSummary:
     replaced: frozenset[str] = (
         frozenset()
     )  # functions and methods that the file replaces (see replacements.py)
+    set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
     attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see fed.py)
     speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
     constants: dict[str, Type] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from rlint import models
 from rlint.frozen import frozen
 from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
-from rlint.semantics.effects.monkeypatching import attributes_set_by_name
+from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.nn.architecture import CONTAINERS, is_layer
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
@@ -336,7 +336,8 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
     for item in written.item_stores:  # `net[0] = other[0]`, `net._modules["head"] = other.head`
         if model.types.type_of(item.value).tag is TypeTag.MODULE or _is_registry(item.value):
             return True
-    if any(True for _ in attributes_set_by_name(model.syntax)):
+    writes = model.analysis.names.writes
+    if any(write.owner is not None and write.name != ANY_NAME for write in writes):
         return True
     for call in written.calls_of(_GROWS):
         if isinstance(call.func, ast.Attribute) and (

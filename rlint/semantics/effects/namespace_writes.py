@@ -1,0 +1,272 @@
+"""Names that a file sets by their text in modules, classes and objects: `globals()["N"] = 0`, `setattr(m, k,
+v)`, `exec`, also through a variable that holds the namespace. A name that only the running program knows is
+`ANY_NAME`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from rlint.syntax.scopes import Binding, BindingKind
+from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
+from rlint.syntax.walk import place_in_order
+
+ANY_NAME = "*"
+Resolve = Callable[[ast.expr], str | None]
+"""Gives the dotted name that an expression refers to."""
+_OWN = ast.Name("__main__", ast.Load())
+_HINTS = (
+    "globals", "locals", "vars", "__dict__", "setattr", "delattr", "modules", "exec", "__main__",
+    "import_module", "__import__", "object", "patch",
+)  # fmt: skip
+"""One of these words is in each file that sets names by their text."""
+_NAMESPACES = ("globals", "locals", "vars")
+_LOOKS = frozenset("len list dict sorted set tuple print repr str isinstance id iter type eval bool".split())
+"""Functions that only look at a namespace that they are passed."""
+
+
+class NameWrite(NamedTuple):
+    """A name that is set in what an expression stands for; None stands for the file's own module."""
+
+    owner: ast.expr | None
+    name: str
+
+
+def name_writes(syntax: SyntaxIndex) -> tuple[NameWrite, ...]:
+    """Return all names that a file sets by their text, in no particular order."""
+    if not any(hint in syntax.text for hint in _HINTS):
+        return ()
+    return tuple(_Writes(syntax).all())
+
+
+class _Writes:
+    def __init__(self, syntax: SyntaxIndex) -> None:
+        self._syntax = syntax
+        self._holding: dict[str, ast.expr] = {}  # variables and attributes, by their last names
+        self._are_modules: set[str] = set()
+        for scope in syntax.scopes.values():
+            for name, bindings in scope.bindings.items():
+                for binding in bindings:
+                    if binding.target == "__main__":
+                        self._are_modules.add(name)
+                    elif binding.value is not None and not binding.path:
+                        self._hold(name, binding.value)
+        for store in syntax.written.attribute_stores:
+            statement = syntax.parents.get(store)
+            if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+                self._hold(store.attr, statement.value)
+
+    def _hold(self, name: str, value: ast.expr) -> None:
+        if self._is_own_module(value):
+            self._are_modules.add(name)
+        elif self._owner(value) is not None:
+            self._holding[name] = value
+
+    def all(self) -> Iterator[NameWrite]:
+        written = self._syntax.written
+        for node in sorted(self._namespaces(), key=place_in_order):
+            owner = self._owner(node)
+            if owner is not None:
+                own = owner is _OWN
+                yield from (
+                    NameWrite(None if own else owner, name) for name in self._set_in(node, escapes=own)
+                )
+        for store in written.attribute_stores:
+            if self._is_own_module(store.value):
+                yield NameWrite(None, store.attr)
+        for call in written.calls_of(("setattr", "delattr", "__setattr__", "__delattr__", "object")):
+            yield from self._set_by_call(call)
+        for call in written.calls_of(("exec",)):
+            if isinstance(call.func, ast.Name):
+                yield from (NameWrite(None, name) for name in self._executed(call))
+
+    def _namespaces(self) -> set[ast.expr]:
+        """Return the expressions that may be a namespace."""
+        syntax = self._syntax
+        found: set[ast.expr] = {*syntax.written.calls_of(_NAMESPACES)}
+        for attribute in ("__dict__", "__globals__", *self._holding):
+            found.update(syntax.written.attributes.get(attribute, ()))
+        for name in self._holding:
+            found.update(syntax.variables.named(name))
+        return found
+
+    def _owner(self, value: ast.expr, depth: int = 4) -> ast.expr | None:
+        """Return whose names a namespace holds; None if the expression is none."""
+        match value:
+            case ast.Call(func=ast.Name(id="globals" | "locals" | "vars"), args=[]):
+                return _OWN
+            case (
+                ast.Call(func=ast.Name(id="vars"), args=[owner]) | ast.Attribute(value=owner, attr="__dict__")
+            ):
+                return _OWN if self._is_own_module(owner) else owner
+            case ast.Attribute(attr="__globals__"):
+                return _OWN if self._is_own_function(value.value) else value
+            case ast.NamedExpr(value=inner):
+                return self._owner(inner, depth)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in self._holding and depth:
+                return self._owner(self._holding[name], depth - 1)
+        return None
+
+    def _is_own_function(self, value: ast.expr) -> bool:
+        """Whether a function may be one of this file: all but those that are surely imported."""
+        scope = self._syntax.scope(value).lookup(value.id) if isinstance(value, ast.Name) else None
+        if scope is None:
+            return not isinstance(value, ast.Attribute)
+        return any(binding.kind is not BindingKind.IMPORT for binding in scope.bindings[value.id])  # type: ignore[attr-defined]
+
+    def _is_own_module(self, value: ast.expr) -> bool:
+        """`sys.modules[__name__]`, `importlib.import_module(__name__)`"""
+        match value:
+            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+                return True
+            case ast.Call(
+                func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
+                args=[ast.Name(id="__name__"), *_],
+            ):
+                return True
+            case ast.Name(id=name):
+                return name in self._are_modules
+        return False
+
+    def _set_in(self, node: ast.expr, *, escapes: bool) -> Iterator[str]:
+        """Yield the names that one use of a namespace sets."""
+        parent = self._syntax.parents.get(node)
+        match parent:
+            case ast.Subscript(value=value, slice=key, ctx=ast.Store() | ast.Del()) if value is node:
+                yield _text(key)
+            case ast.AugAssign(target=target, value=value) if target is node:
+                yield from _keys(value)
+            case ast.Attribute(attr=method):
+                yield from self._set_by_method(method, parent)
+            case ast.Call(func=func, args=args) if escapes and func is not node:
+                called = func.id if isinstance(func, ast.Name) else ""
+                if called not in _LOOKS and called != "exec" and node in args:
+                    yield ANY_NAME
+            case ast.keyword(arg=str()) | ast.Return() | ast.List() | ast.Tuple() | ast.Dict() if escapes:
+                yield ANY_NAME
+
+    def _set_by_method(self, method: str, attribute: ast.Attribute) -> Iterator[str]:
+        call = self._syntax.parents.get(attribute)
+        if not isinstance(call, ast.Call) or call.func is not attribute:
+            return
+        if method in ("update", "__ior__"):
+            yield from (keyword.arg or ANY_NAME for keyword in call.keywords)
+            for argument in call.args:
+                yield from _keys(argument)
+        elif method in ("setdefault", "pop", "__setitem__", "__delitem__"):
+            yield from map(_text, call.args[:1])
+        elif method in ("popitem", "clear"):
+            yield ANY_NAME
+
+    def _set_by_call(self, call: ast.Call) -> Iterator[NameWrite]:
+        match call:
+            case ast.Call(
+                func=ast.Name(id="setattr" | "delattr" | "__setattr__" | "object")
+                | ast.Attribute(attr="setattr" | "delattr" | "object" | "__setattr__" | "__delattr__"),
+                args=[owner, ast.expr() as name, _, *_],
+            ):
+                pass
+            case ast.Call(
+                func=ast.Name(id="delattr") | ast.Attribute(attr="delattr" | "object"), args=[owner, name]
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(value=owner, attr="__setattr__"), args=[name, _]):
+                pass
+            case _:
+                return
+        yield NameWrite(None if self._is_own_module(owner) else owner, _text(name))
+
+    def _executed(self, call: ast.Call) -> Iterator[str]:
+        """Yield the names that `exec` may bind in this module."""
+        if len(call.args) > 1 and self._owner(call.args[1]) is not _OWN:
+            return
+        match call.args[:1]:
+            case [ast.Constant(value=str(text))]:
+                yield from _bound_in(text)
+            case [ast.Call(func=ast.Name(id="compile"), args=[ast.Constant(value=str(text)), *_])]:
+                yield from _bound_in(text)
+            case _:
+                yield ANY_NAME
+
+
+def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: Resolve) -> Iterator[str]:
+    """Yield the dotted names of the modules or classes that the object of a write may be: also those that a
+    loop goes through, or that a function of the file is called with.
+    """
+    path = _owner_path(owner, resolve)
+    if path:
+        yield path
+        return
+    if not isinstance(owner, ast.Name):
+        return
+    scope = syntax.scope(owner).lookup(owner.id)
+    for binding in scope.bindings[owner.id] if scope is not None else ():
+        given: list[ast.expr] = []
+        if binding.kind is BindingKind.PARAMETER and isinstance(binding.statement, FUNCTIONS):
+            given = _passed(binding, binding.statement, syntax)
+        elif isinstance(binding.value, (ast.Tuple, ast.List)) and not binding.path:
+            given = binding.value.elts
+        elif binding.value is not None and not binding.path:
+            given = [binding.value]
+        yield from filter(None, (_owner_path(value, resolve) for value in given))
+
+
+def _owner_path(owner: ast.expr, resolve: Resolve) -> str | None:
+    match owner:
+        case ast.Attribute(value=function, attr="__globals__"):
+            return (resolve(function) or "").rpartition(".")[0] or None
+        case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Constant(value=str(path))):
+            return path
+        case ast.Call(
+            func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str(path)), *_],
+        ):
+            return path
+    return resolve(owner)
+
+
+def _passed(parameter: Binding, function: Function, syntax: SyntaxIndex) -> list[ast.expr]:
+    """Return what the calls in this file pass for a parameter."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if parameter.name not in names:
+        return []
+    place = names.index(parameter.name)
+    found = []
+    for call in syntax.written.calls_of((function.name,)):
+        found += call.args[place : place + 1]
+        found += [keyword.value for keyword in call.keywords if keyword.arg == parameter.name]
+    return found
+
+
+def _text(name: ast.expr) -> str:
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ANY_NAME
+
+
+def _keys(value: ast.expr) -> Iterator[str]:
+    """Yield the keys of a dictionary that another one is updated with."""
+    if isinstance(value, ast.Dict):
+        yield from (ANY_NAME if key is None else _text(key) for key in value.keys)
+    else:
+        yield ANY_NAME
+
+
+def _bound_in(text: str) -> set[str]:
+    """Return the names that a program given as text binds in its outermost scope, or says that it does."""
+    try:
+        syntax = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return set()
+    found: set[str] = set()
+    for node in ast.walk(syntax):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.alias(name="*"):
+                found.add(ANY_NAME)
+            case ast.alias(name=name, asname=asname):
+                found.add(asname or name.partition(".")[0])
+    return found
