@@ -7,16 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rlint import models
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.scopes import Binding, BindingKind
 
-_DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
-"""Methods that are told of each function of a library that is called with an object of their class."""
 _MODES = frozenset({"no_grad", "inference_mode", "enable_grad", "set_grad_enabled"})
 """Contexts in which library calls behave differently."""
 RESTORED = (
@@ -75,6 +73,7 @@ class _Doubts:
             self._dispatching
             or self._replaced_reason(fix)
             or self._variable_reason(fix)
+            or self._mode_reason(fix)
             or _looking_reason(fix, self._looking, self._model)
         )
         if not reason:
@@ -100,6 +99,12 @@ class _Doubts:
             return f"{called} is replaced in this program and may behave differently"
         return None
 
+    def _mode_reason(self, fix: Fix) -> str | None:
+        """Return what sees which tensors autograd saves, and so whether it is on."""
+        sees = self._model.program.mentions("saved_tensors_hooks")
+        is_concerned = sees and not _MODES.isdisjoint(_words(map(new_code, fix.edits)))
+        return "`saved_tensors_hooks` is used in this program" if is_concerned else None
+
     def _variable_reason(self, fix: Fix) -> str | None:
         """Return which variable of a module, used around the fix, other code sets by its name."""
         if not self._variables:
@@ -118,12 +123,7 @@ def _set_variables(model: SemanticModel) -> frozenset[str]:
     found = model.index.names_set_elsewhere(model.module.module)
     if model.analysis.names.sets_any_name():
         found |= {ANY_NAME}
-    bindings = model.syntax.scopes[model.syntax.module].bindings
-    return frozenset(name for name in found if name not in bindings or any(map(_is_value, bindings[name])))
-
-
-def _is_value(binding: Binding) -> bool:
-    return binding.kind not in (BindingKind.FUNCTION, BindingKind.CLASS)
+    return found
 
 
 def _around(fix: Fix, model: SemanticModel) -> list[ast.stmt]:
@@ -139,7 +139,7 @@ def _around(fix: Fix, model: SemanticModel) -> list[ast.stmt]:
 def _dispatching(model: SemanticModel) -> str | None:
     """Return why a class that intercepts library calls could observe the calls that a fix replaces."""
     for function in model.syntax.of_type(ast.FunctionDef):
-        if function.name in _DISPATCHED:
+        if function.name in models.INTERCEPTING:
             return f"`{function.name}` in this file intercepts library calls"
     return None
 

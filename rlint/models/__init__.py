@@ -92,6 +92,15 @@ RELOCATING_METHODS = having(Trait.RELOCATES, TypeTag.TENSOR)
 _LIBRARIES = frozenset(name.partition(".")[0] for name in _CALLABLES)
 
 
+INTERCEPTING = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
+"""Methods that are told of each function of a library that is called with an object of their class."""
+
+
+def is_data_class(path: str) -> bool:
+    """Whether a dotted name is that of a class of data: tensors, arrays, containers, text, numbers."""
+    return CLASSES.get(path, TypeTag.MODULE) is not TypeTag.MODULE
+
+
 def is_library(module: str) -> bool:
     """Whether a module is one of a library that is known here: `torch.nn`, `time`."""
     return module.partition(".")[0] in _LIBRARIES

@@ -208,6 +208,8 @@ class _Watched:
                 if analysis.names.qualified(node) is not None or kind.tag in _FIXED:
                     continue
                 self.names.add(node.id)
+                # a function that declares it `nonlocal` may bind it anew wherever it is called
+                self.reads_state = self.reads_state or node.id in analysis.syntax.declared
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
                     self._held.append(node)

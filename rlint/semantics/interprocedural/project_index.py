@@ -19,7 +19,7 @@ from rlint.models.value_type import (
     with_choice,
 )
 from rlint.regex import regex
-from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
 from rlint.semantics.interprocedural.trampoline import Step, run
@@ -52,7 +52,7 @@ class ProjectIndex(SymbolTable):
 
     def __init__(self, modules: Iterable[ModuleSummary]) -> None:
         super().__init__(modules)
-        self._set: dict[str, frozenset[str]] = {}
+        self._overwritten = OverwrittenNames(self)
         self._paths: dict[tuple[str, str], Type] = {}
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
@@ -698,48 +698,16 @@ class ProjectIndex(SymbolTable):
     @cached_property
     def replaced_in_libraries(self) -> frozenset[str]:
         """Return the dotted names of functions and methods of libraries that a file of the project, tests
-        left out, puts something else in the place of; `torch.Tensor.*` where any may be meant.
+        left out, puts something else in the place of, in the library or in a class derived from one of data;
+        `torch.Tensor.*` where any may be meant, `torch.nn.Module.forward` for that of any network.
         """
-        every = (path for module in self.modules.values() if not module.is_test for path in module.replaced)
-        return frozenset(path for path in every if models.is_library(path.partition(".")[0]))
+        return frozenset(self._overwritten.in_libraries())
 
     def names_set_elsewhere(self, module: str) -> frozenset[str]:
         """Return the variables in a module whose value other files may set: through the module itself
         (`config.N = 0`), or through the one that it imports them from; `*` for any.
         """
-        found = set(self._names_set(module))
-        for name, path in self.modules[module].imports.items():
-            owner, _, member = path.rpartition(".")
-            whole = self.symbol(path, module)
-            source = whole if isinstance(whole, ModuleSummary) else self.symbol(owner, module)
-            if isinstance(source, ModuleSummary) and source.module != module:
-                changed = self._names_set(source.module)
-                if source is whole:
-                    found |= changed
-                elif changed & {member, ANY_NAME}:
-                    found.add(name)
-        return frozenset(found)
-
-    def _names_set(self, module: str) -> frozenset[str]:
-        """Return the variables of a module that other files may set through it. An object of unknown class
-        may be the module in files that import it.
-        """
-        known = self._set.get(module)
-        if known is None:
-            known = self._set[module] = frozenset(self._find_names_set(self.modules[module]))
-        return known
-
-    def _find_names_set(self, target: ModuleSummary) -> Iterator[str]:
-        for other in self.modules.values():
-            if other.is_test and not target.is_test:
-                continue
-            for path in other.set_in_modules:
-                owner, _, name = path.rpartition(".")
-                if owner == "__main__" or self.symbol(owner, other.module) is target:
-                    yield name
-            if any(self.symbol(path, other.module) is target for path in other.imports.values()):
-                for function in other.functions.values():
-                    yield from (name for path, name in function.sets if not path)
+        return self._overwritten.names_in(module)
 
     def _meant(self, owner: str, methods: list[FunctionSummary], module: ModuleSummary) -> Iterator[str]:
         """Yield those of some methods that an object of a class has."""

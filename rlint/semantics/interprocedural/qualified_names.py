@@ -21,7 +21,6 @@ _BUILTINS = frozenset(dir(builtins))
 _ALIAS_DEPTH = 6
 _UNSEEN = "\0"
 _NAMING = frozenset({ast.Name, ast.Attribute})
-_TAKEN_FOR_GRANTED = frozenset(models.CLASSES) - {"torch.nn.Module"}
 
 
 class QualifiedNames:
@@ -116,7 +115,7 @@ class QualifiedNames:
         owned = (path.rpartition(".") for path in self.replaced)
         found = {name for owner, _, name in owned if is_class(owner)}
         for derived in self.syntax.of_type(ast.ClassDef):
-            if any(self.qualified(base) in _TAKEN_FOR_GRANTED for base in derived.bases):
+            if any(models.is_data_class(self.qualified(base) or "") for base in derived.bases):
                 found |= {part.name for part in derived.body if isinstance(part, ast.FunctionDef)}
         return frozenset(name for name in found if not name.startswith("__"))
 

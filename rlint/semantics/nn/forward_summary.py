@@ -32,6 +32,9 @@ _DROPOUTS = frozenset(
 )
 _DIFFERENTIATES = ("torch.autograd.", "torch.func.", "torch.enable_grad", "torch.set_grad_enabled")
 _LEARNS = frozenset({"backward", "requires_grad_", "retain_grad", "register_hook"})
+_AUTOGRAD_STATE = ("requires_grad", "grad_fn", "is_leaf")
+_READS_MODE = ("is_grad_enabled", "is_inference_mode_enabled", "is_inference")
+"""Functions and methods whose result depends on the autograd mode."""
 _BATCH_NORMS = frozenset({"torch.nn.functional.batch_norm", "torch.nn.functional.instance_norm"})
 
 
@@ -43,7 +46,8 @@ class ForwardSummary:
     `own` the methods that it calls through `super()`; `calls` the functions of the project;
     `keeps` the attributes that it sets or changes; `layers` what it
     calls of torch.nn.functional that acts like a layer, with whether it surely does. `opaque`: it calls
-    what nobody can name, takes gradients, or puts something where others find it.
+    what nobody can name, takes gradients, decides by the autograd mode, or puts something where others
+    find it.
     """
 
     uses: set[tuple[str, str]] = field(default_factory=set)
@@ -88,8 +92,12 @@ class _Reader:
             function = self._home(node) if isinstance(node.ctx, ast.Load) else None
             if function is not None:
                 self._doings(function).reads_training = True
-        for declared in self.syntax.of_type(ast.Global):
-            function = self._home(declared)
+        attributes, calls = self.syntax.written.attributes, self.syntax.written.calls_of(_READS_MODE)
+        read = (each for state in _AUTOGRAD_STATE for each in attributes.get(state, ()))
+        looks = [each for each in read if isinstance(each.ctx, ast.Load)]
+        nodes: tuple[ast.AST, ...] = (*looks, *calls, *self.syntax.of_type(ast.Global))
+        for evidence in nodes:
+            function = self._home(evidence)
             if function is not None:
                 self._doings(function).opaque = True
         for item in self.syntax.written.item_stores:

@@ -322,7 +322,9 @@ def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_changed_later(model: SemanticModel) -> bool:
-    """Whether the file may put modules or tensors into networks that exist, or lets them share memory."""
+    """Whether the file may put modules or tensors into networks that exist, or lets them share memory; or
+    another file gives tensors other memory: `weight.data = flat[:4]`.
+    """
     found: bool = model.once(_changes_networks, model.syntax.module)
     return found
 
@@ -336,6 +338,8 @@ def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
     for item in written.item_stores:  # `net[0] = other[0]`, `net._modules["head"] = other.head`
         if model.types.type_of(item.value).tag is TypeTag.MODULE or _is_registry(item.value):
             return True
+    if any(function.module != model.module.module for _, function in model.index.setters("data")):
+        return True
     writes = model.analysis.names.writes
     if any(write.owner is not None and write.name != ANY_NAME for write in writes):
         return True

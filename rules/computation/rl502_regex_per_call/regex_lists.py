@@ -149,8 +149,9 @@ def _over_module_list(patterns: PatternList, alias: str, flags: str, model: Sema
     scope = model.names.scope(source.node)
     if len(scope.bindings[source.name]) != 1 or model.program.is_imported(source.name):
         return None
-    if not isinstance(patterns.display, ast.Tuple) and not all(
-        _only_reads(read, model) for read in model.names.reads(source.name, scope)
+    if not isinstance(patterns.display, ast.Tuple) and (
+        model.program.is_read_elsewhere(source.name)
+        or not all(_only_reads(read, model) for read in model.names.reads(source.name, scope))
     ):
         return None
     compiled = f"{alias}.compile(pattern, {flags})" if flags else f"{alias}.compile(pattern)"

@@ -1,0 +1,100 @@
+"""What the files of a project overwrite by name in other modules and in libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlint import models
+from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.interprocedural.symbols import SymbolTable
+
+
+class OverwrittenNames:
+    """Variables of modules, and functions of libraries, that other code replaces. What only tests replace
+    stays what it is.
+    """
+
+    def __init__(self, symbols: SymbolTable) -> None:
+        self._symbols = symbols
+        self._set: dict[str, frozenset[str]] = {}
+
+    def in_libraries(self) -> Iterator[str]:
+        """Yield the dotted names of what is replaced in libraries, or overridden in classes of data."""
+        for module in self._symbols.modules.values():
+            if not module.is_test:
+                yield from self._replaced_by(module)
+                yield from _overridden_by(module)
+
+    def _replaced_by(self, module: ModuleSummary) -> Iterator[str]:
+        for path in module.replaced:
+            if path.endswith(".forward"):
+                yield "torch.nn.Module.forward"
+            elif models.is_library(path.partition(".")[0]):
+                yield path
+            else:
+                through = self._through_another(path, module)
+                if through:
+                    yield through
+
+    def _through_another(self, path: str, module: ModuleSummary) -> str:
+        """Return `time.sleep` for `worker.time.sleep`: what is set where another module imports it."""
+        owner, _, rest = path.partition(".")
+        name, _, attribute = rest.partition(".")
+        other = self._symbols.symbol(owner, module.module) if attribute else None
+        target = other.imports.get(name, "") if isinstance(other, ModuleSummary) else ""
+        return (
+            models.canonical(f"{target}.{attribute}") if models.is_library(target.partition(".")[0]) else ""
+        )
+
+    def names_in(self, module: str) -> frozenset[str]:
+        """Return the variables in a module whose value other files may set; `*` for any."""
+        symbol = self._symbols.symbol
+        found = set(self._set_in(module))
+        for name, path in self._symbols.modules[module].imports.items():
+            owner, _, member = path.rpartition(".")
+            whole = symbol(path, module)
+            source = whole if isinstance(whole, ModuleSummary) else symbol(owner, module)
+            if isinstance(source, ModuleSummary) and source.module != module:
+                changed = self._set_in(source.module)
+                if source is whole:
+                    found |= changed
+                elif changed & {member, ANY_NAME}:
+                    found.add(name)
+        return frozenset(found)
+
+    def _set_in(self, module: str) -> frozenset[str]:
+        known = self._set.get(module)
+        if known is None:
+            known = self._set[module] = frozenset(self._find_set_in(self._symbols.modules[module]))
+        return known
+
+    def _find_set_in(self, target: ModuleSummary) -> Iterator[str]:
+        """Yield what files set in a module. An object of unknown class may be the module where a file imports
+        it.
+        """
+        symbol = self._symbols.symbol
+        for other in self._symbols.modules.values():
+            if other.is_test and not target.is_test:
+                continue
+            for path in other.set_in_modules:
+                owner, _, name = path.rpartition(".")
+                if owner == "__main__" or symbol(owner, other.module) is target:
+                    yield name
+            if not any(symbol(path, other.module) is target for path in other.imports.values()):
+                continue
+            for function in other.functions.values():
+                for path, name in function.sets:
+                    if not path and name not in target.functions and name not in target.classes:
+                        yield name
+
+
+def _overridden_by(module: ModuleSummary) -> Iterator[str]:
+    """Yield the methods that classes derived from those of tensors, arrays, lists … override."""
+    for cls in module.classes.values():
+        base = next(filter(models.is_data_class, map(models.canonical, cls.bases)), None)
+        for name in cls.methods if base is not None else ():
+            if name in models.INTERCEPTING:
+                yield f"{base}.{ANY_NAME}"
+            elif not name.startswith("__"):
+                yield f"{base}.{name}"
