@@ -273,7 +273,6 @@ class _Record:
 
     def __init__(self, session: RecordingProcess, region: dict[str, Any], names: dict[str, Any]) -> None:
         self._session, self._region = session, region
-        self._main = getattr(sys.modules.get("__main__"), "__file__", None)
         self.streams = restored.streams()
         self.settings = _settings()
         held = {name: names[name] for name in region["names"] if name in names}

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from rlint.models import vocabulary
-from rlint.semantics.effects.namespace_writes import NameWrite, Resolve, owner_paths
+from rlint.semantics.effects.namespace_writes import NameResolver, NameWrite, owner_paths
 from rlint.syntax.syntax_index import SyntaxIndex
 
 
 def set_paths(
-    syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: Resolve, *, settings: bool
+    syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: NameResolver, *, settings: bool
 ) -> Iterator[str]:
     """Yield the dotted names of what is set or deleted in modules and classes, with `settings` also those
     that are given a number, string or bool; `package.module.*` where any name may be set.
@@ -38,7 +38,7 @@ def replaced_code(syntax: SyntaxIndex) -> frozenset[str]:
     return frozenset(found)
 
 
-def _patched(call: ast.Call, resolve: Resolve) -> Iterator[str]:
+def _patched(call: ast.Call, resolve: NameResolver) -> Iterator[str]:
     function = call.func
     last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     match call.args:

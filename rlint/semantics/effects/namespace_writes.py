@@ -9,22 +9,23 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from rlint import models
+from rlint.models.effect import EffectKind
+from rlint.models.trait import Trait
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import place_in_order
 
 ANY_NAME = "*"
-Resolve = Callable[[ast.expr], str | None]
+NameResolver = Callable[[ast.expr], str | None]
 """Gives the dotted name that an expression refers to."""
 _OWN = ast.Name("__main__", ast.Load())
 _HINTS = (
-    "globals", "locals", "vars", "__dict__", "setattr", "delattr", "modules", "exec", "__main__",
-    "import_module", "__import__", "object", "patch",
+    *(name.rpartition(".")[2] for name in models.having(Trait.REFLECTS, "builtins")),
+    "__dict__", "__globals__", "__main__", "modules", "import_module", "object",
 )  # fmt: skip
 """One of these words is in each file that sets names by their text."""
 _NAMESPACES = ("globals", "locals", "vars")
-_LOOKS = frozenset("len list dict sorted set tuple print repr str isinstance id iter type eval bool".split())
-"""Functions that only look at a namespace that they are passed."""
 
 
 class NameWrite(NamedTuple):
@@ -142,7 +143,7 @@ class _Writes:
                 yield from self._set_by_method(method, parent)
             case ast.Call(func=func, args=args) if escapes and func is not node:
                 called = func.id if isinstance(func, ast.Name) else ""
-                if called not in _LOOKS and called != "exec" and node in args:
+                if node in args and not _only_looks(called):
                     yield ANY_NAME
             case ast.keyword(arg=str()) | ast.Return() | ast.List() | ast.Tuple() | ast.Dict() if escapes:
                 yield ANY_NAME
@@ -191,7 +192,7 @@ class _Writes:
                 yield ANY_NAME
 
 
-def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: Resolve) -> Iterator[str]:
+def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver) -> Iterator[str]:
     """Yield the dotted names of the modules or classes that the object of a write may be: also those that a
     loop goes through, or that a function of the file is called with.
     """
@@ -213,7 +214,7 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: Resolve) -> Itera
         yield from filter(None, (_owner_path(value, resolve) for value in given))
 
 
-def _owner_path(owner: ast.expr, resolve: Resolve) -> str | None:
+def _owner_path(owner: ast.expr, resolve: NameResolver) -> str | None:
     match owner:
         case ast.Attribute(value=function, attr="__globals__"):
             return (resolve(function) or "").rpartition(".")[0] or None
@@ -238,6 +239,14 @@ def _passed(parameter: Binding, function: Function, syntax: SyntaxIndex) -> list
         found += call.args[place : place + 1]
         found += [keyword.value for keyword in call.keywords if keyword.arg == parameter.name]
     return found
+
+
+def _only_looks(builtin: str) -> bool:
+    """Whether a function of this name only looks at a namespace that it is passed, or is `exec`, which is
+    seen to elsewhere.
+    """
+    fact = models.callable_fact(f"builtins.{builtin}") if builtin else None
+    return fact is not None and not fact.effect.kind & EffectKind.MUTATES
 
 
 def _text(name: ast.expr) -> str:

@@ -47,8 +47,6 @@ class Cadences(CallerWalk[Cadence]):
     several callers, those count that make it hottest, and of these the one with the fewest conditions.
     """
 
-    longest = 4
-
     def __init__(self, heat: HeatMap) -> None:
         super().__init__(heat)
         self._heat = heat

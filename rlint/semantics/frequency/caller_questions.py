@@ -84,8 +84,6 @@ Way = tuple[str, ...]
 class WaysFromTraining(CallerWalk["list[Way]"]):
     """The ways to a line from the loops that take gradient steps, that of the loop's function first."""
 
-    longest = 5
-
     def __init__(self, heat: HeatMap) -> None:
         super().__init__(heat)
         self._heat = heat

@@ -13,6 +13,8 @@ from rlint.semantics.interprocedural.summary import FunctionSummary
 
 MOST_CALLERS = 8
 """Calls of one function that a walk goes on to."""
+LONGEST_WAY = 6
+"""Functions on a way up the callers, that of the line included."""
 
 AnswerT = TypeVar("AnswerT")
 
@@ -73,10 +75,8 @@ class Callers(Protocol):
 class CallerWalk(Generic[AnswerT]):
     """One question about a place. Where its function does not answer it (`here`), it is asked of the calls
     that lead to the function, and the answers are joined (`join`). Calls that `counts` rules out, those by
-    functions on the way, and functions further away than `longest` give no answer.
+    functions on the way, and functions further away than `LONGEST_WAY` give no answer.
     """
-
-    longest = 6
 
     def __init__(self, calls: Callers) -> None:
         self._calls = calls
@@ -95,7 +95,7 @@ class CallerWalk(Generic[AnswerT]):
         if not seen and function.path in self._known:
             return self._known[function.path]
         way = (*seen, function.path)
-        found = self.join(self._answers(function, way)) if len(way) <= self.longest else None
+        found = self.join(self._answers(function, way)) if len(way) <= LONGEST_WAY else None
         if not seen:  # on the way to another function, circles are cut elsewhere
             self._known[function.path] = found
         return found

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rlint import models
 from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.symbols import SymbolTable
 
@@ -31,7 +32,8 @@ class OverwrittenNames:
             if path.endswith(".forward"):
                 yield "torch.nn.Module.forward"
             elif models.is_library(path.partition(".")[0]):
-                yield path
+                if not is_class(path.rpartition(".")[0]) or _is_method(path):
+                    yield path  # no attribute that an object is given
             else:
                 through = self._through_another(path, module)
                 if through:
@@ -87,6 +89,13 @@ class OverwrittenNames:
                 for path, name in function.sets:
                     if not path and name not in target.functions and name not in target.classes:
                         yield name
+
+
+def _is_method(path: str) -> bool:
+    """Whether a dotted name is that of a method of tensors, arrays, containers … or of any of them."""
+    owner, _, name = path.rpartition(".")
+    tag = models.CLASSES.get(owner)
+    return name == ANY_NAME or (tag is not None and models.method_fact(tag, name) is not None)
 
 
 def _overridden_by(module: ModuleSummary) -> Iterator[str]:

@@ -9,6 +9,8 @@ from rlint.rule import (
     EffectKind,
     SemanticModel,
     Trait,
+    Use,
+    UseKind,
     descendants,
     element_types,
     legacy_tensors,
@@ -68,25 +70,31 @@ def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
 
 def _is_handed_out(rows: ast.expr, model: SemanticModel) -> bool:
     """Does a function return rows, at once or from the variable or list that they are put in?"""
-    match model.parent(rows):
-        case ast.Return():
-            return True
-        case ast.Tuple() as parts if isinstance(model.parent(parts), ast.Return):
-            return True
-        case (
-            ast.Assign(targets=[ast.Name(id=name)])
-            | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"))
-        ):
-            scope = model.names.scope(rows).lookup(name)
-            if scope is None or not scope.is_function:
-                return False
-            reads = [read for read in model.names.reads(name, scope) if not _is_appended_to(read, model)]
-            return bool(reads) and all(
-                isinstance(parent := model.parent(read), ast.Return)
-                or (isinstance(parent, ast.Tuple) and isinstance(model.parent(parent), ast.Return))
-                for read in reads
-            )
-    return False
+    uses = _uses_of_rows(rows, model)
+    return bool(uses) and all(use.kind is UseKind.RETURNED for use in uses)
+
+
+def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
+    """The uses of rows, and of the tuples and local lists that they are put in."""
+    found: list[Use] = []
+    for use in model.dataflow.uses(rows):
+        match use.kind, use.at:
+            case UseKind.ELEMENT, ast.Tuple() as parts:
+                found += model.dataflow.uses(parts)
+            case UseKind.ARGUMENT, ast.Call(func=ast.Attribute(value=ast.Name() as store, attr="append")):
+                kept = [each for read in _other_reads(store, model) for each in _uses_of_rows(read, model)]
+                found += kept or [use]
+            case _:
+                found.append(use)
+    return found
+
+
+def _other_reads(store: ast.Name, model: SemanticModel) -> list[ast.Name]:
+    """The reads of a local list but for those that append to it."""
+    scope = model.names.scope(store).lookup(store.id)
+    if scope is None or not scope.is_function:
+        return []
+    return [read for read in model.names.reads(store.id, scope) if not _is_appended_to(read, model)]
 
 
 def _is_appended_to(read: ast.Name, model: SemanticModel) -> bool:
@@ -94,32 +102,25 @@ def _is_appended_to(read: ast.Name, model: SemanticModel) -> bool:
     return isinstance(parent, ast.Attribute) and parent.attr == "append"
 
 
-def _becomes(value: ast.expr, model: SemanticModel, *, followed: bool = False) -> str:
-    node: ast.expr = value
-    for parent in model.ancestors(value):
-        match parent:
-            case ast.Call(func=func) if node in parent.args:
-                found = _made(parent, model)
-                if found:
-                    return found
-                if model.names.qualified(func) not in _KEEPS:
-                    return ""
-            case ast.Attribute():
-                pass
-            case ast.Call(func=ast.Attribute() as func) if func is node:
-                found = _cast(parent, func.attr, model)
-                if found:
-                    return found
-            case ast.keyword() | ast.Dict() | ast.Tuple():
-                return _of_collection(parent, model)
-            case ast.Assign(targets=[ast.Name(id=name)]) if not followed:
-                scope = model.names.scope(value).lookup(name)
-                reads = model.names.reads(name, scope) if scope is not None else []
-                every = {_becomes(read, model, followed=True) for read in reads}
-                return every.pop() if len(every) == 1 else ""
-            case _:
-                return ""
-        node = parent
+def _becomes(value: ast.expr, model: SemanticModel) -> str:
+    """The data type that all uses of a value turn it into, "" where they differ or leave it as it is."""
+    found = {_made_of(use, model) for use in model.dataflow.uses(value)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _made_of(use: Use, model: SemanticModel) -> str:
+    match use.kind, use.at:
+        case UseKind.ATTRIBUTE, ast.expr() as part:
+            return _becomes(part, model)
+        case UseKind.METHOD, ast.Call(func=ast.Attribute(attr=method)) as call:
+            return _cast(call, method, model) or _becomes(call, model)
+        case UseKind.ARGUMENT, ast.Call(func=func) as call:
+            if use.node not in call.args:
+                return _of_collection(call, model)
+            keeps = model.names.qualified(func) in _KEEPS
+            return _made(call, model) or (_becomes(call, model) if keeps else "")
+        case UseKind.ELEMENT, (ast.Dict() | ast.Tuple()) as parts:
+            return _of_collection(parts, model)
     return ""
 
 
@@ -160,9 +161,8 @@ def _of_collection(node: ast.AST, model: SemanticModel) -> str:
 
 
 def _is_dict(node: ast.AST, model: SemanticModel) -> bool:
-    if isinstance(node, ast.keyword):
-        call = model.parent(node)
-        return isinstance(call, ast.Call) and model.names.qualified(call.func) == "builtins.dict"
+    if isinstance(node, ast.Call):
+        return model.names.qualified(node.func) == "builtins.dict"
     return isinstance(node, (ast.Dict, ast.Tuple))
 
 
