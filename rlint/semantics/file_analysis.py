@@ -11,7 +11,6 @@ from rlint.semantics.dataflow.def_use import DefUse
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.semantics.effects.infer_effects import EffectInference
 from rlint.semantics.frequency.loops import LoopIndex
-from rlint.semantics.imports.star_names import StarNames
 from rlint.semantics.interprocedural.qualified_names import QualifiedNames
 from rlint.semantics.nn.autograd import LocalAutograd, leaves_autograd_alone
 from rlint.semantics.threads.locks import Locks
@@ -51,9 +50,7 @@ class FileAnalysis:
         self.name = name
         self.syntax = SyntaxIndex(text, reading, package)
         self.index = index
-        stars = self.syntax.scopes[self.syntax.module].star_imports
-        starred = StarNames(path, package, stars) if stars and path is not None else None
-        self.names = QualifiedNames(self.syntax, name, starred)
+        self.names = QualifiedNames(self.syntax, name, path)
         self.definitions = ReachingDefinitions(self.syntax)
         self.autograd = LocalAutograd(self.syntax, self.names, self.definitions)
         self.types = TypeInference(self.syntax, self.names, self.definitions, index)

@@ -48,6 +48,6 @@ def test_names_that_a_starred_module_gives_functions_of_libraries_are_followed(t
     (tmp_path / "tools.py").write_text(
         "import torch\ntensor = torch.tensor\nzeros = torch.zeros\nif cuda:\n    pass\nzeros = None\n"
     )
-    names = StarNames(tmp_path / "train.py", "", ["tools"])
+    names = StarNames("train", ["tools"], tmp_path / "train.py")
     assert names.target("tensor") == "torch.tensor"
     assert names.target("zeros") == "tools.zeros"

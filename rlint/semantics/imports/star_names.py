@@ -1,17 +1,21 @@
-"""What `from module import *` binds in a file: told from the lines at the top level of the files of the
-project that stand behind it, without parsing them.
+"""What names mean that a file does not bind itself: builtins, and what `from module import *` binds.
 
-A name that two of them bind, or whose meaning is unknown, is left out.
+That is told from the lines at the top level of the files of the project behind the modules, without
+parsing them, because it is asked before other files are summarised. A name that two of them bind, or whose
+meaning is unknown, is left to the index (`SymbolTable.symbol`).
 """
 
 from __future__ import annotations
 
+import builtins
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from rlint import models
+from rlint.models import vocabulary
 from rlint.regex import regex
 from rlint.semantics.imports.import_graph import import_statements
 from rlint.source.files import most_bytes, read_regular
@@ -19,6 +23,7 @@ from rlint.syntax.import_statements import absolute_module
 
 _DEFINED = regex(rb"(?m)^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(\w+)[ \t]*(?::[^=\n]*)?=(?!=))")
 _ALIAS = regex(rb"(?m)^(\w+)[ \t]*=[ \t]*(\w+)((?:\.\w+)+)[ \t]*(?:#.*)?\r?$")
+_BUILTINS = frozenset(dir(builtins))
 _FOLDERS = 6
 """So many folders up is looked for the module that a dotted name means."""
 _DEEPEST = 8
@@ -39,18 +44,48 @@ class _TopLevel(NamedTuple):
 
 
 class StarNames:
-    """The names that a file gets by `from module import *`. `sources` are the modules, in their order."""
+    """What the names mean that a file gets by `from module import *`, or that are those of builtins.
+    `sources` are the modules, in their order; `path` is the file itself, None where there is no project
+    around it.
+    """
 
-    def __init__(self, path: Path, package: str, sources: Sequence[str]) -> None:
-        self._names: dict[str, str | None] | None = None
-        self._path = path
-        self._package = package
+    def __init__(self, module: str, sources: Sequence[str], path: Path | None) -> None:
+        self._module = module
         self._sources = tuple(sources)
+        self._path = path
+        self._names: dict[str, str | None] | None = None
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether what names mean depends on the text of other files."""
+        return bool(self._sources) and self._path is not None
 
     def target(self, name: str) -> str | None:
-        """Return the dotted name that a name of this file refers to by such an import; None where none
-        binds it.
+        """Return the dotted name that a name refers to which the file does not bind itself; None where
+        nothing does.
         """
+        sources = self._sources
+        for module in sources if name not in _BUILTINS else ():
+            if models.callable_fact(f"{module}.{name}") is not None:
+                return f"{module}.{name}"
+        target = self._in_files(name)
+        if target is not None:
+            return target
+        if name in _BUILTINS:
+            return f"builtins.{name}"
+        if not sources:
+            return None
+        if not all(map(models.is_library, sources)):
+            library = vocabulary.SHORT_NAMES.get(name, name)
+            if models.is_library(library):
+                return library  # imported by what is starred, which hands it on
+        # with several, the index looks up which of them defines it
+        return f"{sources[0] if len(sources) == 1 else self._module}.{name}"
+
+    def _in_files(self, name: str) -> str | None:
+        """Return what the files of the project behind the modules bind the name to."""
+        if self._path is None:
+            return None
         if self._names is None:
             self._names = {}
             for source in self._sources:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import functools
 from collections.abc import Iterator
+from pathlib import Path
 
 from rlint import models
 from rlint.models import vocabulary
@@ -17,20 +17,19 @@ from rlint.syntax.queries import is_staticmethod
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
-_BUILTINS = frozenset(dir(builtins))
 _ALIAS_DEPTH = 6
 _UNSEEN = "\0"
 _NAMING = frozenset({ast.Name, ast.Attribute})
 
 
 class QualifiedNames:
-    """The qualified names in one file. `module` is the dotted name of the file itself, `starred` knows what
-    it gets by `from module import *`.
+    """The qualified names in one file. `module` is the dotted name of the file itself, `path` the file (None
+    for text without a project around it).
     """
 
-    def __init__(self, syntax: SyntaxIndex, module: str, starred: StarNames | None = None) -> None:
+    def __init__(self, syntax: SyntaxIndex, module: str, path: Path | None = None) -> None:
         self.syntax = syntax
-        self._starred = starred
+        self._starred = StarNames(module, syntax.scopes[syntax.module].star_imports, path)
         self.module = module
         self._cache: dict[ast.AST, str | None] = {}
         self._meant: dict[tuple[Scope | None, str], str | None] = {}
@@ -62,7 +61,7 @@ class QualifiedNames:
     @property
     def hangs_on_others(self) -> bool:
         """Whether what names mean here depends on the text of other files: by `from module import *`."""
-        return self._starred is not None
+        return self._starred.reads_files
 
     @functools.cached_property
     def replaced(self) -> frozenset[str]:
@@ -212,25 +211,7 @@ class QualifiedNames:
     def _unbound(self, name: ast.Name) -> str | None:
         if name.id in self._set_by_text:
             return None
-        stars = self.syntax.scopes[self.syntax.module].star_imports
-        for module in stars:
-            starred = f"{module}.{name.id}"
-            if models.callable_fact(starred) is not None and name.id not in _BUILTINS:
-                return starred
-        if self._starred is not None:
-            target = self._starred.target(name.id)
-            if target is not None:
-                return target
-        if name.id in _BUILTINS:
-            return f"builtins.{name.id}"
-        if not stars:
-            return None
-        if not all(map(models.is_library, stars)):
-            library = vocabulary.SHORT_NAMES.get(name.id, name.id)
-            if models.is_library(library):
-                return library  # imported by what is starred, which hands it on
-        # with several, the index looks up which of them defines it
-        return f"{stars[0] if len(stars) == 1 else self.module}.{name.id}"
+        return self._starred.target(name.id)
 
     def _bound(self, bindings: list[Binding], depth: int) -> str | None:
         imports = [binding for binding in bindings if binding.kind is BindingKind.IMPORT]
