@@ -28,6 +28,7 @@ COMMANDS = (
     "explain",
     "verify",
     "prove",
+    "survey",
     "profile",
     "rule",
     "rules",

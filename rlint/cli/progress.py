@@ -1,4 +1,4 @@
-"""A live line that tells how far `rlint verify` is, on a terminal only."""
+"""A live line that tells how far a long command is, on a terminal only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress_on(stream: IO[str], *, quiet: bool) -> Iterator[Progress]:
+def progress_on(stream: IO[str], *, quiet: bool, label: str = "verify") -> Iterator[Progress]:
     """Show progress on `stream` while the context lasts; where it is no terminal, show nothing."""
     if quiet or not stream.isatty():
         from rlint.harness.session_options import Silent
@@ -26,7 +26,7 @@ def progress_on(stream: IO[str], *, quiet: bool) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("verify"),
+        TextColumn(label),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

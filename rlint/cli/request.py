@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rlint.config.settings import SettingsResolver
+    from rlint.engine.group_results import GroupResults
 
 
 @frozen
@@ -56,6 +57,10 @@ class Request:
     min_share: float | None = None
     """Percent of the run."""
     watch: bool = False
+    plugins: bool = True
+    """Whether configurations may name plugins."""
+    groups: GroupResults | None = None
+    """What chooses the groups of files to check and keeps their results, in place of the cache."""
 
     @property
     def reads_stdin(self) -> bool:
@@ -71,7 +76,7 @@ class Request:
 
 
 def build_resolver(
-    overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool
+    overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool, plugins: bool = True
 ) -> SettingsResolver:
     """Join command line, `--config` and configuration files, as seen from the working folder."""
     from rlint.config.options import inline_layer, option_layer
@@ -93,5 +98,9 @@ def build_resolver(
     layers = [inline_layer(inline, root)] if inline else []
     layers.append(option_layer(overrides, root))
     return SettingsResolver(
-        root, config=Path(files[0]) if files else None, isolated=isolated, overrides=layers
+        root,
+        config=Path(files[0]) if files else None,
+        isolated=isolated,
+        overrides=layers,
+        plugins=plugins,
     )

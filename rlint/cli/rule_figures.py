@@ -6,6 +6,7 @@ Reading all that was measured takes longer than a check of files that have not c
 
 from __future__ import annotations
 
+import functools
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,7 @@ def with_impact(findings: Iterable[Finding], figures: Mapping[str, RuleFigures])
     ]
 
 
+@functools.cache  # checks of many folders in one process ask for the same
 def _read(entry: RuleEntry) -> RuleFigures:
     from rlint.evidence import impact, recorded
     from rlint.output import evidence_lines

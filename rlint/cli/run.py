@@ -174,6 +174,9 @@ def _check(work: CheckWork, targets: Sequence[Target], workers: Workers | None =
     from rlint.engine import api
     from rlint.output import LISTS_HIDDEN, SHOWS_EDITS
 
+    if work.request.groups is not None:
+        report = api.check_chosen(targets, work.request.groups, confidence=work.settings.confidence)
+        return replace(report, problems=(*work.problems, *report.problems))
     unsuppressed = work.request.ignore_noqa
     lists_hidden = work.settings.output_format in LISTS_HIDDEN and not unsuppressed
     with working(f"checking {count(len(targets), 'file')}", quiet=work.request.quiet or work.request.silent):

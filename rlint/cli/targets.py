@@ -125,9 +125,10 @@ def find_work(request: Request) -> CheckWork:
 
 def with_settings(request: Request) -> CheckWork:
     """Find the settings; the files are still to be found."""
-    return CheckWork(
-        request, build_resolver(request.overrides, request.config, isolated=request.isolated), (), ()
+    resolver = build_resolver(
+        request.overrides, request.config, isolated=request.isolated, plugins=request.plugins
     )
+    return CheckWork(request, resolver, (), ())
 
 
 def with_files(work: CheckWork) -> CheckWork:

@@ -119,7 +119,7 @@ class SettingsResolver:
     """Finds the settings of folders, and remembers them.
 
     `config` (a file named by the user) or `isolated` switch the search for configuration files off;
-    `overrides` are the stronger layers, weakest first.
+    `overrides` are the stronger layers, weakest first. Without `plugins`, none that is named is put into use.
     """
 
     def __init__(
@@ -129,8 +129,10 @@ class SettingsResolver:
         config: Path | None = None,
         isolated: bool = False,
         overrides: Sequence[Layer] = (),
+        plugins: bool = True,
     ) -> None:
         self.root = root
+        self._plugins = plugins
         self._overrides = tuple(overrides)
         self._searches = config is None and not isolated
         self._fixed: Settings | None = None
@@ -180,7 +182,7 @@ class SettingsResolver:
     def _joined(self, file_layers: list[Layer]) -> Settings:
         layers = [*file_layers, *self._overrides]
         _check_version(file_layers)
-        rules, broken = _rules(layers, self.root)
+        rules, broken = _rules(layers, self.root, allowed=self._plugins)
         codes = selected_codes(layers, rules)
         ignores, excludes = _file_ignores(layers, rules), _excludes(layers, self.root)
         values: dict[str, tuple[Any, str]] = {key: (value, "default") for key, value in DEFAULTS.items()}
@@ -258,11 +260,16 @@ def _declared(layers: Sequence[Layer], values: Mapping[str, tuple[Any, str]]) ->
     )
 
 
-def _rules(layers: Sequence[Layer], root: Path) -> tuple[Rules, tuple[Problem, ...]]:
+def _rules(layers: Sequence[Layer], root: Path, *, allowed: bool) -> tuple[Rules, tuple[Problem, ...]]:
     """Put the plugins of all layers into use: what a file extends brings its own. Say which are broken."""
     named = [(layer, name) for layer in layers for name in layer.values.get("plugins", ())]
     if not named:
         return Rules(), ()
+    if not allowed:
+        refused = {name: layer.origin for layer, name in named}
+        message = "plugin `{}` is not loaded here, its rules are skipped"
+        problems = (Problem(origin, message.format(name)) for name, origin in refused.items())
+        return Rules(complete=False), tuple(problems)
     from rlint.registry.plugins import enable
 
     enabled = enable([name for _, name in named], [root, *(layer.root for layer in layers)])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rlint.engine.cache.result_cache import ResultCache
     from rlint.engine.cache.seen_files import StatCache
     from rlint.engine.cache.store import Cache
+    from rlint.engine.group_results import GroupResults
     from rlint.engine.incremental.dependencies import Dependencies
     from rlint.engine.pool.workers import Workers
     from rlint.run_data import FileTask
@@ -50,6 +51,14 @@ def check(
         run = _Run(targets, jobs, seen, workers, confidence)
         results = run.check_all(ignore_suppressions=ignore_suppressions, cache=cache, edits=edits)
         return run.report(results)
+
+
+def check_chosen(
+    targets: Sequence[Target], kept: GroupResults, *, confidence: Confidence = Confidence.POSSIBLE
+) -> Report:
+    """Check those groups of files that `kept` chooses, in this process, as far as it has no results."""
+    run = _Run(targets, 1, confidence=confidence)
+    return run.report(run.check_chosen(kept))
 
 
 def fix(
@@ -202,6 +211,23 @@ class _Run:
         else:
             results = self._check(self._plan.groups, options, None)[0]
         return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
+
+    def check_chosen(self, kept: GroupResults) -> dict[str, FileResult]:
+        """Check the groups that are wanted, as far as no results of them are kept."""
+        results: dict[str, FileResult] = {}
+        new: list[Sequence[FileTask]] = []
+        for group in kept.chosen(self._plan.groups):
+            known = kept.load(group)
+            if known is None:
+                new.append(group)
+            else:
+                results.update((result.name, result) for result in known)
+        if new:
+            results.update(self._check(new, CheckOptions(), None)[0])
+        for group in new:
+            if self._plan.holds(group):
+                kept.add(group, [results[job.name] for job in group if job.name in results])
+        return self._offered(results, {})
 
     def _check_anew(self, cache: Cache, options: CheckOptions) -> dict[str, FileResult]:
         """Check what the cache has no results of."""

@@ -151,7 +151,7 @@ class Repository:
         kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
         try:
             done = subprocess.run(  # noqa: S603 - a list, no shell
-                [_program(), *_OPTIONS, *arguments],
+                [git_program(), *_OPTIONS, *arguments],
                 cwd=self.top,
                 env={**kept, **_SETTINGS, **(settings or {})},
                 stdin=subprocess.DEVNULL,
@@ -168,7 +168,7 @@ class Repository:
         return done
 
 
-def _program() -> str:
+def git_program() -> str:
     """Return the path of git; never one in the current folder, which a relative PATH entry could name."""
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
     found = shutil.which("git", path=os.pathsep.join(folders))

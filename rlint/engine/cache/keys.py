@@ -12,15 +12,17 @@ import rlint
 from rlint.registry import catalogue
 from rlint.run_data import FileTask
 
-_WITHOUT_PART = frozenset({"__pycache__", "cli", "fixtures", "lsp", "profiles", "trial"})
+_WITHOUT_PART = frozenset({"__pycache__", "cli", "fixtures", "lsp", "profiles", "survey", "trial"})
 """Folders of rlint that have no part in what is kept."""
 
 
-def key_of(group: Iterable[tuple[FileTask, str]], *, ignore_suppressions: bool) -> str:
+def key_of(
+    group: Iterable[tuple[FileTask, str]], *, ignore_suppressions: bool, own: bytes | None = None
+) -> str:
     """Return the digest of all that the results of a group depend on: its jobs, each with the digest of its
-    text.
+    text. `own` is the digest of rlint itself, if it is not to be that of this installation alone.
     """
-    digest = hashlib.sha256(own_digest())
+    digest = hashlib.sha256(own_digest() if own is None else own)
     if catalogue.added():
         digest.update(_plugins_digest(tuple(catalogue.added())))
     digest.update(b"1" if ignore_suppressions else b"0")

@@ -1,0 +1,173 @@
+"""The program between a worker of Ray and the code of strangers: it starts a process for each job, and ends
+the process that takes too long or too much memory. It ends with the worker, and its process with it.
+
+It imports what a check needs once; the processes are copies of it and begin at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+_LOOK = 0.05  # seconds between two looks at a process
+_SLACK = 2 * 2**30
+"""Bytes of address space above the limit of memory: what is allocated at once is refused at once."""
+_LONGEST_LINE = 1_000_000
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Take jobs from standard input, a line of JSON each, and answer each with a line."""
+    given, answers = os.dup(0), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(nothing, stream)
+    _get_ready()
+    guard = Guard(given)
+    while (line := guard.line()) is not None:
+        answers.write(json.dumps(guard.run(json.loads(line))).encode() + b"\n")
+        answers.flush()
+
+
+def _get_ready() -> None:
+    """Import and read beforehand what each check needs."""
+    from rlint.cli.rule_figures import rule_figures
+    from rlint.engine import group_checks  # noqa: F401
+    from rlint.output import findings_json  # noqa: F401
+    from rlint.registry.catalogue import catalogue, load
+    from rlint.survey import checked_part  # noqa: F401
+
+    codes = {entry.code for entry in catalogue() if entry.module}
+    load(codes)
+    rule_figures(codes, None)
+
+
+class Guard:
+    """Runs one job after the other, each in a process of its own."""
+
+    def __init__(self, given: int) -> None:
+        self._given = given
+        self._buffer = b""
+
+    def line(self) -> bytes | None:
+        """Return the next line of the worker; None once it has gone."""
+        while b"\n" not in self._buffer:
+            heard = os.read(self._given, 65_536)
+            if not heard or len(self._buffer) > _LONGEST_LINE:
+                return None
+            self._buffer += heard
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a job, and tell how its process ended: "" for well."""
+        process = os.fork()
+        if process == 0:
+            _work(job)
+        started = time.monotonic()
+        ended = self._watch(process, job["time_limit"], job["memory_limit"])
+        return {"ended": ended, "seconds": time.monotonic() - started}
+
+    def _watch(self, process: int, seconds: float, memory: int) -> str:
+        end = time.monotonic() + seconds
+        look = 0.001
+        with contextlib.suppress(psutil.NoSuchProcess):
+            known = psutil.Process(process)
+            while True:
+                done, status = os.waitpid(process, os.WNOHANG)
+                if done:
+                    return _how(status)
+                if time.monotonic() > end:
+                    reason = f"took more than {seconds:g} s"
+                    break
+                held = _memory(known) if look >= _LOOK else 0
+                if held > memory:
+                    reason = f"used more than {memory / 2**20:.0f} MB of memory"
+                    break
+                if select.select([self._given], [], [], look)[0] and not self._hears():
+                    _kill(process)
+                    os._exit(1)  # the worker has gone
+                look = min(look * 1.5, _LOOK)
+            _kill(process)
+            return reason
+        return _how(os.waitpid(process, 0)[1])
+
+    def _hears(self) -> bool:
+        """Whether the worker is still there, of which something was heard."""
+        heard = os.read(self._given, 65_536)
+        self._buffer += heard
+        return bool(heard)
+
+
+def _work(job: Mapping[str, Any]) -> None:
+    """Do a job in the new process, and end it whatever happens."""
+    status = 1
+    try:
+        os.setsid()
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with contextlib.suppress(ImportError, ValueError, OSError):
+            import resource
+
+            most = job["memory_limit"] + _SLACK
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        from rlint.survey.checked_part import do
+
+        do(job, Path(job["folder"]))
+        status = 0
+    except MemoryError:
+        status = _OUT_OF_MEMORY
+    except BaseException:  # noqa: BLE001 - shown by whoever reads the folder
+        import traceback
+
+        with contextlib.suppress(OSError):
+            Path(job["folder"], "crash").write_text(traceback.format_exc(limit=-3), encoding="utf-8")
+    finally:
+        os._exit(status)
+
+
+_OUT_OF_MEMORY = 9
+
+
+def _how(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number == signal.SIGKILL:
+            return "was killed, as the system does with what takes too much memory"
+        return f"crashed with {signal.Signals(number).name}"
+    if os.WEXITSTATUS(status) == _OUT_OF_MEMORY:
+        return "ran out of memory"
+    return "failed" if os.WEXITSTATUS(status) else ""
+
+
+def _memory(process: psutil.Process) -> int:
+    """Return the resident bytes of a process and of all that it has started."""
+    total = 0
+    with contextlib.suppress(psutil.Error):
+        for one in (process, *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                total += one.memory_info().rss
+    return total
+
+
+def _kill(process: int) -> None:
+    """End a process, all that it has started included."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, 0)

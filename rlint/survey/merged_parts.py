@@ -1,0 +1,45 @@
+"""The findings of a repository from those of its parts, in the order in which one run gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Entry = dict[str, Any]
+
+
+def merged(parts: Sequence[Sequence[Entry]]) -> list[Entry]:
+    """Return the entries of all parts: findings by file, then problems.
+
+    A file belongs to one part, which has its findings in order. Problems of the whole repository, such as a
+    link to nowhere, come first in each part, and once in all.
+    """
+    if len(parts) == 1:
+        return list(parts[0])
+    found: dict[str, list[Entry]] = {}
+    problems: list[list[Entry]] = []
+    for part in parts:
+        for entry in part:
+            if entry["code"] is not None:
+                found.setdefault(entry["filename"], []).append(entry)
+        problems.append([entry for entry in part if entry["code"] is None])
+    shared = _shared(problems)
+    own: list[Entry] = []
+    for each in problems:
+        own += [entry for entry in each[len(shared) :] if entry not in own]
+    own.sort(key=_order)
+    return [*(entry for name in sorted(found) for entry in found[name]), *shared, *own]
+
+
+def _shared(lists: Sequence[Sequence[Entry]]) -> list[Entry]:
+    """Return what all lists begin with."""
+    shared = []
+    for entries in zip(*lists, strict=False):
+        if any(entry != entries[0] for entry in entries):
+            break
+        shared.append(entries[0])
+    return shared
+
+
+def _order(problem: Entry) -> tuple[str, int, int, str]:
+    return (problem["filename"], problem["cell"] or 0, problem["location"]["row"], problem["message"])
