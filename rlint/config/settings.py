@@ -268,8 +268,8 @@ def _rules(layers: Sequence[Layer], root: Path, *, allowed: bool) -> tuple[Rules
     if not allowed:
         refused = {name: layer.origin for layer, name in named}
         message = "plugin `{}` is not loaded here, its rules are skipped"
-        problems = (Problem(origin, message.format(name)) for name, origin in refused.items())
-        return Rules(complete=False), tuple(problems)
+        said = tuple(Problem(origin, message.format(name)) for name, origin in refused.items())
+        return Rules(complete=False), said
     from rlint.registry.plugins import enable
 
     enabled = enable([name for _, name in named], [root, *(layer.root for layer in layers)])

@@ -30,7 +30,7 @@ def do(job: Mapping[str, Any], folder: Path) -> None:
     repository = SurveyedRepository(**job["repository"])
     try:
         if job["what"] == RESOLVE:
-            answer = {"commit": RemoteRepository(repository, folder).commit()}
+            answer: dict[str, Any] = {"commit": RemoteRepository(repository, folder).commit()}
         else:
             answer = _checked(job, repository, folder)
     except SplitNeededError as needed:
@@ -40,7 +40,7 @@ def do(job: Mapping[str, Any], folder: Path) -> None:
     except RlintError as error:
         answer = {"error": str(error)}
     except OSError as error:
-        answer = {"error": f"{repository.name}: {error.strerror or error}"}
+        answer = {"error": f"{error.strerror or error}"}
     (folder / ANSWER).write_text(json.dumps(answer), encoding="utf-8")
 
 
@@ -51,7 +51,7 @@ def _checked(job: Mapping[str, Any], repository: SurveyedRepository, folder: Pat
     else:
         top = Path(repository.location)
         if not top.is_dir():
-            raise RlintError(f"{repository.name}: no such folder on {os.uname().nodename}")
+            raise RlintError(f"no such folder on the node {os.uname().nodename}")
     known = data_of((folder / KNOWN).read_bytes()) if (folder / KNOWN).exists() else None
     groups = PartGroups(
         job["tool"],
@@ -67,7 +67,7 @@ def _checked(job: Mapping[str, Any], repository: SurveyedRepository, folder: Pat
     record = {"entries": relative, "files": groups.files, "size": groups.size}
     (folder / RECORD).write_bytes(bytes_of(record))
     (folder / GROUPS).write_bytes(bytes_of(groups.kept))
-    return {"reused": groups.reused}
+    return {"reused": groups.reused, "files": groups.files}
 
 
 def _entries(job: Mapping[str, Any], groups: PartGroups, file: Path) -> list[dict[str, Any]]:

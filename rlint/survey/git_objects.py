@@ -69,7 +69,7 @@ class RemoteRepository:
             if _COMMIT.fullmatch(found.get(name, "")):
                 return found[name]
         what = f"no branch, tag or full commit `{revision}`" if revision else "no default branch"
-        raise RlintError(f"{self._repository.shown}: it has {what}")
+        raise RlintError(f"it has {what}")
 
     def extract(self, commit: str, folder: Path) -> None:
         """Write the files of a commit that a check reads into a new folder."""
@@ -137,7 +137,7 @@ class RemoteRepository:
     def _content(self, stream: IO[bytes]) -> bytes:
         facts = stream.readline().split()
         if len(facts) != 3 or not facts[2].isdigit():
-            raise RlintError(f"{self._repository.shown}: git cannot read a file of the commit")
+            raise RlintError("git cannot read a file of the commit")
         content = stream.read(int(facts[2]))
         stream.read(1)
         return content
@@ -154,7 +154,7 @@ class RemoteRepository:
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip() or f"status {done.returncode}"
             reason = scrubbed(said, self._repository.location).splitlines()[-1]
-            raise RlintError(f"{self._repository.shown}: `git {arguments[0]}` failed: {reason}")
+            raise RlintError(f"`git {arguments[0]}` failed: {reason}")
         return done.stdout
 
     def _command(self, *arguments: str) -> list[str]:

@@ -34,7 +34,7 @@ def main() -> None:
     for stream in (0, 1):
         os.dup2(nothing, stream)
     _get_ready()
-    guard = Guard(given)
+    guard = JobGuard(given)
     while (line := guard.line()) is not None:
         answers.write(json.dumps(guard.run(json.loads(line))).encode() + b"\n")
         answers.flush()
@@ -53,7 +53,7 @@ def _get_ready() -> None:
     rule_figures(codes, None)
 
 
-class Guard:
+class JobGuard:
     """Runs one job after the other, each in a process of its own."""
 
     def __init__(self, given: int) -> None:

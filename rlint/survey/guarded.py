@@ -51,6 +51,10 @@ class GuardClient:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
             return
+        self.kill()
+
+    def kill(self) -> None:
+        """End the guard at once."""
         self._process.kill()
         self._process.wait()
 
@@ -61,6 +65,15 @@ def guard() -> GuardClient:
     client = GuardClient()
     atexit.register(client.close)
     return client
+
+
+def run(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a job by the guard of this process; by another one, if that has been ended from outside."""
+    try:
+        return guard().run(job)
+    except (BrokenPipeError, ConnectionResetError):
+        restart()
+        return guard().run(job)
 
 
 def restart() -> None:

@@ -93,7 +93,8 @@ class _Work:
             self._store.write(mine, groups)
         if commit:
             self._store.store(self._name_of_commit(commit), {"result": result})
-        return TaskOutcome(CHECKED, result, commit, reused=int(answer["reused"]))
+        status = KEPT if answer["files"] == answer["reused"] and groups == kept else CHECKED
+        return TaskOutcome(status, result, commit, reused=int(answer["reused"]))
 
     def _known(self, commit: str) -> TaskOutcome | None:
         """Return what an earlier task found in a commit."""
@@ -147,7 +148,7 @@ class _Work:
             "memory_limit": options.memory_limit,
             **more,
         }
-        ended = guarded.guard().run(job)["ended"]
+        ended = guarded.run(job)["ended"]
         if ended:
             crash = folder / "crash"
             said = crash.read_text(encoding="utf-8").strip().splitlines()[-1:] if crash.exists() else []

@@ -48,5 +48,5 @@ def _files() -> Iterator[tuple[str, str]]:
     for entry in catalogue.catalogue():
         evidence = entry.fixtures / entry.name / "evidence" if entry.fixtures is not None else None
         if evidence is not None and evidence.is_dir():
-            for path in evidence.iterdir():
-                yield f"{entry.name}/{path.name}", str(path)
+            for one in evidence.iterdir():
+                yield f"{entry.name}/{one.name}", str(one)

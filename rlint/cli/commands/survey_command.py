@@ -72,8 +72,8 @@ def command(repositories: tuple[str, ...], files: tuple[Path, ...], **options: A
     Exits with 0 if there are no findings, 1 if there are or a repository could not be checked, 2 if nothing
     could be checked.
     """
-    from rlint.cli.surveyed import run
     from rlint.survey.repository_list import listed
+    from rlint.survey.survey_session import run
 
     found = listed(repositories, files)
     if not found:
