@@ -54,7 +54,7 @@ class RayExecutor:
 
     def __init__(self, ray: Any, **resources: Any) -> None:
         self._ray = ray
-        self._resources = {"num_cpus": 1, **resources}
+        self._resources = {"num_cpus": 1, "scheduling_strategy": "SPREAD", **resources}
         self._remote: dict[Work, Any] = {}
         self._running: dict[Any, None] = {}
         errors = ray.exceptions
