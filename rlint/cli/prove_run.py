@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 def run(command: Sequence[str], options: dict[str, Any]) -> int:
     """Prove the fixes of a program by a command; return the exit status."""
     from rlint.cli.commands.verify_command import require_psutil
+    from rlint.cli.on_cluster import runner_of
     from rlint.cli.working import working
     from rlint.engine.api import Fixer
     from rlint.engine.cache.store import own_key
@@ -50,7 +52,10 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
         if not options["quiet"]:
             click.echo(f"rlint: {what}", err=True)
 
-    found = prove(fixer, command, asked, tell)
+    with runner_of(options, options["device"]) as runner:
+        if runner is not None:
+            asked = dataclasses.replace(asked, runner=runner)
+        found = prove(fixer, command, asked, tell)
     if options["proof"] is not None:
         proofs.write(found, options["proof"], own_key())
     _report(found, options)

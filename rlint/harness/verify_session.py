@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,6 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from rlint.evidence.results import Measurement, RuleOutcome, Session, Verdict
-from rlint.harness.machine import describe_machine
 from rlint.harness.machine_devices import KINDS
 from rlint.harness.measure import verdicts
 from rlint.harness.missing_packages import how_to_install
@@ -31,11 +29,18 @@ _OF_PHASE = {MEMORY: {"mem", "alloc"}, SYNCHRONISATIONS: {"sync"}}
 
 
 def verify(
-    experiments: Sequence[Experiment], options: SessionOptions, progress: Progress | None = None
+    experiments: Sequence[Experiment],
+    options: SessionOptions,
+    progress: Progress | None = None,
+    runner: process.JobRunner | None = None,
 ) -> Session:
-    """Run experiments and judge them. Ctrl-C ends all processes; what was found until then is returned."""
+    """Run experiments and judge them. Ctrl-C ends all processes; what was found until then is returned.
+
+    Jobs run on this machine unless a `runner` runs them elsewhere.
+    """
     with contextlib.closing(ForkServers()) as servers:
-        return _Verification(experiments, options, progress or Silent(), Bench(options, servers)).run()
+        bench = Bench(options, servers, runner)
+        return _Verification(experiments, options, progress or Silent(), bench).run()
 
 
 class _Verification:
@@ -46,6 +51,7 @@ class _Verification:
         self._options = options
         self._progress = progress
         self._bench = bench
+        self._slots = bench.runner.slots
 
     def run(self) -> Session:
         """Do everything, as far as nobody interrupts it."""
@@ -59,7 +65,7 @@ class _Verification:
             self._bench.stop.set()
             interrupted = True
         return Session(
-            machine=describe_machine(self._bench.accelerator()),
+            machine=self._bench.runner.describe(self._bench.accelerator()),
             date=date,
             seconds=time.monotonic() - started,
             quick=self._options.quick,
@@ -71,7 +77,7 @@ class _Verification:
 
     def _compare_and_weigh(self) -> None:
         wanted = self._options.devices
-        with _Pool(_processors(), self._bench.stop) as submit:
+        with _Pool(self._slots["cpu"] + self._slots.get("cuda", 0), self._bench.stop) as submit:
             others = [kind for kind in KINDS[1:] if wanted is None or kind in wanted]
             looking = submit(self._bench.look_for_devices) if others else None
             # What a program declares is known once it has run on the processor, which it always can.
@@ -137,7 +143,9 @@ class _Verification:
             return
         budget = min(max(pace.timing / (count * pace.processes), pace.least), pace.most)
         self._progress.expect(len(places) * pace.processes)
-        with _Pool(_processors() if pace.together else 1, self._bench.stop) as submit:
+        # Of several machines, each times one program at a time, and each of their GPUs another.
+        alone = self._slots["nodes"] + self._slots.get("cuda", 0)
+        with _Pool(self._slots["cpu"] if pace.together else alone, self._bench.stop) as submit:
             for number in range(pace.processes):
                 rounds = [submit(self._time_all, place, number, budget) for place in places]
                 for one in rounds:
@@ -271,10 +279,6 @@ def _not_loaded(experiment: Experiment, why: BenchFailure) -> RuleOutcome:
         reason=reason,
         failed=failed,
     )
-
-
-def _processors() -> int:
-    return os.cpu_count() or 1
 
 
 class _Pool:

@@ -18,7 +18,7 @@ from rlint.engine.api import Fixer
 from rlint.errors import RlintError
 from rlint.evidence.results import BUSY, Ratio
 from rlint.findings import Finding
-from rlint.harness.machine import busy, describe_machine
+from rlint.harness.machine import busy
 from rlint.harness.processes import process
 from rlint.harness.processes.job import Message
 from rlint.harness.processes.start import ForkServers
@@ -63,6 +63,7 @@ class ProveOptions:
     estimates: Callable[[Sequence[Finding]], Mapping[Finding, Expected]] = lambda _: {}
     """What had been expected of the fixes of findings."""
     memory: int = 8 * 2**30
+    runner: process.JobRunner = field(default_factory=process.OnThisMachine)
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ class _Proving:
             self._run.command,
             datetime.now(timezone.utc).isoformat(timespec="seconds"),
             rlint.__version__,
-            dataclasses.asdict(describe_machine("")),
+            dataclasses.asdict(self._options.runner.describe("")),
             self._run.status,
             self._run.stopped,
             self._run.seconds,
@@ -406,7 +407,7 @@ class _Proving:
         start = self._servers.start_for(Subject("", "", (), "", texts), "cpu")
         limits = process.ProcessLimits(_SILENCE, self._options.memory)
         try:
-            process.run(job, limits, take, threads=1, hash_seed=0, start=start)
+            self._options.runner.run(job, limits, take, threads=1, hash_seed=0, start=start)
         except process.EndedError as error:
             outcome.reasons[f"replaying it {error}"] = None
         return results[0] if results else None

@@ -37,6 +37,11 @@ def new_name() -> str:
     return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(2).hex()}"
 
 
+def date_of(name: str) -> str:
+    """Return the time in the name of a run as people write it."""
+    return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]} UTC"
+
+
 def last_run(store: ResultStore) -> RunRecord | None:
     """Return the last run that came to its end."""
     for name in reversed(store.folders(_RUNS)):

@@ -8,7 +8,7 @@ from rlint import __version__
 from rlint.output.counts import count
 from rlint.output.survey_page import SurveyReport, render
 from rlint.survey.result_store import ResultStore
-from rlint.survey.run_records import RunRecord, folder_of
+from rlint.survey.run_records import RunRecord, date_of, folder_of
 from rlint.survey.run_shard import ShardTally
 from rlint.survey.survey_run import SurveyedResult, counted
 
@@ -26,7 +26,7 @@ def page_of(
     if before is not None and before.settings != settings:
         remarks.append("The last run had other settings, which may explain changes.")
     report = SurveyReport(
-        date, found.rules, found.repositories, measured, before.date if before else "", remarks
+        date, found.rules, found.repositories, measured, date_of(before.name) if before else "", remarks
     )
     return render(report)
 

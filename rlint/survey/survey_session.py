@@ -13,7 +13,7 @@ from rlint.cli.rule_figures import rule_figures
 from rlint.survey.extra import needed
 from rlint.survey.on_ray import RayExecutor, cluster
 from rlint.survey.result_store import ResultStore
-from rlint.survey.run_records import finish_run, folder_of, last_run, new_name, write_run
+from rlint.survey.run_records import date_of, finish_run, folder_of, last_run, new_name, write_run
 from rlint.survey.survey_report import PAGE, page_of, summary
 from rlint.survey.survey_run import survey
 from rlint.survey.task_data import SurveyOptions
@@ -108,7 +108,7 @@ def _run(
     settings = options_digest(asked.overrides, configured=asked.configured)
     codes = {code for code, one in found.rules.items() if one.findings}
     measured = {code: each.line for code, each in rule_figures(codes, None).items() if each.line}
-    date = _date(name)
+    date = date_of(name)
     store.write(f"{folder_of(name)}/{PAGE}", page_of(found, date, before, settings, measured).encode())
     finish_run(store, name, settings, results)
     for line in summary(found, results, before, store, name):
@@ -116,11 +116,6 @@ def _run(
     if all(each.reason for each in results):
         return 2
     return 1 if found.rows or any(each.reason for each in results) else 0
-
-
-def _date(name: str) -> str:
-    """Return the time in the name of a run as people write it."""
-    return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]} UTC"
 
 
 def _shown(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from rlint.cli.enabled_plugins import configuration
+from rlint.cli.on_cluster import cluster_options
 
 _FORMATS = ("table", "json", "markdown", "html")
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -46,6 +47,10 @@ _PROFILE = "Compare the measured gains with those that this profile predicts."
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to use colours."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Hide progress output.")
+@cluster_options
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="With --ray: device of the nodes."
+)
 @configuration
 @click.option("--show", type=_FILE, metavar="FILE", help="Show an existing proof without running anything.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND...")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlint.cli.enabled_plugins import configuration, use_plugins
+from rlint.cli.on_cluster import cluster_options, runner_of
 from rlint.cli.shared_options import offer_rules
 from rlint.errors import RlintError
 
@@ -75,6 +76,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="When to use colours."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Hide progress output.")
+@cluster_options
 @configuration
 def command(what: tuple[str, ...], workload: Path | None, **options: Any) -> None:
     """Run each rule's fixture before and after its fixes; compare behaviour and measure the gain.
@@ -166,12 +168,12 @@ def _verify(experiments: list[Experiment], asked: SessionOptions, options: dict[
     from rlint.harness.verify_session import verify
     from rlint.output.verify.verdict_summary import busy_warning
 
-    others = busy()
+    others = 0.0 if options["ray"] else busy()
     if others > BUSY and not options["quiet"]:
         click.echo(f"warning: {busy_warning(others)}", err=True)
     fingerprints = _fingerprints(experiments) if options["record"] else {}
-    with progress_on(sys.stderr, quiet=options["quiet"]) as progress:
-        session = dataclasses.replace(verify(experiments, asked, progress), busy=others)
+    with runner_of(options) as runner, progress_on(sys.stderr, quiet=options["quiet"]) as progress:
+        session = dataclasses.replace(verify(experiments, asked, progress, runner), busy=others)
     _report(session, options)
     if session.interrupted:
         raise click.Abort

@@ -54,8 +54,11 @@ class Record:
 class Bench:
     """May be used from several threads at once, each with experiments and devices of its own."""
 
-    def __init__(self, options: SessionOptions, servers: ForkServers) -> None:
+    def __init__(
+        self, options: SessionOptions, servers: ForkServers, runner: process.JobRunner | None = None
+    ) -> None:
         self._options = options
+        self.runner: process.JobRunner = runner or process.OnThisMachine()
         self._servers = servers
         self._lock = threading.Lock()
         self._records: dict[tuple[str, str, str], Record] = {}
@@ -76,7 +79,7 @@ class Bench:
             found.update(message.data)
 
         try:
-            process.run(BenchJob(DEVICES), self._limits(), take, threads=1, stop=self.stop)
+            self.runner.run(BenchJob(DEVICES), self._limits(), take, threads=1, stop=self.stop)
         except process.EndedError as error:
             found.update(dict.fromkeys(KINDS[1:], (f"looking for it failed: {error}", "")))
         self.devices = found
@@ -113,7 +116,7 @@ class Bench:
         while True:
             begun.clear()
             try:
-                process.run(
+                self.runner.run(
                     replace(job, workloads=left),
                     self._limits(),
                     take,

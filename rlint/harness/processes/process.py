@@ -10,13 +10,16 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import psutil
 
 from rlint.harness.processes.start import ForkStart, Started, fresh
+
+if TYPE_CHECKING:
+    from rlint.evidence.results import Machine
 
 _POLL = 0.1  # seconds between two looks at the process
 _TAIL = 2_000  # characters of standard error that a report of a crash quotes
@@ -30,6 +33,29 @@ class ProcessLimits:
     """Seconds without a message."""
     memory: int
     """Bytes, resident, of the process and all that it starts."""
+
+
+class JobRunner(Protocol):
+    """Runs jobs in processes of their own, here or on other machines."""
+
+    slots: Mapping[str, int]
+    """How many jobs of a kind of device run at once, and on how many machines ("nodes")."""
+
+    def run(
+        self,
+        job: object,
+        limits: ProcessLimits,
+        on_message: Callable[[Any], None],
+        *,
+        threads: int,
+        hash_seed: int = 0,
+        stop: threading.Event | None = None,
+        start: ForkStart = fresh,
+    ) -> None:
+        """Run a job as `run` does."""
+
+    def describe(self, accelerator: str) -> Machine:
+        """Describe a machine that jobs run on."""
 
 
 class EndedError(Exception):
@@ -74,6 +100,21 @@ def run(
             raise life.failure
         if not life.finished:
             raise EndedError(_cause(child.wait(), errors))
+
+
+class OnThisMachine:
+    """Runs jobs here."""
+
+    def __init__(self) -> None:
+        count = os.cpu_count() or 1
+        self.slots: Mapping[str, int] = {"cpu": count, "nodes": 1}
+        self.run = run
+
+    def describe(self, accelerator: str) -> Machine:
+        """Describe this machine."""
+        from rlint.harness.machine import describe_machine
+
+        return describe_machine(accelerator)
 
 
 class _Life:
