@@ -114,9 +114,11 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
         def advance(self, steps: int = 1) -> None:
             """Count, and kill."""
             self.done += steps
-            busy = [node for node in nodes.worker_nodes if _is_at_work(node)]
+            busy = [node for node in nodes.worker_nodes if _tasks_of(node)]
             if self.done >= 50 and busy and not self.killed:
                 self.killed = True
+                for task in _tasks_of(busy[0]):  # a machine that dies takes all of its processes with it
+                    task.kill()
                 nodes.remove_node(busy[0], allow_graceful=False)
 
     executor, progress = RayExecutor(ray), Progress()
@@ -172,10 +174,10 @@ def test_the_worst_repositories_are_left_behind(nodes: Any, tmp_path: Path) -> N
     assert results[2].lost == 3
 
 
-def _is_at_work(node: Any) -> bool:
-    """Whether a task runs on a node now."""
+def _tasks_of(node: Any) -> list[psutil.Process]:
+    """The processes of the tasks that run on a node now."""
     [raylet] = node.all_processes["raylet"]
-    return any("run_task" in each.name() for each in psutil.Process(raylet.process.pid).children())
+    return [each for each in psutil.Process(raylet.process.pid).children() if "run_task" in each.name()]
 
 
 class _Deadly:

@@ -1,0 +1,108 @@
+"""Jobs of verify and prove on other machines: their files travel, and devices have one job at a time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("psutil")
+
+from patience import PATIENCE
+from rlint.harness.processes.job import BEHAVIOUR, BenchJob
+from rlint.harness.processes.process import EndedError
+from rlint.harness.program import Subject
+from rlint.survey import jobs_on_ray
+
+
+def test_the_files_of_a_job(tmp_path: Path) -> None:
+    """The workload, the program and its modules, but no environment of it."""
+    for name in ("program.py", "part/module.py", "venv/lib.py", ".hidden/a.py", "data.bin"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(name)
+    workload = tmp_path.parent / f"{tmp_path.name}-workload.py"
+    workload.write_text("w")
+    subject = Subject(str(tmp_path / "program.py"), "program", (str(tmp_path),), str(workload), {})
+    found = jobs_on_ray.files_of(BenchJob(BEHAVIOUR, subject))
+    expected = {"program.py": b"program.py", "part/module.py": b"part/module.py"}
+    assert found == {str(workload): b"w", **{str(tmp_path / name): text for name, text in expected.items()}}
+    assert jobs_on_ray.files_of(BenchJob(BEHAVIOUR)) == {}
+
+
+def test_files_are_there_as_long_as_a_job_needs_them(tmp_path: Path) -> None:
+    """What a node has stays, what it lacks comes and goes with the last job that needs it."""
+    here, away = tmp_path / "here.py", tmp_path / "new" / "deep" / "away.py"
+    here.write_bytes(b"1")
+    files = {str(here): b"1", str(away): b"2"}
+    with jobs_on_ray._present(files):
+        with jobs_on_ray._present(files):
+            assert away.read_bytes() == b"2"
+        assert away.read_bytes() == b"2"
+    assert here.read_bytes() == b"1"
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(EndedError, match="another file"), jobs_on_ray._present({str(here): b"3"}):
+        pass
+
+
+def test_one_job_at_a_time() -> None:
+    """Of two measurements on a device of a node the second waits; others do not."""
+    order: list[str] = []
+
+    def second() -> None:
+        with jobs_on_ray._turn("test-device"):
+            order.append("second")
+
+    waiting = threading.Thread(target=second)
+    with jobs_on_ray._turn("test-device"), jobs_on_ray._turn(""):
+        waiting.start()
+        time.sleep(0.05)
+        order.append("first")
+    waiting.join(PATIENCE)
+    assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ([], ""),
+        ([{"Alive": True, "Resources": {"CPU": 4.0}}], ""),
+        (
+            [
+                {"Alive": True, "Resources": {"GPU": 1.0, "accelerator_type:T4": 1.0}},
+                {"Alive": True, "Resources": {"GPU": 8.0, "accelerator_type:H100": 1.0}},
+                {"Alive": False, "Resources": {"GPU": 16.0, "accelerator_type:A100": 1.0}},
+            ],
+            "accelerator_type:H100",
+        ),
+    ],
+)
+def test_one_kind_of_gpu(nodes: list[dict[str, Any]], expected: str) -> None:
+    """A run measures on one kind: that of which there are most."""
+    assert jobs_on_ray._most_frequent_gpu(nodes) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_verify_on_a_cluster(tmp_path: Path) -> None:
+    """A rule is verified by jobs of Ray, with the result of this machine."""
+    pytest.importorskip("ray")
+    command = [sys.executable, "-m", "rlint", "verify", "RL205", "--quick", "--device", "cpu", "--ray"]
+    done = subprocess.run(
+        [*command, "--output-format", "json", "-o", "out.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    outcomes = json.loads((tmp_path / "out.json").read_text())["outcomes"]
+    assert [one["subject"] for one in outcomes] == ["RL205"] * len(outcomes)
+    assert outcomes
+    assert all(one["behaviour"]["same"] for one in outcomes)
