@@ -65,7 +65,7 @@ PACKAGES = {
     "rlint.prove": ("numpy", "torch", "rich"),
     "rlint.lsp": ("pygls", "lsprotocol", "attrs"),
     "rlint.cli": ("click", "rich", "psutil"),
-    "rlint.survey": ("psutil",),  # and the extra `ray`, by rlint.survey.extra
+    "rlint.survey": ("click", "psutil"),  # and the extra `ray`, by rlint.survey.extra
 }
 """What each unit imports besides the standard library; what 3.10 lacks of that counts, too."""
 

@@ -135,7 +135,7 @@ def help_of(command: str) -> str:
 def test_options_exist(option: str) -> None:
     """Every option that the README names is one that rlint has."""
     assert option in "".join(
-        help_of(command) for command in ("check", "fix", "verify", "profile", "prove", "init")
+        help_of(command) for command in ("check", "fix", "verify", "profile", "prove", "survey", "init")
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rlint.errors import RlintError
 from rlint.output.survey_tallies import RepositoryTally, Tallies, add_changes, added, tally
 from rlint.survey.findings_table import row_of, write_table
-from rlint.survey.merged_parts import Entry, merged
+from rlint.survey.merged_parts import ReportEntry, merged
 from rlint.survey.result_store import ResultStore
 from rlint.survey.survey_run import SurveyedResult
 
@@ -46,7 +46,7 @@ def write_shard(task: ShardTask) -> ShardTally:
     return found
 
 
-def entries_of(store: ResultStore, names: Sequence[str]) -> tuple[list[Entry], int, int]:
+def entries_of(store: ResultStore, names: Sequence[str]) -> tuple[list[ReportEntry], int, int]:
     """Return the findings of a repository from its parts, with the number of files and bytes checked.
 
     Raises RlintError where one of them is not in the store any more.
@@ -84,7 +84,11 @@ def _batches(task: ShardTask, store: ResultStore, found: ShardTally) -> Iterator
 
 
 def _changes(
-    store: ResultStore, rules: Tallies, before: Sequence[str], names: Sequence[str], entries: Sequence[Entry]
+    store: ResultStore,
+    rules: Tallies,
+    before: Sequence[str],
+    names: Sequence[str],
+    entries: Sequence[ReportEntry],
 ) -> tuple[int | None, int | None]:
     """Return how many findings are new, and how many have gone."""
     if list(before) == list(names):
