@@ -106,3 +106,54 @@ def test_verify_on_a_cluster(tmp_path: Path) -> None:
     assert [one["subject"] for one in outcomes] == ["RL205"] * len(outcomes)
     assert outcomes
     assert all(one["behaviour"]["same"] for one in outcomes)
+
+
+PROGRAM = """import numpy as np
+
+
+def gather(rows):
+    found = np.zeros((0, 8))
+    for row in rows:
+        found = np.concatenate([found, row[None]])
+    return found
+
+
+def main():
+    rows = [np.random.rand(8) for _ in range(400)]
+    for step in range(20):
+        gather(rows)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_prove_on_a_cluster(tmp_path: Path) -> None:
+    """Calls of a run are replayed by jobs of Ray, with the verdict of this machine."""
+    pytest.importorskip("ray")
+    (tmp_path / "train.py").write_text(PROGRAM, encoding="utf-8")
+    options = (
+        "--isolated",
+        "--path",
+        "train.py",
+        "--budget",
+        "0.5",
+        "--output-format",
+        "json",
+        "-o",
+        "out.json",
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "rlint", "prove", "--ray", *options, "--", sys.executable, "train.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    [fix] = [one for one in json.loads((tmp_path / "out.json").read_text())["fixes"] if one["calls"]]
+    assert (fix["code"], fix["verdict"], fix["calls"]) == ("RL101", "faster", 20)
