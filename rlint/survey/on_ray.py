@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
+import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +17,7 @@ from rlint.survey.executors import LostWorkError, Work
 from rlint.survey.extra import needed
 
 _WAIT = 0.5
+_PATIENCE = 10.0
 _WAY = "rlint"
 
 
@@ -21,15 +25,19 @@ _WAY = "rlint"
 def cluster(address: str | None, processors: int | None = None) -> Iterator[Any]:
     """Connect to a cluster, or start one on this machine, which ends with the context. Gives `ray`."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
     ray = needed("ray")
     if ray.is_initialized():  # the program that calls rlint has its own
         yield ray
         return
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": _WAY}
+    folder = None
     if address is None:
+        folder = _short_folder()
         options |= {"address": "local", "num_cpus": processors, "include_dashboard": False}
-        options["_temp_dir"] = _short_folder()
+        options["_temp_dir"] = folder
     else:
+        _check_address(address)
         options["address"] = address
     try:
         ray.init(**options)
@@ -42,6 +50,20 @@ def cluster(address: str | None, processors: int | None = None) -> Iterator[Any]
         yield ray
     finally:
         ray.shutdown()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_address(address: str) -> None:
+    """Raise RlintError where nothing answers at `HOST:PORT`, for which Ray would wait for minutes."""
+    found = re.fullmatch(r"(?:ray://)?(?P<host>[\w.-]+):(?P<port>\d+)", address)
+    if found is None:
+        return
+    try:
+        socket.create_connection((found["host"], int(found["port"])), timeout=_PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RlintError(f"the Ray cluster at {address} cannot be reached: {reason}") from error
 
 
 def _short_folder() -> str:
@@ -104,7 +126,7 @@ class RayExecutor:
         except self._lost as error:
             return LostWorkError(_reason(error))
         except self._ray.exceptions.RayTaskError as error:
-            raise RlintError(f"a task failed: {str(error).strip().splitlines()[-1]}") from None
+            return LostWorkError(f"the task failed: {str(error).strip().splitlines()[-1]}")
 
     def stop(self) -> None:
         """End all tasks, whatever they do."""

@@ -10,6 +10,7 @@ import click
 
 from rlint.cli.progress import progress_on
 from rlint.cli.rule_figures import rule_figures
+from rlint.errors import RlintError
 from rlint.survey.extra import needed
 from rlint.survey.on_ray import RayExecutor, cluster
 from rlint.survey.result_store import ResultStore
@@ -31,6 +32,8 @@ _VALUES = ("confidence", "min-impact")
 
 def run(repositories: Sequence[SurveyedRepository], options: dict[str, Any]) -> int:
     """Check repositories on a cluster; return the exit status."""
+    if not hasattr(os, "fork"):
+        raise RlintError("`rlint survey` needs Linux or macOS: each check is a fork")
     for module in ("ray", "pyarrow", "fsspec"):
         needed(module)
     asked = options_of(options)

@@ -269,3 +269,6 @@ def test_messages_of_the_command(tmp_path: Path) -> None:
     gone = rlint("survey", "gone", "-j", "1", cwd=tmp_path)
     assert gone.returncode == 2
     assert "gone: not checked: no such folder on the node" in gone.stderr
+    away = rlint("survey", "gone", "--address", "127.0.0.1:1", cwd=tmp_path)
+    assert away.returncode == 2
+    assert "the Ray cluster at 127.0.0.1:1 cannot be reached" in away.stderr
