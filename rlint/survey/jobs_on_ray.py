@@ -37,7 +37,7 @@ class JobsOnRay:
         self._device = device
         """The kind of device for jobs that do not say it themselves."""
         have = ray.cluster_resources()
-        self.slots = {
+        self.slots: Mapping[str, int] = {
             "cpu": max(1, int(have.get("CPU", 1))),
             "cuda": int(have.get("GPU", 0)),
             "nodes": max(1, sum(1 for node in ray.nodes() if node["Alive"])),
