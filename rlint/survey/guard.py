@@ -33,24 +33,13 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
-    _get_ready()
+    from rlint.survey.warm_up import get_ready
+
+    get_ready()
     guard = JobGuard(given)
     while (line := guard.line()) is not None:
         answers.write(json.dumps(guard.run(json.loads(line))).encode() + b"\n")
         answers.flush()
-
-
-def _get_ready() -> None:
-    """Import and read beforehand what each check needs."""
-    from rlint.cli.rule_figures import rule_figures
-    from rlint.engine import group_checks  # noqa: F401
-    from rlint.output import findings_json  # noqa: F401
-    from rlint.registry.catalogue import catalogue, load
-    from rlint.survey import checked_part  # noqa: F401
-
-    codes = {entry.code for entry in catalogue() if entry.module}
-    load(codes)
-    rule_figures(codes, None)
 
 
 class JobGuard:
