@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("fsspec")
@@ -36,6 +36,7 @@ def test_any_url(scheme: str, tmp_path: Path) -> None:
     assert store.read("runs/1/y") == b"12"
 
 
+@settings(max_examples=40)
 @given(PLAIN, st.data())
 def test_damage_is_noticed(value: object, data: st.DataObject) -> None:
     """What is cut off counts as not there; what is whole is the same, and its bytes are."""

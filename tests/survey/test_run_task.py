@@ -154,6 +154,7 @@ def test_another_rlint_is_not_mixed_in(tmp_path: Path) -> None:
     assert outcome.status == UNFIT
 
 
+@pytest.mark.slow
 def test_a_guard_that_has_gone_is_replaced(tmp_path: Path) -> None:
     """What the system ends for its own reasons is started again, and the task goes on."""
     top = make(tmp_path, 1)

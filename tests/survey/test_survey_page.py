@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,18 +71,16 @@ def test_it_runs_nothing_and_needs_nothing() -> None:
     assert "11 more are in the table of findings" in SHOWN
 
 
-def test_a_browser_shows_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_browser_shows_it(dark: bool, tmp_path: Path) -> None:
     """On a phone and on a screen nothing is wider than the window, and every text can be read."""
     script = f"""({{...{READABLE}, wide: document.documentElement.scrollWidth > innerWidth,
         tiles: [...document.querySelectorAll('.counts li')].map(one => one.textContent)}})"""
-    for dark in (False, True):
-        folder = tmp_path / str(dark)
-        folder.mkdir()
-        for one in look([(SHOWN, 400), (SHOWN, 1400)], script, folder, dark=dark):
-            assert one["wide"] is False
-            assert one["poor"] == []
-            assert one["paper"] is not dark
-            assert one["tiles"][:3] == ["212repositories", "25,200files", "12,601findings"]
+    for one in look([(SHOWN, 400), (SHOWN, 1400)], script, tmp_path, dark=dark):
+        assert one["wide"] is False
+        assert one["poor"] == []
+        assert one["paper"] is not dark
+        assert one["tiles"][:3] == ["212repositories", "25,200files", "12,601findings"]
 
 
 def test_the_first_run_and_the_clean_one() -> None:
