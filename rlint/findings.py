@@ -130,6 +130,17 @@ class Elsewhere:
 
 
 @frozen
+class Requirement:
+    """A library version that code needs, and the part of the code that needs it."""
+
+    library: str
+    """`python`, `torch` or `numpy`."""
+    version: str
+    what: str
+    """The name as code spells it: `torch.compile`, `.amax`, `fused=`, `:=`."""
+
+
+@frozen
 class Fix:
     """The edits that `rlint fix` would make for a finding.
 
@@ -145,6 +156,8 @@ class Fix:
     reason: str | None = None
     elsewhere: tuple[Elsewhere, ...] = ()
     takes_away: str | None = None
+    needs: tuple[Requirement, ...] = ()
+    """The library versions that its new code needs."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -253,6 +266,8 @@ class Finding:
     """The only device types on which it has a cost, if the rule was measured on another one."""
     minor: str | None = None
     """Why this finding costs little, whatever the fixes of its rule were measured to gain."""
+    advice_needs: tuple[Requirement, ...] = ()
+    """The library versions that the code in `advice` needs."""
     impact: Impact | None = field(default=None, compare=False)
     """Estimated when findings are reported, not when they are created."""
 

@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 
 from rlint import models
+from rlint.config.stated_versions import as_version
 from rlint.models import builtins as builtin_facts
-from rlint.models import by_trait, methods, objects, rl, stdlib
+from rlint.models import by_trait, methods, objects, rl, since, stdlib
 from rlint.models import numpy as numpy_facts
 from rlint.models import torch as torch_facts
 from rlint.models.fact import table
@@ -38,13 +39,7 @@ TABLES = {
     "torch": torch_facts.FACTS,
     "rl": rl.FACTS,
 }
-NEWER = {
-    "itertools.batched": (3, 12),
-    "math.cbrt": (3, 11),
-    "math.exp2": (3, 11),
-    "math.sumprod": (3, 12),
-    "typing.override": (3, 12),
-}
+NEWER = {name: as_version(introduced.version) for name, introduced in since.functions().items()}
 FOREIGN = ("regex.",)  # not of the standard library, but written as if
 PLATFORM = {"os.sched_getaffinity", "os.sched_setaffinity", "os.fork", "os.uname", "pathlib.WindowsPath"}
 PLATFORM |= {"signal.alarm", "signal.setitimer", "builtins.exit", "builtins.quit"}

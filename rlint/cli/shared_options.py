@@ -70,6 +70,9 @@ _CACHE = "Folder of the cache (default: .rlint_cache beside the configuration fi
 _CONFIDENCE = "Lowest confidence to report (default: likely; a likely finding names its assumption)."
 _MIN_IMPACT = "Lowest impact to report (default: all; text output only counts findings of low impact)."
 
+_TARGET_VERSION = "Oldest supported Python, which fixes must not exceed (default: `requires-python`)."
+_LIBRARY_VERSION = "Oldest supported {} (default: the lower bound in the project's dependencies)."
+
 OVERRIDES = (
     _list(
         "--select",
@@ -99,6 +102,9 @@ OVERRIDES = (
         "Rules whose fixes may be applied, in addition to the configured ones.",
         hidden=True,
     ),
+    _option("--target-version", metavar="VERSION", text=_TARGET_VERSION),
+    _option("--torch-version", metavar="VERSION", text=_LIBRARY_VERSION.format("torch")),
+    _option("--numpy-version", metavar="VERSION", text=_LIBRARY_VERSION.format("numpy")),
     _option("--output-format", type=click.Choice(OUTPUT_FORMATS), show_envvar=True, text="Output format."),
     _option("--confidence", type=click.Choice(CONFIDENCES), text=_CONFIDENCE),
     _option("--min-impact", type=click.Choice(IMPACTS), text=_MIN_IMPACT),

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from rlint.findings import Applicability, Confidence, Finding
+from rlint.config.stated_versions import StatedVersion
+from rlint.findings import Applicability, Confidence, Finding, Requirement
 from rlint.frozen import frozen
 
 UNFIXABLE = "the settings disable fixes of {code} (`fixable`, `unfixable`)"
+TOO_NEW = "`{what}` needs {library} {version}, but {whose} is {stated} ({origin})"
 DEMOTED = "the settings mark fixes of {code} as unsafe (`extend-unsafe-fixes`)"
 
 
 @frozen
 class Fixability:
-    """Codes of rules, as `unfixable`, `extend-safe-fixes` and `extend-unsafe-fixes` choose them."""
+    """Codes of rules, as `unfixable`, `extend-safe-fixes` and `extend-unsafe-fixes` choose them, and the
+    oldest versions of Python and libraries that the project supports.
+    """
 
     unfixable: frozenset[str] = frozenset()
     safe: frozenset[str] = frozenset()
     unsafe: frozenset[str] = frozenset()
+    versions: tuple[StatedVersion, ...] = ()
 
     def applied(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Return the findings with those fixes alone that the settings allow, as safe as they call them.
@@ -29,6 +34,10 @@ class Fixability:
 
     def _applied(self, finding: Finding) -> Finding:
         fix, code = finding.fix, finding.code
+        if fix is not None and (lack := self._lack(fix.needs)):
+            return replace(finding, fix=None, no_fix=lack)
+        if lack := self._lack(finding.advice_needs):
+            finding = replace(finding, advice=f"{finding.advice} ({lack})")
         if fix is None:
             return finding
         if code in self.unfixable:
@@ -40,6 +49,21 @@ class Fixability:
         if code in self.safe and fix.safety is Applicability.UNSAFE and certain:
             return replace(finding, fix=replace(fix, safety=Applicability.SAFE, reason=None))
         return finding
+
+    def _lack(self, needs: Iterable[Requirement]) -> str | None:
+        """Return what code needs that is newer than the project's oldest version."""
+        for need in needs:
+            for stated in self.versions:
+                if stated.library == need.library and stated.lacks(need.version):
+                    return TOO_NEW.format(
+                        what=need.what,
+                        library="Python" if need.library == "python" else need.library,
+                        version=need.version,
+                        whose=stated.option,
+                        stated=stated.version,
+                        origin=stated.origin,
+                    )
+        return None
 
 
 AS_FOUND = Fixability()

@@ -34,6 +34,8 @@ _SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
     "a table from patterns to lists of rules",
 )
 _FLAG, _TEXT, _COUNT = "true or false", "a string", "a positive integer"
+_VERSION = 'a version such as "3.10" or "2.1.0"'
+_IS_VERSION = re.compile(r"(?:py)?\d+(?:\.\d+)*")
 _FUNCTIONS, _ENTRIES = "a list of functions (`package.module.Class.method`)", "a list of files and functions"
 _ACCELERATOR = 'true, false or "auto"'
 CONFIDENCES = ("certain", "likely", "possible")
@@ -79,6 +81,9 @@ KEYS: Mapping[str, str] = {
     "cache-dir": _TEXT,
     "rule-url": _TEXT,
     "required-version": _TEXT,
+    "target-version": _VERSION,
+    "torch-version": _VERSION,
+    "numpy-version": _VERSION,
     "extend": _TEXT,
 }
 """Every key that a configuration may have, and what it is expected to hold."""
@@ -185,6 +190,14 @@ def _text(path: Path) -> str:
         raise RlintError(f"{_shown(path)}: cannot read the configuration: it is not UTF-8") from error
 
 
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return what a file states that is not rlint's own; nothing if it is not valid."""
+    try:
+        return _parse(text, "")
+    except RlintError:
+        return {}
+
+
 def _parse(text: str, shown: str) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
@@ -233,6 +246,8 @@ def _fits(value: Any, expected: str) -> bool:
         return isinstance(value, bool) or value == "auto"
     if expected == _COUNT:
         return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if expected == _VERSION:
+        return isinstance(value, str) and _IS_VERSION.fullmatch(value) is not None
     return isinstance(value, str) and (expected == _TEXT or value in _CHOICES.get(expected, ()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from rlint import __version__
@@ -12,6 +12,7 @@ from rlint.config.options import KEYS, Layer, find_config, read_config
 from rlint.config.patterns import PathPatterns
 from rlint.config.required_version import satisfies
 from rlint.config.selection import Rules, codes_of, fixability, selected_codes
+from rlint.config.stated_versions import OPTIONS, StatedVersion, configured, stated_versions
 from rlint.errors import RlintError
 from rlint.findings import Confidence, ImpactLevel, Problem
 from rlint.frozen import frozen
@@ -98,6 +99,19 @@ class Settings:
     fixability: Fixability = AS_FOUND
     """Which fixes are allowed, and how far they are trusted."""
 
+    def for_project(self, stated: Mapping[str, StatedVersion]) -> Settings:
+        """Return the settings with the versions that a project's own files state, which options override."""
+        versions = {**stated, **{each.library: each for each in self.fixability.versions}}
+        added = {
+            OPTIONS[library]: (each.version, each.origin)
+            for library, each in stated.items()
+            if each is versions[library]
+        }
+        if not added:
+            return self
+        fixability = replace(self.fixability, versions=tuple(versions.values()))
+        return replace(self, fixability=fixability, origins={**self.origins, **added})
+
     def codes_for(self, path: Path) -> frozenset[str]:
         """Return the codes that the file `path` is checked for."""
         codes = self.codes
@@ -140,17 +154,47 @@ class SettingsResolver:
             self._fixed = self._joined(read_config(config, root))
         self._by_folder: dict[str, Settings] = {}
         self._by_config: dict[Path, Settings] = {}
+        self._reads_project = not isolated
+        self._projects: dict[str, dict[str, StatedVersion]] = {}
+        self._of_projects: dict[tuple[Path | None, tuple[StatedVersion, ...]], Settings] = {}
         self.main = self.for_folder(root)
         """The settings of the folder that rlint was started in; what concerns the whole run comes from it."""
 
     def for_folder(self, folder: Path) -> Settings:
         """Return the settings of the files directly in `folder`."""
-        if not self._searches:
-            return self._without_search()
         key = str(folder)
         found = self._by_folder.get(key)
         if found is None:
-            found = self._by_folder[key] = self._search(folder)
+            found = self._configured(folder)
+            if stated := self._project(folder):
+                known = (found.config, tuple(stated.values()))
+                if known not in self._of_projects:
+                    self._of_projects[known] = found.for_project(stated)
+                found = self._of_projects[known]
+            self._by_folder[key] = found
+        return found
+
+    def _configured(self, folder: Path) -> Settings:
+        """Return the settings of a folder by its configuration, before the project's own files count."""
+        if not self._searches:
+            return self._without_search()
+        config = find_config(folder)
+        if config is None:
+            return self._without_search() if folder.parent == folder else self._configured(folder.parent)
+        if config not in self._by_config:
+            self._by_config[config] = self._joined(read_config(config))
+        return self._by_config[config]
+
+    def _project(self, folder: Path) -> Mapping[str, StatedVersion]:
+        """Return the versions that the files of the nearest project state, at `folder` or above."""
+        if not self._reads_project:
+            return {}
+        key = str(folder)
+        found = self._projects.get(key)
+        if found is None:
+            own = stated_versions(folder)
+            above = {} if own is not None or folder.parent == folder else self._project(folder.parent)
+            found = self._projects[key] = own if own is not None else dict(above)
         return found
 
     @property
@@ -162,14 +206,6 @@ class SettingsResolver:
     def for_file(self, path: Path) -> Settings:
         """Return the settings of the file `path`."""
         return self.for_folder(path.parent)
-
-    def _search(self, folder: Path) -> Settings:
-        config = find_config(folder)
-        if config is None:
-            return self._without_search() if folder.parent == folder else self.for_folder(folder.parent)
-        if config not in self._by_config:
-            self._by_config[config] = self._joined(read_config(config))
-        return self._by_config[config]
 
     def _without_search(self) -> Settings:
         """Return the settings where no configuration file is found; computed late, since options may name
@@ -197,7 +233,7 @@ class SettingsResolver:
         )
         if plugins := list(dict.fromkeys(n for layer in layers for n in layer.values.get("plugins", ()))):
             values["plugins"] = (plugins, _origins(layers, ("plugins",)))
-        allowed = fixability(layers, rules)
+        allowed = replace(fixability(layers, rules), versions=configured(values))
         for key, chosen in (
             ("unfixable", allowed.unfixable),
             ("extend-safe-fixes", allowed.safe),

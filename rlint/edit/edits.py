@@ -297,7 +297,8 @@ class Edits:
             # a call with more arguments is another whole: what is around it waits for the next pass
             return (Edit(start, end, new),) if keywords else smallest_edits(start, text, new)
 
-        code = (function or "", *keywords, *keywords.values(), *instead.values())
+        given_anew = (f"{name}={value}" for name, value in keywords.items())
+        code = (function or "", *given_anew, *instead.values())
         return DeferredEdit(start, end, " ".join(code), anew)
 
     def cut_keyword(self, call: ast.Call, value: ast.expr) -> Edit | None:

@@ -16,6 +16,7 @@ from rlint.engine.likely_findings import likely_findings
 from rlint.findings import Finding, Problem
 from rlint.fixing.demote import doubted, restored_doubt, without_safe_fix
 from rlint.fixing.fix_validation import held
+from rlint.fixing.required_versions import with_requirements
 from rlint.registry import catalogue
 from rlint.run_data import FileResult, FileTask
 from rlint.semantics.file_analysis import FileAnalysis
@@ -326,7 +327,10 @@ def run_rule(
         if short and likely is not None:
             for finding in likely_findings(rule, short, likely, list(found.values())):
                 found.setdefault((finding.start, finding.end, finding.message), finding)
-        return held(doubted(list(found.values()), model), model, with_edits=edits) if found else []
+        if not found:
+            return []
+        judged_all = with_requirements(doubted(list(found.values()), model), model)
+        return held(judged_all, model, with_edits=edits)
     except RecursionError:
         return Problem(model.path, f"{rule.code}: expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - one rule's bug must not silence the others

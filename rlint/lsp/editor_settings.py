@@ -18,7 +18,8 @@ SECTION = "rlint"
 _SHARED = frozenset(
     """select ignore extend-select extend-ignore per-file-ignores extend-per-file-ignores exclude
     extend-exclude unsafe-fixes fixable unfixable extend-fixable
-    extend-safe-fixes extend-unsafe-fixes confidence min-impact notebooks rule-url""".split()
+    extend-safe-fixes extend-unsafe-fixes target-version torch-version numpy-version confidence
+    min-impact notebooks rule-url""".split()
 )
 """Keys that a configuration file has, too."""
 _KINDS: Mapping[str, tuple[type, str]] = {

@@ -28,6 +28,10 @@ class Fact:
     """What differs in a call with so many arguments, keywords included."""
     plain_arguments: int | None = None
     """With more arguments than these, the call may write to one of them, or to the receiver."""
+    since: str = ""
+    """The version of the library that introduced it, and those that introduced keywords: "1.9 out=2.0".
+    Empty for what is older than any version in use.
+    """
 
 
 Table = dict[str, Fact]
@@ -79,7 +83,7 @@ Counts = Mapping[int, Type | tuple[Effect, Type]]
 """Results by the number of arguments, with the effect where that differs, too."""
 
 
-def facts(
+def facts(  # noqa: PLR0913 - the fields of a row
     prefix: str,
     effect: Effect,
     result: Type,
@@ -89,6 +93,7 @@ def facts(
     takes: str = "",
     by_count: Counts | None = None,
     plain: int | None = None,
+    since: str = "",
 ) -> Table:
     """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact.
 
@@ -96,7 +101,7 @@ def facts(
     """
     parameters, called = _signature(takes)
     counted = tuple((count, _counted(given, effect)) for count, given in (by_count or {}).items())
-    fact = Fact(effect, result, traits, parameters, called, counted, plain)
+    fact = Fact(effect, result, traits, parameters, called, counted, plain, since)
     return dict.fromkeys([f"{prefix}.{name}" if prefix else name for name in words(names)], fact)
 
 
@@ -123,11 +128,12 @@ def makers(
     *,
     item: Type | None = None,
     takes: str = "",
+    since: str = "",
 ) -> Table:
     """Classes and factories: the type of the result carries the qualified name of what created it."""
     qualified = [f"{prefix}.{name}" for name in words(names)]
     return {
-        name: Fact(effect, Type(tag, of=name, item=item, fresh=True), traits, *_signature(takes))
+        name: Fact(effect, Type(tag, of=name, item=item, fresh=True), traits, *_signature(takes), since=since)
         for name in qualified
     }
 

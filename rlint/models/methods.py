@@ -43,15 +43,20 @@ _TEXT: Table = table(
     methods(
         PURE,
         STR,
-        "capitalize casefold lower lstrip removeprefix",
+        "capitalize casefold lower lstrip",
         Trait.ONLY_TEXT | Trait.SCANS_TEXT | Trait.CHEAP,
+    ),
+    methods(
+        PURE,
+        STR,
+        "removeprefix removesuffix",
+        Trait.ONLY_TEXT | Trait.SCANS_TEXT | Trait.CHEAP,
+        since="3.9",
     ),
     methods(PURE, STR, "center"),
     methods(PURE, STR, "expandtabs", Trait.SCANS_TEXT),
     methods(PURE, STR, "format ljust", Trait.CHEAP),
-    methods(
-        PURE, STR, "removesuffix rstrip strip title upper", Trait.ONLY_TEXT | Trait.SCANS_TEXT | Trait.CHEAP
-    ),
+    methods(PURE, STR, "rstrip strip title upper", Trait.ONLY_TEXT | Trait.SCANS_TEXT | Trait.CHEAP),
     methods(PURE, STR, "replace translate", Trait.SCANS_TEXT),
     methods(PURE, STR, "rjust", Trait.CHEAP),
     methods(PURE, STR, "swapcase", Trait.ONLY_TEXT | Trait.SCANS_TEXT),
@@ -80,7 +85,8 @@ _TEXT: Table = table(
     methods(PURE, BYTES, "encode", Trait.SCANS_TEXT),
 )
 _BYTES: Table = table(
-    methods(PURE, BYTES, """capitalize center ljust lstrip removeprefix removesuffix replace rjust"""),
+    methods(PURE, BYTES, "capitalize center ljust lstrip replace rjust"),
+    methods(PURE, BYTES, "removeprefix removesuffix", since="3.9"),
     methods(PURE, BYTES, "lower rstrip", Trait.CHEAP),
     methods(PURE, BYTES, "strip upper", Trait.CHEAP),
     methods(PURE, BYTES, "title translate zfill"),
@@ -258,10 +264,15 @@ _TENSOR: Table = table(
     ),
     methods(PURE, NEW_TENSOR, "clamp clip", Trait.LIMITS),
     methods(PURE, NEW_TENSOR, "maximum minimum", Trait.PAIRWISE | Trait.LIMITS),
-    methods(PURE, NEW_TENSOR, "amax amin logsumexp nanmean nansum prod", Trait.REDUCES),
+    methods(PURE, NEW_TENSOR, "amax amin", Trait.REDUCES, since="1.7"),
+    methods(PURE, NEW_TENSOR, "logsumexp prod", Trait.REDUCES),
+    methods(PURE, NEW_TENSOR, "nanmean", Trait.REDUCES, since="1.10"),
+    methods(PURE, NEW_TENSOR, "nansum", Trait.REDUCES, since="1.7"),
     methods(PURE, NEW_TENSOR, "mean norm std var", Trait.REDUCES | Trait.SUMMARISES),
-    methods(PURE, NEW_TENSOR, "argmax argmin count_nonzero", Trait.REDUCES | Trait.GIVES_INDEX),
-    methods(PURE, NEW_TENSOR, "argsort argwhere bincount", Trait.GIVES_INDEX),
+    methods(PURE, NEW_TENSOR, "argmax argmin", Trait.REDUCES | Trait.GIVES_INDEX),
+    methods(PURE, NEW_TENSOR, "count_nonzero", Trait.REDUCES | Trait.GIVES_INDEX, since="1.7"),
+    methods(PURE, NEW_TENSOR, "argsort bincount", Trait.GIVES_INDEX),
+    methods(PURE, NEW_TENSOR, "argwhere", Trait.GIVES_INDEX, since="1.11"),
     methods(PURE, NEW_TENSOR, "clone", Trait.COPIES),
     methods(PURE, NEW_TENSOR, "dist", Trait.DIFFERS),
     methods(PURE, NEW_TENSOR, "sub subtract", Trait.DIFFERS | Trait.PAIRWISE),
@@ -320,7 +331,7 @@ _TENSOR: Table = table(
     methods(
         PURE, NEW, "max median min nanmedian", Trait.REDUCES | Trait.INDICES_SECOND, by_count={0: NEW_TENSOR}
     ),
-    methods(PURE, NEW, "nonzero", Trait.GIVES_INDEX, by_count={0: NEW_TENSOR}),
+    methods(PURE, NEW, "nonzero", Trait.GIVES_INDEX, by_count={0: NEW_TENSOR}, since="as_tuple=1.3"),
     methods(PURE, NEW, "unique", by_count={0: NEW_TENSOR}),
     methods(PURE, NEW, "unique_consecutive"),
     methods(PURE, ARRAY, "numpy", Trait.TO_HOST | Trait.NEEDS_NO_GRADIENT | Trait.ONLY_ONE_KIND),
@@ -431,6 +442,7 @@ _MODULE: Table = table(
         NOTHING,
         "zero_grad",
         Trait.REACHES_WEIGHTS | Trait.RUNS_NO_LAYER,
+        since="set_to_none=1.7",
     ),
     methods(
         Effect(EffectKind.MUTATES, "changes what needs a gradient"),
@@ -463,7 +475,14 @@ _MODULE: Table = table(
     methods(
         Effect(EffectKind.MUTATES, "changes the module"),
         ANYTHING,
-        "register_buffer register_parameter",
+        "register_buffer",
+        Trait.RUNS_NO_LAYER | Trait.ADDS_PART,
+        since="persistent=1.6",
+    ),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "register_parameter",
         Trait.RUNS_NO_LAYER | Trait.ADDS_PART,
     ),
     methods(
@@ -491,7 +510,7 @@ _MODULE: Table = table(
 _OPTIMIZER_CHANGES = Effect(EffectKind.MUTATES, "changes the optimizer")
 _OPTIMIZER: Table = table(
     methods(Effect(EffectKind.OTHER, "updates weights"), ANYTHING, "step"),
-    methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad"),
+    methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad", since="set_to_none=1.7"),
     methods(_OPTIMIZER_CHANGES, NOTHING, "add_param_group load_state_dict"),
     methods(READS, DICT, "state_dict"),
 )

@@ -362,8 +362,10 @@ _RANDOM: Table = table(
     facts("numpy.random", DRAWS_INTO, NOTHING, "shuffle", Trait.FIRST_CHANGES),
     facts("numpy.random", SEEDS, NOTHING, "seed set_state"),
     facts("numpy.random", READS, NEW, "get_state"),
-    makers("numpy.random", SEEDS, TypeTag.RANDOM_GENERATOR, "Generator RandomState default_rng"),
-    facts("numpy.random", SEEDS, NEW, "MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence"),
+    makers("numpy.random", SEEDS, TypeTag.RANDOM_GENERATOR, "RandomState"),
+    makers("numpy.random", SEEDS, TypeTag.RANDOM_GENERATOR, "Generator default_rng", since="1.17"),
+    facts("numpy.random", SEEDS, NEW, "MT19937 PCG64 Philox SFC64 SeedSequence", since="1.17"),
+    facts("numpy.random", SEEDS, NEW, "PCG64DXSM", since="1.21"),
 )
 
 FACTS: Table = table(_ARRAYS_TABLE, _LINALG, _RANDOM)

@@ -43,7 +43,7 @@ _RANDOM_GENERATOR: Table = table(
         standard_t triangular uniform vonmises wald weibull zipf""",
     ),
     methods(DRAWS, NEW, "binomial geometric poisson randint randrange", Trait.WHOLE),
-    methods(DRAWS, NEW, "integers", Trait.WHOLE, takes="low high size dtype endpoint"),
+    methods(DRAWS, NEW, "integers", Trait.WHOLE, takes="low high size dtype endpoint", since="1.17"),
     methods(DRAWS, NEW, "choice choices permutation sample", Trait.PICKS),
     methods(DRAWS_INTO, NEW, "shuffle"),
     methods(SEEDS, ANYTHING, "manual_seed seed set_state setstate"),

@@ -57,7 +57,8 @@ There is no fix: the results are other numbers, with fewer digits, and whether t
 for the author to try. With `torch.bfloat16` (GPUs since Ampere) the range is that of float32, so that no
 `GradScaler` is needed; with `torch.float16`, small gradients become zero without one. Only the forward
 and the loss belong into the block, and neither `backward` nor the optimizer's step. What leaves it for
-numpy needs `.float()` first, as numpy has no bfloat16. `torch.cuda.amp.autocast` is deprecated.
+numpy needs `.float()` first, as numpy has no bfloat16. `torch.amp.autocast` needs PyTorch 1.10;
+`torch.cuda.amp.autocast` is deprecated.
 
 ## References
 - https://docs.pytorch.org/docs/stable/amp.html

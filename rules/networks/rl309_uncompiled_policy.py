@@ -8,9 +8,9 @@ mentions a compiler: no `torch.compile`, no CUDA graphs, no TorchScript, nothing
 The network must be known wholly and have one shape of input: no recurrent layers, no attention, no hooks,
 no attributes that it changes when it runs. The first such call of a network in a function is told.
 
-The rule is opt-in: it pays on CUDA devices, for batches of about 64 observations or more, over runs that are
-long enough to make up for the seconds or minutes of compilation. For one observation on the CPU, a
-compiled policy is slower than the plain one.
+The rule is opt-in: `torch.compile` needs PyTorch 2.0. It pays on CUDA devices, for batches of about 64
+observations or more, over runs that are long enough to make up for the seconds or minutes of compilation.
+For one observation on the CPU, a compiled policy is slower than the plain one.
 
 ## Why is it slow
 Each layer and each activation is a call from Python that launches a kernel. For the networks of

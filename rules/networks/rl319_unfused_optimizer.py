@@ -6,8 +6,9 @@ for each update, also where another file does that (`self.policy.optimizer.step(
 which does little, is not flagged, nor are optimizers of a single tensor (`[log_alpha]`), those that are
 given a closure, that are `differentiable` or `capturable`, and files with sparse gradients.
 
-The rule is opt-in: `fused=True` rounds differently, so a seeded run changes, and old versions of PyTorch have
-it on CUDA devices alone. Where the forward and backward passes are large, the step is a small part of all.
+The rule is opt-in: `fused=True` rounds differently, so a seeded run changes. It needs PyTorch 2.0, for `SGD`
+PyTorch 2.3, and on the CPU PyTorch 2.4; `foreach=True` needs PyTorch 1.12. Where the forward and backward
+passes are large, the step is a small part of the time.
 
 ## Why is it slow
 Written out, a step of Adam is a dozen operations on each tensor of weights: each is a call from Python, and
