@@ -51,7 +51,7 @@ def test_concise_gives_a_line_each() -> None:
         "b.py:3:4: error: SyntaxError: invalid syntax (is it Python 2?)",
         "Found 3 findings.",
         "Found 1 error.",
-        "[*] 1 fixable with `rlint fix` (1 more with `--unsafe-fixes`).",
+        "[*] 1 safe fix: `rlint fix`; 1 unsafe fix: `rlint fix --unsafe-fixes`.",
     ]
 
 
@@ -73,12 +73,12 @@ def test_concise_gives_a_line_each() -> None:
             ],
         ),
         ((PLAIN,), ReportOptions(), 1, ["Found 1 finding."]),
-        ((UNSAFE,), ReportOptions(), 1, ["Found 1 finding.", "1 fixable with `rlint fix --unsafe-fixes`."]),
+        ((UNSAFE,), ReportOptions(), 1, ["Found 1 finding.", "1 unsafe fix: `rlint fix --unsafe-fixes`."]),
         (
             (UNSAFE, SAFE),
             ReportOptions(unsafe_fixes=True),
             1,
-            ["Found 2 findings.", "[*] 2 fixable with `rlint fix --unsafe-fixes`."],
+            ["Found 2 findings.", "[*] 1 safe fix: `rlint fix`; 1 unsafe fix: `rlint fix --unsafe-fixes`."],
         ),
     ],
 )

@@ -38,18 +38,46 @@ def test_what_matters_most_comes_first() -> None:
     assert ranked(given) == [high, medium, unknown, likely, warm, low]
 
 
+FORMS = ("`states` is copied whole", "`states` grows", "`states` is cut", "`states` is sorted")
+
+
 def test_findings_of_one_rule_are_folded() -> None:
-    """Three are shown, the places of five more are named, and the rest is counted; each place once."""
-    many = [at(line) for line in range(1, 10)]
+    """Three forms are shown, the places of five more are named, and the rest is counted; each place once."""
+    many = [at(line, message=FORMS[line % 4]) for line in range(1, 10)]
     other = at(2, code="RL102")
     text = shown(*many, other, fold=True)
-    assert text.count("RL101 concat-grown-buffer: `states` is copied whole") == 3
+    assert text.count("RL101 concat-grown-buffer: `states`") == 3
     assert "RL101 concat-grown-buffer: and 6 more like this (`--no-fold` shows them):" in text
     assert [f"agent.py:{line}:5" in text for line in range(1, 10)] == [True] * 9
     assert "RL102" in text
     everything = shown(*many, other)
     assert everything.count("RL101") == 9
     assert "more like this" not in everything
+
+
+def test_findings_that_differ_in_names_alone_are_shown_once() -> None:
+    """Copied code is a finding for each copy, but is read once."""
+    text = shown(*[at(line, message=f"`x{line}` is copied whole") for line in range(1, 7)], fold=True)
+    assert text.count("is copied whole") == 1
+    assert "RL101 concat-grown-buffer: and 5 more like this" in text
+
+
+def test_advice_is_given_once_for_each_rule() -> None:
+    """The second finding of a rule repeats neither the help nor the measurement."""
+    many = [at(line, message=FORMS[line % 4], advice="Collect the rows") for line in range(1, 10)]
+    assert shown(*many, fold=True).count("help: Collect the rows") == 1
+    assert shown(*many).count("help: Collect the rows") == 9
+
+
+def test_the_first_findings_are_a_screen() -> None:
+    """Twelve are shown in full; of the rules after them, the places are named."""
+    many = [
+        at(line, code=f"RL{rule}", message=FORMS[line % 4]) for rule in range(101, 108) for line in (1, 2, 3)
+    ]
+    text = shown(*many, fold=True)
+    assert text.count("note: no automatic fix") == 12
+    assert "Further findings (`--no-fold` shows them in full):\n" in text
+    assert "  RL107 concat-grown-buffer: 3 findings: agent.py:1:5, agent.py:2:5, agent.py:3:5\n" in text
 
 
 @pytest.mark.parametrize("number", [1, 3, 4])
@@ -61,7 +89,7 @@ def test_few_findings_are_not_folded(number: int) -> None:
 
 def test_places_that_are_too_many_are_counted() -> None:
     """Of eight folded findings, the places of five are named."""
-    text = shown(*[at(1)] * 11, fold=True)
+    text = shown(*[at(1)] * 9, fold=True)
     assert "and 8 more like this" in text
     assert "and 3 more" in text
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.cli.console import Console, count, terminal_width
+from rlint.cli.next_step import next_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +101,8 @@ def show(
         text = reporter(settings.output_format)(shown, options)
     if for_people and not request.quiet:
         text += _in_all(report, options, outcome)
+        if not request.statistics:
+            text += next_step(request, settings.output_format, shown.findings, work.resolver.root)
     console.report(text, err=err)
     return _status(request, report, fixed)
 

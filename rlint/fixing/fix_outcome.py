@@ -31,7 +31,7 @@ class Why(enum.Enum):
 
 SAID: Mapping[Why, str] = {
     Why.NO_FIX: "without an automatic fix",
-    Why.UNSAFE: "unsafe (`--unsafe-fixes` applies them)",
+    Why.UNSAFE: "with an unsafe fix (`--unsafe-fixes`)",
     Why.CONFLICT: "in conflict with other fixes",
     Why.UNPARSABLE: "that would have left a file unparsable",
     Why.NOT_WRITTEN: "in files that could not be written",

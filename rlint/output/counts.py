@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rlint.run_data import Report
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, several: str | None = None) -> str:
     """Return a number with its noun: "1 file", "2 files"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {several or noun + 's'}"
 
 
 def is_fixable(finding: Finding, options: ReportOptions) -> bool:
@@ -62,10 +62,15 @@ def _nothing_found(report: Report) -> str:
 
 
 def _fixable(report: Report, options: ReportOptions) -> list[str]:
-    fixable = sum(is_fixable(finding, options) for finding in report.findings)
-    unsafe = sum(finding.fix is not None for finding in report.findings) - fixable
-    command = "rlint fix --unsafe-fixes" if options.unsafe_fixes else "rlint fix"
-    if fixable:
-        more = f" ({unsafe} more with `--unsafe-fixes`)" if unsafe else ""
-        return [f"[*] {fixable} fixable with `{command}`{more}."]
-    return [f"{unsafe} fixable with `rlint fix --unsafe-fixes`."] if unsafe else []
+    """Return how many findings have a fix, by the commands that apply them."""
+    safe = sum(
+        finding.fix is not None and finding.fix.safety is Applicability.SAFE for finding in report.findings
+    )
+    unsafe = sum(finding.fix is not None for finding in report.findings) - safe
+    said = []
+    if safe:
+        said.append(f"{count(safe, 'safe fix', 'safe fixes')}: `rlint fix`")
+    if unsafe:
+        said.append(f"{count(unsafe, 'unsafe fix', 'unsafe fixes')}: `rlint fix --unsafe-fixes`")
+    mark = "[*] " if safe or (unsafe and options.unsafe_fixes) else ""
+    return [f"{mark}{'; '.join(said)}."] if said else []

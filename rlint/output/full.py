@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _PREVIEW_ROWS = 12
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
 _FOLDED_PLACES = 5
+_UNSHOWN_PLACES = 3
 _MARGIN = 4  # columns that a frame takes besides line number and code
 
 
@@ -32,10 +33,17 @@ def render(report: Report, options: ReportOptions) -> str:
     renderer = _Renderer(report, options)
     shown, low = low_apart(report.findings) if options.fold else (report.findings, ())
     blocks = []
+    listed: list[list[str]] = []
     for group in groups(shown, fold=options.fold):
-        blocks += [renderer.finding(finding) for finding in group.shown]
-        if group.folded:
+        said: set[str] = set()
+        blocks += [renderer.finding(finding, said) for finding in group.shown]
+        if group.folded and group.shown:
             blocks.append(renderer.folded(group))
+        elif group.folded:
+            listed.append(renderer.unshown(group))
+    if listed:
+        heading = "Further findings (`--no-fold` shows them in full):"
+        blocks.append([heading, *(line for lines in listed for line in lines)])
     blocks += [renderer.low(low)] if low else []
     blocks += [renderer.problem(problem) for problem in report.problems]
     text = "".join("\n".join(block) + "\n\n" for block in blocks)
@@ -49,8 +57,8 @@ class _Renderer:
         self._paint = Paint(color=options.color)
         self._parts = ReportParts(report)
 
-    def finding(self, finding: Finding) -> list[str]:
-        """Return the lines about one finding."""
+    def finding(self, finding: Finding, said: set[str]) -> list[str]:
+        """Return the lines about one finding, without what was `said` of its rule just before."""
         positions = self._parts.code(finding.path, finding.cell)
         mark = self._paint(TextStyle.MARK, "[*]") + " " if is_fixable(finding, self._options) else ""
         code = self._paint(TextStyle.ALERT, finding.code)
@@ -66,14 +74,15 @@ class _Renderer:
         if finding.related:
             lines.append(f"{self._label('also')} {_places(finding.related, finding.path)}")
         if finding.impact is not None and finding.impact.basis:
-            said = f"{finding.impact.level}: {printable(finding.impact.basis)}"
-            lines.append(f"{self._label('impact')} {said}")
+            impact = f"{finding.impact.level}: {printable(finding.impact.basis)}"
+            lines.append(f"{self._label('impact')} {impact}")
         if finding.chain:
             lines.append(f"{self._paint(TextStyle.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
-        if finding.advice:
-            lines.append(f"{self._label('help')} {printable(finding.advice)}")
+        of_rule = [f"{self._label('help')} {printable(finding.advice)}"] if finding.advice else []
         if (gain := self._options.measured.get(finding.code)) and not _is_unmeasured(finding):
-            lines.append(f"{self._label('measured')} {printable(gain)}")
+            of_rule.append(f"{self._label('measured')} {printable(gain)}")
+        lines += [line for line in of_rule if not (self._options.fold and line in said)]
+        said.update(of_rule)
         lines += [f"{self._label(label)} {text}" for label, text in self._heat(finding)]
         lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_none(finding)]
         return lines + [self._row(row, gutter) for row in rows]
@@ -82,11 +91,17 @@ class _Renderer:
         """Return the lines about findings that are like those above them."""
         first, number = group.folded[0], len(group.folded)
         more = f"and {number} more like this (`--no-fold` shows them):"
-        most = number if number <= _FOLDED_PLACES + 1 else _FOLDED_PLACES
-        named = [f"{printable(each.path)}:{each.place}" for each in group.folded[:most]]
-        rest = [f"and {number - most} more"] if number > most else []
-        places = [f"  {place}" for place in [*named, *rest]]
+        places = [f"  {place}" for place in _some(group.folded, _FOLDED_PLACES)]
         return [f"{self._paint(TextStyle.ALERT, first.code)} {first.name}: {more}", *places]
+
+    def unshown(self, group: FindingGroup) -> list[str]:
+        """Return the lines about the findings of a rule none of which is shown in full."""
+        first = group.folded[0]
+        number = count(len(group.folded), "finding")
+        mark = "[*] " if any(is_fixable(each, self._options) for each in group.folded) else ""
+        code = self._paint(TextStyle.ALERT, first.code)
+        places = ", ".join(_some(group.folded, _UNSHOWN_PLACES))
+        return [f"  {code} {self._paint(TextStyle.MARK, mark)}{first.name}: {number}: {places}"]
 
     def low(self, findings: Sequence[Finding]) -> list[str]:
         """Return the lines about findings of low impact: how many of each rule."""
@@ -162,6 +177,14 @@ class _Renderer:
 
     def _width(self, gutter: int) -> int | None:
         return None if self._options.width is None else self._options.width - gutter - _MARGIN
+
+
+def _some(findings: Sequence[Finding], most: int) -> list[str]:
+    """Return the places of the first findings, and the number of the others."""
+    number = len(findings)
+    most = number if number <= most + 1 else most
+    named = [f"{printable(each.path)}:{each.place}" for each in findings[:most]]
+    return [*named, f"and {number - most} more"] if number > most else named
 
 
 def _places(related: Sequence[Related], path: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.findings import ImpactLevel
 from rlint.frozen import frozen
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
 
 _ORDER = {ImpactLevel.HIGH: 0, ImpactLevel.MEDIUM: 1, ImpactLevel.UNKNOWN: 2, ImpactLevel.LOW: 3}
 """What no measurement speaks of comes after what is known to matter."""
+_NAMES = regex(r"`[^`]*`")
 SHOWN_OF_A_RULE = 3
-"""So many findings of one rule are shown in full; the others are folded."""
+"""The number of findings of one rule that are shown in full; the others are folded."""
+SHOWN_IN_ALL = 12
+"""The number of findings of all rules that are shown in full."""
 
 
 @frozen
@@ -67,17 +71,35 @@ def low_apart(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequence[
 
 
 def groups(findings: Sequence[Finding], *, fold: bool) -> list[FindingGroup]:
-    """Return ranked findings by rule, the rule of the first finding first. With `fold`, a group shows its
-    first findings alone where several more would follow.
+    """Return ranked findings by rule, the rule of the first finding first. With `fold`, a group shows only
+    its first findings with different messages, if several more would follow, and a group after the first
+    `SHOWN_IN_ALL` findings shows none.
     """
     first: dict[str, int] = {}
     for index, finding in enumerate(findings):
         first.setdefault(finding.code, index)
     by_rule = groupby(sorted(findings, key=lambda finding: first[finding.code]), key=lambda each: each.code)
     found = []
+    left = SHOWN_IN_ALL
     for _, group in by_rule:
         listed = list(group)
-        # one more costs no more lines than saying that there is one more
-        most = SHOWN_OF_A_RULE if fold and len(listed) > SHOWN_OF_A_RULE + 1 else len(listed)
-        found.append(FindingGroup(listed[:most], listed[most:]))
+        everything = not fold or len(findings) <= SHOWN_OF_A_RULE + 1
+        shown = range(len(listed)) if everything else _worth_showing(listed, left)
+        left -= len(shown)
+        folded = [finding for index, finding in enumerate(listed) if index not in shown]
+        found.append(FindingGroup([listed[index] for index in shown], folded))
     return found
+
+
+def _worth_showing(findings: Sequence[Finding], left: int) -> Sequence[int]:
+    """Return the indices of the findings of a rule to show in full: one for each message, whatever names it
+    contains, up to the limits.
+    """
+    by_message: dict[str, int] = {}
+    for index, finding in enumerate(findings):
+        by_message.setdefault(_NAMES.sub("", finding.message), index)
+    most = min(SHOWN_OF_A_RULE, left)
+    # one more costs no more lines than the note that there is one more
+    if len(findings) == len(by_message) == most + 1 and left > most:
+        return range(len(findings))
+    return list(by_message.values())[:most]

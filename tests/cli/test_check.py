@@ -50,7 +50,7 @@ def test_the_report_ends_with_a_summary(run: Run) -> None:
     found = run("check")
     assert "fixable.py:1:8" in found.stdout
     assert "Found 2 findings." in found.stdout
-    assert "1 fixable with `rlint fix`" in found.stdout
+    assert "1 safe fix: `rlint fix`" in found.stdout
     assert run("check", "clean.py").stdout == "All checks passed!\n"
 
 

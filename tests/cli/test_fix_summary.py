@@ -36,7 +36,7 @@ def test_the_summary_says_what_was_done_and_why_the_rest_was_left(run: Run, mixe
     assert "Found 4 findings (1 fixed, 3 remaining).\nFound 2 errors.\n" in done.stdout
     assert "Fixed 1 finding in fixable.py (1).\n" in done.stdout
     assert done.stdout.endswith(
-        "Left 3 findings: 1 without an automatic fix, 1 unsafe (`--unsafe-fixes` applies them),"
+        "Left 3 findings: 1 without an automatic fix, 1 with an unsafe fix (`--unsafe-fixes`),"
         " 1 in files that could not be written.\nSkipped 1 finding: 1 suppressed by comments.\n"
     )
     assert "locked.py: not written: the file is read-only" in done.stderr
