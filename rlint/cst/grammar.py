@@ -1,5 +1,6 @@
 """The grammars that texts are read by: that of the running Python and, for what it refuses, the newest that
-LibCST knows. LibCST is imported when a file needs it, which takes longer than checking a file.
+LibCST knows, or that of Python 3.6, where `async` is a name. LibCST is imported when a file needs it, which
+takes longer than checking a file.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import tokenize
 import warnings
 from collections.abc import Iterator
 
+from rlint.cst import old_names
 from rlint.frozen import frozen
 from rlint.regex import regex
 
@@ -68,9 +70,18 @@ class _NewestGrammar(Grammar):
         try:
             return RUNNING.read(text)
         except SyntaxError as error:
+            stand_in = old_names.stand_in_for(text)
+            if stand_in is not None:
+                return self._read_older(text, stand_in)
             if _NEWER is None or _NEWER.search(text) is None:
                 raise
             return _read_newer(text, error)
+
+    def _read_older(self, text: str, stand_in: str) -> Reading:
+        """Read a text that uses `async` as a name."""
+        found = self.read(old_names.masked(text, stand_in))
+        old_names.restore(found.module, stand_in)
+        return Reading(found.module, found.mask, self)
 
     def expression(self, text: str) -> ast.expr:
         try:
@@ -88,7 +99,7 @@ class _NewestGrammar(Grammar):
         """Return the text as the running Python reads it; itself if nothing reads it, as a part of a
         program.
         """
-        if _NEWER is None or _NEWER.search(text) is None:
+        if old_names.NAME not in text and (_NEWER is None or _NEWER.search(text) is None):
             return text
         try:
             with warnings.catch_warnings():
@@ -112,7 +123,7 @@ class _NewestGrammar(Grammar):
 RUNNING = Grammar()
 """That of the running Python."""
 NEWEST = _NewestGrammar()
-"""The newest that is known."""
+"""All that is known, of newer and older Pythons."""
 
 
 def _read_newer(text: str, refused: SyntaxError) -> Reading:
