@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,9 +18,11 @@ from rlint.regex import regex
 if TYPE_CHECKING:
     from rlint.cli.targets import CheckWork
     from rlint.engine.explain.explainer import Explainer
-    from rlint.run_data import LineExplanation
+    from rlint.run_data import LineExplanation, Target
     from rlint.source.files import Source
 
+_MOST_FILES = 2_000
+"""With more files in the working directory, those of the project around a line are read alone."""
 _PLACE = regex(r"(?P<path>.+?)(?::cell (?P<cell>\d+))?:(?P<line>\d+)(?::(?P<column>\d+))?")
 
 
@@ -41,9 +46,10 @@ def explain(request: Request, *, every: bool, as_json: bool) -> int:
     places = [_place(text) for text in request.paths]
     told: list[LineExplanation] = []
     known: dict[str, tuple[Explainer, Source]] = {}
+    around = _checked_here(work) if places else ()
     for place in places:
         if place.path not in known:
-            known[place.path] = _explainer(place, work)
+            known[place.path] = _explainer(place, work, around)
         told.append(_explained(place, *known[place.path]))
     if as_json:
         text = line_text.to_json(told)
@@ -65,7 +71,20 @@ def _place(text: str) -> _Place:
     )
 
 
-def _explainer(place: _Place, work: CheckWork) -> tuple[Explainer, Source]:
+def _checked_here(work: CheckWork) -> Sequence[Target]:
+    """Return what `rlint check .` would check: a line is explained as that run sees it."""
+    from rlint.source.discovery import discover
+
+    root = Path(os.path.realpath(work.resolver.root))
+    if Path(os.path.realpath(os.path.expanduser("~"))).is_relative_to(root):
+        return ()  # a run over all that somebody has
+    found = discover(["."], work.resolver)
+    if len(found.files) > _MOST_FILES:
+        return ()
+    return replace(work, paths=found.files).targets()
+
+
+def _explainer(place: _Place, work: CheckWork, around: Sequence[Target]) -> tuple[Explainer, Source]:
     from rlint.engine.explain.explainer import Explainer
     from rlint.engine.explain.hiding import Hiding
     from rlint.engine.group_checks import kept_summaries
@@ -88,7 +107,8 @@ def _explainer(place: _Place, work: CheckWork) -> tuple[Explainer, Source]:
     hiding = Hiding(settings, path, source.text, work.baseline_path())
     cache = work.cache()
     options = CheckOptions(cache=cache.folder if cache is not None and cache.is_usable else None)
-    explainer = Explainer(target, hiding, summaries=kept_summaries(options), only=selected)
+    targets = around if any(each.name == name for each in around) else ()
+    explainer = Explainer(target, hiding, around=targets, summaries=kept_summaries(options), only=selected)
     if explainer.problem is not None:
         raise RlintError(str(explainer.problem))
     if settings.excludes_file(path):

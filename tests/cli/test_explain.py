@@ -215,6 +215,24 @@ def test_columns_and_several_places(run: Run, program: Callable[..., Path]) -> N
     assert shown.index(f"agent.py:{RATE}") < shown.index(f"agent.py:{HOT}")
 
 
+def test_knows_what_a_run_over_the_folder_knows(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line is explained as `rlint check .` sees it: by its callers in other folders, too, and without a
+    file that marks the top of a project.
+    """
+    agents, package = tmp_path / "scripts", tmp_path / "lib" / "agents"
+    agents.mkdir()
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "rater.py").write_text(AGENT[: AGENT.index("def train")])
+    caller = AGENT[AGENT.index("def train") :].replace("rater.critic(state)", "rater.rate(state)")
+    (agents / "train.py").write_text(f"from agents.rater import Rater\n\n\n{caller}")
+    monkeypatch.chdir(tmp_path)
+    told = explained(run, f"lib/agents/rater.py:{RATE}")
+    assert told["heat"] == "hot"
+
+
 def test_notebooks(run: Run, program: Callable[..., Path]) -> None:
     """A line of a notebook is named by its cell."""
     folder = program()

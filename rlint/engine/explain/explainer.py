@@ -53,19 +53,23 @@ class _World:
 
 
 class Explainer:
-    """Explains lines of one file. The file must be readable Python: see `problem`."""
+    """Explains lines of one file. The file must be readable Python: see `problem`. `around` are the targets
+    of the run that is explained, with the file among them.
+    """
 
     def __init__(
         self,
         target: Target,
         hiding: Hiding,
         *,
+        around: Sequence[Target] = (),
         texts: Mapping[Path, str] | None = None,
         summaries: SummaryCache | None = None,
         only: frozenset[str] | None = None,
     ) -> None:
-        group = Plan([target], texts).groups
-        jobs = list(group[0]) if group else []
+        targets = [target if each.name == target.name else each for each in around] or [target]
+        groups = Plan(targets, texts).groups
+        jobs = next(list(group) for group in groups if any(job.name == target.name for job in group))
         self._own = next(job for job in jobs if job.name == target.name)
         self.notes: list[str] = []
         if not self._own.judged:
