@@ -140,6 +140,19 @@ class SyntaxIndex:
             found.setdefault(name.id, set()).add(self.statement(name))
         return found
 
+    @cached_property
+    def loops_with_jumps(self) -> frozenset[ast.AST]:
+        """Return the loops that `break` and `continue` leave a pass of."""
+        found = set()
+        for jump in (*self.of_type(ast.Break), *self.of_type(ast.Continue)):
+            child: ast.AST = jump
+            for parent in self.ancestors(jump):
+                if isinstance(parent, LOOPS) and child not in parent.orelse:
+                    found.add(parent)
+                    break
+                child = parent
+        return frozenset(found)
+
     def of_type(self, kind: type[_Node]) -> list[_Node]:
         """Return all nodes of exactly this type, in source order."""
         return self.nodes.get(kind, [])  # type: ignore[return-value]

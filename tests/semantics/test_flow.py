@@ -28,6 +28,27 @@ from rlint.semantics.model import SemanticModel
         ("x = 1\nif (x := 2) and c:\n    use(x)", [1, 2]),
         ("x = 1\nif c:\n    pass\nelif x := 2:\n    pass\nelse:\n    use(x)", [1, 2]),
         ("x = 1\nwith c(x := 2):\n    use(x)", [1, 2]),
+        ("if c:\n    x = 1\n    x = 2\nelse:\n    x = 3\n    x = 4\nuse(x)", [2, 4]),
+        ("x = 0\nif c:\n    x = 1\n    x = 2\nuse(x)", [0, 2]),
+        ("if c:\n    x = 1\nelif y:\n    x = 2\n    x = 3\nelse:\n    return\nuse(x)", [1, 3]),
+        ("x = 0\nif c:\n    x = 1\n    if y:\n        x = 2\nuse(x)", [0, 1, 2]),
+        ("if (x := 0):\n    x = 1\n    x = 2\nuse(x)", [0, 2]),
+        ("with c:\n    x = 1\n    x = 2\nuse(x)", [2]),
+        ("x = 0\nwith suppress(E):\n    x = 1\n    x = 2\nuse(x)", [0, 1, 2]),
+        ("x = 0\nfor _ in y:\n    x = 1\n    x = 2\nuse(x)", [0, 2]),
+        ("x = 0\nfor _ in y:\n    x = 1\n    if c:\n        break\n    x = 2\nuse(x)", [0, 1, 2]),
+        ("x = 0\nwhile c:\n    use(x)\n    x = 1\n    x = 2", [0, 2]),
+        ("x = 0\nwhile c:\n    use(x)\n    x = 1\n    if y:\n        continue\n    x = 2", [0, 1, 2]),
+        (
+            "x = 0\nwhile c:\n    use(x)\n    x = 1\n    for _ in y:\n        break\n    x = 2",
+            [0, 2],
+        ),
+        (
+            "x = 0\nwhile c:\n    use(x)\n    x = 1\n    for _ in y:\n        pass\n    else:\n"
+            "        continue\n    x = 2",
+            [0, 1, 2],
+        ),
+        ("x = 0\ntry:\n    if c:\n        x = 1\n        x = 2\nexcept E:\n    use(x)", [0, 1, 2]),
         ("x = 1\nmatch c:\n    case 1 if (x := 2):\n        pass\n    case _:\n        use(x)", [1, 2]),
     ],
 )

@@ -19,6 +19,7 @@ stands. Whoever looks at all values of each name needs a time that grows with th
 name with more than this has values that nobody tells apart.
 """
 
+_WITH_BLOCKS = frozenset({ast.If, ast.With, ast.AsyncWith, *LOOPS})
 _COMPOUND = (*LOOPS, *TRIES, ast.If, ast.With, ast.AsyncWith, ast.Match)
 
 
@@ -90,7 +91,7 @@ class ReachingDefinitions:
             if isinstance(current, ast.stmt):
                 block, index = syntax.block(current)
                 for sibling in variable.binding_before(block, index):
-                    found.update(dict.fromkeys(variable.inside(sibling)))
+                    found.update(dict.fromkeys(variable.leaving(sibling)))
                     if len(found) > MAX_DEFINITIONS:
                         return variable.bindings
                     if variable.always_bound_by(sibling):
@@ -108,8 +109,10 @@ class ReachingDefinitions:
                     if target:
                         found.update(dict.fromkeys(target))
                         return list(found)
-                # behind the body; or by the back edge what the rest of it binds, in the next pass
-                if block is not None:
+                # behind the body; or by the back edge, in the next pass
+                if block is parent.body:
+                    found.update(dict.fromkeys(variable.after_pass(parent)))
+                elif block is not None:
                     found.update(dict.fromkeys(variable.inside(parent)))
             elif isinstance(parent, (ast.With, ast.AsyncWith)):
                 entered = [
@@ -204,6 +207,7 @@ class _Variable:
         self._scope = scope
         self._tree = syntax
         self._always: dict[ast.AST, bool] = {}
+        self._leaving: dict[ast.AST, list[Binding]] = {}
 
     @cached_property
     def rebound_elsewhere(self) -> bool:
@@ -259,6 +263,65 @@ class _Variable:
     def inside(self, node: ast.AST) -> list[Binding]:
         """Return the bindings that stand in a statement, its blocks included."""
         return self._inside.get(node, [])
+
+    def leaving(self, statement: ast.AST) -> list[Binding]:
+        """Return the bindings of a statement that may hold when it is done: those of its blocks that no later
+        one hides.
+        """
+        inside = self.inside(statement)
+        if len(inside) <= 1 or type(statement) not in _WITH_BLOCKS:
+            return inside
+        known = self._leaving.get(statement)
+        if known is None:
+            known = self._leaving[statement] = self._find_leaving(statement)
+        return known
+
+    def _find_leaving(self, statement: ast.AST) -> list[Binding]:
+        found: dict[Binding, None] = {}
+        if isinstance(statement, ast.If):
+            found.update(dict.fromkeys(self.in_headers(statement)))
+            for block in (statement.body, statement.orelse):
+                if not _leaves(block):
+                    found.update(dict.fromkeys(self._leaving_block(block)))
+        elif isinstance(statement, (ast.With, ast.AsyncWith)):
+            if _may_stop_half_way(statement):
+                return self.inside(statement)
+            found.update(dict.fromkeys(self._of_header(statement)))
+            found.update(dict.fromkeys(self._leaving_block(statement.body)))
+        else:
+            assert isinstance(statement, LOOPS)
+            if statement.orelse:
+                return self.inside(statement)
+            found.update(dict.fromkeys(self._of_header(statement)))
+            found.update(dict.fromkeys(self.after_pass(statement)))
+        return list(found)
+
+    def after_pass(self, loop: ast.For | ast.AsyncFor | ast.While) -> list[Binding]:
+        """Return the bindings in a loop that may hold when a pass of it is done."""
+        if len(self.inside(loop)) <= 1 or loop in self._tree.loops_with_jumps:
+            return self.inside(loop)
+        return [*self._of_header(loop), *self._leaving_block(loop.body)]
+
+    def _leaving_block(self, block: list[ast.stmt]) -> list[Binding]:
+        found: dict[Binding, None] = {}
+        for statement in self.binding_before(block, len(block)):
+            found.update(dict.fromkeys(self.leaving(statement)))
+            if self.always_bound_by(statement):
+                break
+        return list(found)
+
+    def _of_header(self, statement: ast.AST) -> list[Binding]:
+        """Return the bindings that the header of a statement makes."""
+        bodies = {id(child) for child in getattr(statement, "body", ())}
+        found = []
+        for binding in self.inside(statement):
+            current: ast.AST | None = self._home(binding)
+            child = current
+            while current is not None and current is not statement:
+                child, current = current, self._tree.parents.get(current)
+            if id(child) not in bodies:
+                found.append(binding)
+        return found
 
     def binding_before(self, block: list[ast.stmt], index: int) -> Iterator[ast.stmt]:
         """Yield the statements of a block before the one at some place that bind the variable, from the
