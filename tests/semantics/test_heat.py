@@ -178,6 +178,7 @@ def test_roles_and_drivers(program: str, heat: Heat) -> None:
         ("policy.evaluate(old_states, old_actions)", Heat.HOT),
         ("policy.evaluate_actions(batch.observations, actions=batch.actions)", Heat.HOT),
         ("policy.evaluate(torch.zeros(8)[index])", Heat.HOT),
+        ("policy.eval_step(state)", Heat.HOT),
         ("policy.evaluate(env, episodes)", Heat.WARM),
         ("policy.evaluate()", Heat.WARM),
     ],

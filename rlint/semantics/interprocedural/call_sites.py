@@ -211,7 +211,7 @@ def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], type
     if not _sounds_rare(name):
         return False
     given = (*call.args, *(keyword.value for keyword in call.keywords))
-    of_data = name.rpartition(".")[2].startswith("evaluat") or (not guards and _MAKES.match(name))
+    of_data = name.rpartition(".")[2].lstrip("_").startswith("eval") or (not guards and _MAKES.match(name))
     return not (
         of_data
         and any(
