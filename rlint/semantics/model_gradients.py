@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from rlint.models.value_type import Type, TypeTag
 from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
@@ -80,7 +81,20 @@ class GradientQueries:
             anatomy = self._nn.architecture(call.func)
             # without weights, it records nothing by itself
             return anatomy.weights or not anatomy.complete or self._makes_parameters(anatomy.classes)
-        return self._forwards.gives_gradient(self._gradients.path_of(call), self._symbols.module.module)
+        path = self._gradients.path_of(call)
+        return self._forwards.gives_gradient(path, self._symbols.module.module) or self._runs_given(call)
+
+    def _runs_given(self, call: ast.Call) -> bool:
+        """Whether a function returns what a network computes that the call passes to it."""
+        for target in self._types.call_targets(call):
+            if not target.runs or not self._forwards.leaves_gradient(target):
+                continue
+            for argument in arguments_of(call):
+                if parameter_of(argument, call, target) in target.runs:
+                    kind = self._types.type_of(argument)
+                    if self._forwards.runs_network(kind) and not self._nn.is_frozen(argument):
+                        return True
+        return False
 
     def _makes_parameters(self, classes: Collection[str]) -> bool:
         """Whether a constructor of one of these network classes registers parameters, or passes them on."""

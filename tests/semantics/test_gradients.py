@@ -383,7 +383,9 @@ def test_helpers(helper: str, outlet: SinkKind) -> None:
 
 
 def test_helpers_in_other_files() -> None:
-    """A small helper of another file that detaches what it is given lets nothing out."""
+    """A small helper of another file that detaches what it is given lets nothing out; one that only computes
+    gives it back; one that keeps it may do anything with it.
+    """
     model = build(
         {
             "tools.py": """
@@ -392,12 +394,33 @@ def test_helpers_in_other_files() -> None:
     def to_np(t):
         return t.cpu().detach().numpy()
 
-    def keep(t):
+    def double(t):
         return t * 2
+
+    def keep(t):
+        kept.append(t)
+        return t * 2
+
+    kept = []
+    """,
+            "more.py": """
+    import torch
+    from tools import double, keep, to_np
+
+    def values(q):
+        return to_np(q.mean(-1))
+
+    def twice(q):
+        return double(double(q))
+
+    def both(q):
+        keep(q)
+        return to_np(q)
     """,
             "agent.py": HEAD
             + """
-    from tools import keep, to_np
+    from more import both, twice, values
+    from tools import double, keep, to_np
 
 
     class Agent:
@@ -407,17 +430,71 @@ def test_helpers_in_other_files() -> None:
         def act(self, state):
             return to_np(self.net(state))
 
-        def learn(self, states):
+        def learn(self, states, old):
+            loss = double(self.net(old))
+            print("loss {}".format(loss))
             return keep(self.net(states))
+
+        def see(self, rows):
+            return double(self.net(rows))
+
+        def more(self, a, b, c):
+            return values(self.net(a)), twice(self.net(b)), both(self.net(c))
     """,
         }
     )["agent.py"]
-    assert {left.label for left in model.gradients.sinks(expression(model, "self.net(state)"))} == {
-        SinkKind.DETACHED
-    }
-    assert {left.label for left in model.gradients.sinks(expression(model, "self.net(states)"))} == {
-        SinkKind.HANDED
-    }
+    for given, outlet in (
+        ("state", SinkKind.DETACHED),
+        ("old", SinkKind.SHOWN),
+        ("states", SinkKind.HANDED),
+        ("rows", SinkKind.RETURNED),
+        ("a", SinkKind.DETACHED),
+        ("b", SinkKind.RETURNED),
+        ("c", SinkKind.HANDED),
+    ):
+        sinks = model.gradients.sinks(expression(model, f"self.net({given})"))
+        assert {left.label for left in sinks} == {outlet}
+
+
+def test_functions_of_other_files_that_run_what_they_are_given() -> None:
+    """A function that calls its argument gives what a network computes, if it is given one."""
+    model = build(
+        {
+            "tools.py": """
+    import torch
+
+    def divergence(new, old, states):
+        return (new(states) - old(states).detach()).pow(2).mean()
+
+    def improve(net, states):
+        loss = net(states).mean()
+        loss.backward()
+        return loss
+
+    def chosen(pick, states):
+        return pick(states)
+    """,
+            "agent.py": HEAD
+            + """
+    from tools import chosen, divergence, improve
+
+
+    def search(states):
+        net, other = Net(), Net()
+        divergence(net, other, states)
+        divergence(new=net, old=other, states=states)
+        improve(net, states)
+        chosen(len, states)
+    """,
+        }
+    )["agent.py"]
+    for call, gives in (
+        ("divergence(net, other, states)", True),
+        ("divergence(new=net, old=other, states=states)", True),
+        ("improve(net, states)", False),
+        ("chosen(len, states)", False),
+    ):
+        assert model.gradients.gives_gradient(expression(model, call)) is gives  # type: ignore[arg-type]
 
 
 def test_forwards() -> None:

@@ -118,8 +118,13 @@ class FunctionSummary:
     turns_autograd: bool = False  # leaves autograd turned on or off for what follows
     concerns_autograd: bool = False  # may turn it while something runs inside of it, by its text
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
+    runs: tuple[str, ...] = ()  # parameters that it calls, whose gradient its results may carry
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
+    carries: tuple[str, ...] = ()  # parameters whose gradient gets into its results, and nowhere else …
+    # … if no function does more with it that is handed one of them: parameter, path, position or keyword
+    lends: tuple[tuple[str, str, str], ...] = ()
+    lent_alone: tuple[str, ...] = ()  # those that get into the results by way of these calls alone
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself

@@ -51,7 +51,7 @@ class ForwardCalls:
         """Whether a function of the project returns what a network computed, with its gradient, and
         neither keeps it nor learns from it.
         """
-        if function.keeps_gradient or self._heat.learns(function):
+        if not self.leaves_gradient(function):
             return False
         known = self._functions.get(function.path)
         if known is None:
@@ -59,3 +59,9 @@ class ForwardCalls:
             known = any(self.gives_gradient(path, function.module) for path in function.gradient_from)
             self._functions[function.path] = known
         return known
+
+    def leaves_gradient(self, function: FunctionSummary) -> bool:
+        """Whether a function leaves the gradient of its results to its callers: it neither keeps it nor
+        learns from it.
+        """
+        return not function.keeps_gradient and not self._heat.learns(function)

@@ -15,7 +15,7 @@ from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.autograd import LocalAutograd
-from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, SinkKind
+from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
@@ -132,19 +132,31 @@ class GradientFlow:
             self._parameters[function, parameter] = known
         return known
 
-    def releases(self, function: Function, parameter: str) -> bool:
-        """Whether the gradient of an argument goes no further than the function."""
-        ends = False
-        for left in self._of_parameter(function, parameter):
-            if left.label not in ENDS:
-                return False
-            ends = True
-        return ends
+    def becomes_of(self, target: FunctionSummary, parameter: str, depth: int = 4) -> Lets:
+        """Return what a function of another file does with the gradient of an argument."""
+        if parameter in target.releases:
+            return Lets.END
+        if parameter not in target.carries or self.project is None or depth <= 0:
+            return Lets.ESCAPE
+        found = Lets.END if parameter in target.lent_alone else Lets.THROUGH
+        for lent, path, argument in target.lends:
+            if lent != parameter:
+                continue
+            callees = self.project.callables(path, target.module)
+            fates = [self.becomes_of(each, each.parameter_at(argument), depth - 1) for each in callees]
+            if not fates or Lets.ESCAPE in fates:
+                return Lets.ESCAPE
+            if Lets.THROUGH in fates:
+                found = Lets.THROUGH
+        return found
+
+    def binding_of(self, function: Function, parameter: str) -> tuple[Binding, Scope]:
+        """Return the binding of a parameter, with the scope of the function."""
+        scope = self.syntax.scopes[function]
+        return next(b for b in scope.bindings[parameter] if b.kind is BindingKind.PARAMETER), scope
 
     def _of_parameter(self, function: Function, parameter: str) -> Iterator[Sink[SinkKind]]:
-        scope = self.syntax.scopes[function]
-        binding = next(b for b in scope.bindings[parameter] if b.kind is BindingKind.PARAMETER)
-        return GradientTrace(self).of_binding(binding, scope)
+        return GradientTrace(self).of_binding(*self.binding_of(function, parameter))
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
         """Return the arguments of a variable's methods that add to a container."""

@@ -48,6 +48,15 @@ class SinkKind(Enum):
     """It becomes a numpy array just so, which fails where a gradient is recorded: so none is."""
 
 
+class Lets(Enum):
+    """What a function does with the gradient of an argument."""
+
+    END = "end"
+    THROUGH = "through"
+    """It gets into the results, and nowhere else."""
+    ESCAPE = "escape"
+
+
 ENDS = frozenset({SinkKind.NUMBER, SinkKind.SHOWN, SinkKind.CONVERTED, SinkKind.INDEX, SinkKind.DETACHED})
 """The outlets through which no gradient gets out."""
 
@@ -84,7 +93,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         self.gradients = gradients
         self._is_off = is_off
 
-    def _compute(self, node: ast.AST, item: int | None = None) -> None:
+    def compute(self, node: ast.AST, item: int | None = None) -> None:
         """Follow what is computed of the value, if torch records it there."""
         if self.gradients.here.at(node) is Autograd.OFF:
             self.reach(node, SinkKind.DETACHED)
@@ -93,7 +102,7 @@ class GradientTrace(ValueFlow[SinkKind]):
 
     def operand(self, use: SyntacticUse) -> None:
         """Follow the result, if torch records it there."""
-        self._compute(use.at)
+        self.compute(use.at)
 
     called = operand
     """A value that is called: a network that was made of it, at most."""
@@ -130,7 +139,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         elif name in LEARNS or not isinstance(attribute.ctx, ast.Load):
             self.reach(attribute, SinkKind.HANDED)
         else:
-            self._compute(attribute)
+            self.compute(attribute)
 
     def method(self, use: SyntacticUse) -> None:
         """See what the method makes of the graph."""
@@ -153,9 +162,9 @@ class GradientTrace(ValueFlow[SinkKind]):
         elif name in LEARNS:
             self.reach(call, SinkKind.LEARNED)
         elif name in facts.INDICES_SECOND:
-            self._compute(call, 0)
+            self.compute(call, 0)
         else:
-            self._compute(call)
+            self.compute(call)
 
     def _drawn(self, call: ast.Call) -> None:
         """Distributions of torch draw outside of the graph. Others may not: many that people write draw
@@ -165,7 +174,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         if self.gradients.is_torch_distribution(call.func.value):
             self.reach(call, SinkKind.DETACHED)
         else:
-            self._compute(call)
+            self.compute(call)
 
     def item(self, use: SyntacticUse) -> None:
         """Follow the item, unless it is the one of a pair that carries no gradient."""
@@ -175,11 +184,11 @@ class GradientTrace(ValueFlow[SinkKind]):
             return
         if use.part is not None and isinstance(subscript.slice, ast.Constant):
             if subscript.slice.value == use.part:
-                self._compute(subscript)
+                self.compute(subscript)
             elif not isinstance(use.part, TupleItem):
                 self.reach(subscript, SinkKind.INDEX)
         else:
-            self._compute(subscript)
+            self.compute(subscript)
 
     def argument(self, use: SyntacticUse) -> None:
         """See what the call makes of it."""
@@ -192,7 +201,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.CONVERTED if qualified in facts.CONVERTS else shown)
         elif qualified in facts.CARRIED_BY_BUILTINS:
             if qualified != "builtins.zip" or not self._zipped(argument, call):
-                self._compute(call)
+                self.compute(call)
         elif qualified.startswith("math."):
             self.reach(call, SinkKind.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
@@ -206,7 +215,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         elif isinstance(call.func, ast.Attribute) and not qualified and call.func.attr in facts.PUTS_IN:
             self.follow_container(call.func.value, call)
         else:
-            self._called(argument, call)
+            self.called_with(argument, call)
 
     def _zipped(self, argument: ast.AST, call: ast.Call) -> bool:
         """`for value, target in zip(values, targets)`: each goes into its own variable alone."""
@@ -241,15 +250,15 @@ class GradientTrace(ValueFlow[SinkKind]):
         elif name in ("save", "from_numpy"):
             self.reach(call, SinkKind.HANDED)
         elif name in facts.INDICES_SECOND and len(call.args) + len(call.keywords) > 1:
-            self._compute(call, 0)
+            self.compute(call, 0)
         else:
-            self._compute(call)
+            self.compute(call)
 
-    def _called(self, argument: ast.AST, call: ast.Call) -> None:
+    def called_with(self, argument: ast.AST, call: ast.Call) -> None:
         """Handed to a network, a method, a function of the project or to nobody knows what."""
         tag = self.analysis.types.type_of(call.func).tag
         if tag is TypeTag.MODULE:
-            self._compute(call)
+            self.compute(call)
             return
         targets = self.gradients.handed_to(call, argument)
         if targets is not None:
@@ -261,13 +270,20 @@ class GradientTrace(ValueFlow[SinkKind]):
         if method in LEARNS:
             self.reach(call, SinkKind.LEARNED)  # `accelerator.backward(loss)`
         elif method == "scale":
-            self._compute(call)  # `scaler.scale(loss)`
-        elif effect.acts and effect.does_only(EffectKind.TELLS):
+            self.compute(call)  # `scaler.scale(loss)`
+        elif (effect.acts and effect.does_only(EffectKind.TELLS)) or self._is_formatted(call):
             self.reach(call, SinkKind.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
-            self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self._compute(call)
+            self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self.compute(call)
         else:
             self.reach(call, SinkKind.HANDED)
+
+    def _is_formatted(self, call: ast.Call) -> bool:
+        """Whether it is a method of a text, which gives text: `"{}".format(value)`."""
+        return (
+            isinstance(call.func, ast.Attribute)
+            and self.analysis.types.type_of(call.func.value).tag is TypeTag.STR
+        )
 
     def _is_tensor(self, expression: ast.expr) -> bool:
         """Whether it is a tensor or a distribution, whose methods only compute."""
@@ -276,14 +292,19 @@ class GradientTrace(ValueFlow[SinkKind]):
     def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
         function = self.gradients.definition(target)
         if function is None:
-            outlet = SinkKind.DETACHED if parameter in target.releases else SinkKind.HANDED
-            self.reach(call, outlet)
+            lets = self.gradients.becomes_of(target, parameter)
+            if lets is Lets.END:
+                self.reach(call, SinkKind.DETACHED)
+            elif lets is Lets.THROUGH or self.analysis.effects.call_effect(call).quiet:
+                self.compute(call)  # what stores nothing can only give it back
+            else:
+                self.reach(call, SinkKind.HANDED)
             return
         if self.beyond is not None:
             self.enter(call, function, parameter)
             return
         for left in self.gradients.parameter_outlets(function, parameter):
             if left.label is SinkKind.RETURNED:
-                self._compute(call)
+                self.compute(call)
             else:
                 self.reach(left.node, left.label)

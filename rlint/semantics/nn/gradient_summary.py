@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cached_property
+from typing import TypeGuard
 
 from rlint import models as library
 from rlint.models import gradient_rules as facts
 from rlint.models import vocabulary
+from rlint.models.value_type import TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.gradient_flow import GradientFlow
-from rlint.semantics.nn.gradient_sinks import LEARNS, TAKES, SinkKind
+from rlint.semantics.nn.gradient_sinks import ENDS, LEARNS, TAKES, GradientTrace, SinkKind
 from rlint.semantics.nn.optimizer_params import OptimizerParams
 from rlint.syntax.last_names import calls_named, last_name
 from rlint.syntax.scopes import BindingKind
@@ -22,8 +24,11 @@ from rlint.syntax.walk import descendants, end_in_order, place_in_order
 
 _SMALL = 6
 """Statements in a helper that is looked through for what becomes of its arguments."""
+_PLAIN = 16
+"""Statements in one that stores nothing."""
 
 
+_LAYERS = frozenset({"forward", "__init__"})
 _STORES = vocabulary.STORES | {"add", "insert", "put", "put_nowait"}
 _KEEPERS = _STORES | LEARNS | facts.PUTS_IN
 _ENDING = (
@@ -64,21 +69,33 @@ class GradientSummaries:
         summary.concerns_autograd = self.here.concerns(node)
         returned = self._returned(node)
         paths: dict[str, None] = {}
+        runs: dict[str, None] = {}
         for value in returned:
             sources = self.gradients.sources(value)
             paths.update(dict.fromkeys(self.gradients.path_of(call) for call in sources.calls))
+            runs.update((call.func.id, None) for call in sources.calls if self._is_given(call.func))
             if sources.kept:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
-        if any(paths) and node.name != "forward" and self._may_keep(node):
+        summary.runs = tuple(name for name in runs if name in summary.call_parameters)
+        if (any(paths) or runs) and node.name != "forward" and self._may_keep(node):
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
-        if len(node.body) <= _SMALL and returned and _lets_end(node):
-            summary.releases = self._released(node, summary.call_parameters)
+        small = len(node.body) <= _SMALL and _lets_end(node)
+        plain = len(node.body) <= _PLAIN and node.name not in _LAYERS and not self._may_keep(node)
+        if returned and (small or plain):
+            self._describe_parameters(node, summary)
 
     def _returned(self, node: Function) -> list[ast.expr]:
         """Return what a function returns, except constants."""
         values = [statement.value for statement in self.analysis.syntax.written.returns.get(node, ())]
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
+
+    def _is_given(self, called: ast.expr) -> TypeGuard[ast.Name]:
+        """Whether what is called is an argument of the function."""
+        if not isinstance(called, ast.Name):
+            return False
+        bindings = self.analysis.definitions.reaching(called)
+        return bool(bindings) and all(each.kind is BindingKind.PARAMETER for each in bindings)
 
     def _calls(self, function: Function) -> Iterator[ast.Call]:
         """Yield the calls in a function that may run a network."""
@@ -117,17 +134,65 @@ class GradientSummaries:
                 return True
         return False
 
-    def _released(self, node: Function, handed: Collection[str]) -> tuple[str, ...]:
-        """Return the parameters whose gradient gets no further than the function, of those that calls
-        hand over.
+    def _describe_parameters(self, node: Function, summary: FunctionSummary) -> None:
+        """Note which arguments' gradients get no further than the function, and which into its results
+        alone.
         """
-        return tuple(
-            name
-            for name, bindings in self.analysis.syntax.scopes[node].bindings.items()
-            if name in handed
-            and bindings[0].kind is BindingKind.PARAMETER
-            and self.gradients.releases(node, name)
-        )
+        releases, carries, alone = [], [], []
+        lends: list[tuple[str, str, str]] = []
+        for name, bindings in self.analysis.syntax.scopes[node].bindings.items():
+            if name not in summary.call_parameters or bindings[0].kind is not BindingKind.PARAMETER:
+                continue
+            trace = LentGradient(self.gradients)
+            labels = {left.label for left in trace.of_binding(*self.gradients.binding_of(node, name))}
+            if not labels or not labels <= ENDS | {SinkKind.RETURNED}:
+                continue
+            if SinkKind.RETURNED not in labels and not trace.lent:
+                releases.append(name)
+                continue
+            carries.append(name)
+            lends += [(name, *each) for each in trace.lent]
+            if trace.lent:
+                only = LentGradient(self.gradients, goes_on=False)
+                left = only.of_binding(*self.gradients.binding_of(node, name))
+                if all(one.label is not SinkKind.RETURNED for one in left):
+                    alone.append(name)
+        summary.releases, summary.carries = tuple(releases), tuple(carries)
+        summary.lends, summary.lent_alone = tuple(lends), tuple(alone)
+
+
+class LentGradient(GradientTrace):
+    """The walk of a gradient through one function, before files are linked: `lent` are the calls of other
+    functions that it is handed to, as path and argument. They give it back, unless it does not go on there.
+    """
+
+    def __init__(self, gradients: GradientFlow, *, goes_on: bool = True) -> None:
+        super().__init__(gradients)
+        self._goes_on = goes_on
+        self.lent: dict[tuple[str, str], None] = {}
+
+    def called_with(self, argument: ast.AST, call: ast.Call) -> None:
+        """Note the call of a function that is not known yet."""
+        place = _place_of(argument, call)
+        path = self.gradients.path_of(call)
+        is_library = library.callable_fact(path.removeprefix("builtins.")) is not None
+        is_network = self.analysis.types.type_of(call.func).tag is TypeTag.MODULE
+        if not path or place is None or is_library or is_network:
+            super().called_with(argument, call)
+            return
+        self.lent[path, place] = None
+        if self._goes_on:
+            self.compute(call)
+
+
+def _place_of(argument: ast.AST, call: ast.Call) -> str | None:
+    """Return the position or the keyword of an argument; None where stars hide it."""
+    if any(isinstance(value, ast.Starred) for value in call.args):
+        return None
+    for keyword in call.keywords:
+        if argument is keyword or argument is keyword.value:
+            return keyword.arg
+    return str(call.args.index(argument)) if argument in call.args else None
 
 
 def _lets_end(node: Function) -> bool:
