@@ -456,6 +456,31 @@ def test_helpers_in_other_files() -> None:
         assert {left.label for left in sinks} == {outlet}
 
 
+@pytest.mark.parametrize(
+    ("body", "outlet"),
+    [
+        ("cut = lambda t: t.detach().cpu()\nreturn cut(self.net(state))", SinkKind.DETACHED),
+        (
+            "cut = lambda t: t.detach().cpu()\nreturn list(map(cut, (state, self.net(state))))",
+            SinkKind.DETACHED,
+        ),
+        ("return nest.map(lambda t: t.detach(), [self.net(state)])", SinkKind.DETACHED),
+        ("return list(map(lambda t: t + 1, (state, self.net(state))))", SinkKind.RETURNED),
+        ("return list(map(lambda s, t: t.item() + s, (flag,), (self.net(state),)))", SinkKind.NUMBER),
+        ("return map(lambda t: self.env.step(t), [self.net(state)])", SinkKind.HANDED),
+        (
+            "cut = lambda t: t.detach()\nif flag:\n    cut = flag\nreturn cut(self.net(state))",
+            SinkKind.HANDED,
+        ),
+    ],
+)
+def test_values_that_lambdas_are_given(body: str, outlet: SinkKind) -> None:
+    """A lambda is looked through, called by its name or for each item of a collection."""
+    model = model_of(agent(body))
+    outlets = model.gradients.sinks(expression(model, "self.net(state)"))
+    assert {left.label for left in outlets} == {outlet}
+
+
 def test_functions_of_other_files_that_run_what_they_are_given() -> None:
     """A function that calls its argument gives what a network computes, if it is given one."""
     model = build(

@@ -150,7 +150,7 @@ class GradientFlow:
                 found = Lets.THROUGH
         return found
 
-    def binding_of(self, function: Function, parameter: str) -> tuple[Binding, Scope]:
+    def binding_of(self, function: Function | ast.Lambda, parameter: str) -> tuple[Binding, Scope]:
         """Return the binding of a parameter, with the scope of the function."""
         scope = self.syntax.scopes[function]
         return next(b for b in scope.bindings[parameter] if b.kind is BindingKind.PARAMETER), scope

@@ -11,8 +11,11 @@ from rlint.models import gradient_rules as facts
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.value_flow import Beyond, Cause, TupleItem, ValueFlow
+from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.nn.autograd import Autograd
+from rlint.syntax.last_names import last_name
+from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.value_use import SyntacticUse, UseKind
 
 if TYPE_CHECKING:
@@ -88,10 +91,12 @@ class GradientTrace(ValueFlow[SinkKind]):
         gradients: GradientFlow,
         beyond: Beyond | None = None,
         is_off: Callable[[ast.AST], bool] | None = None,
+        of_lambda: ast.Lambda | None = None,
     ) -> None:
         super().__init__(gradients.analysis, _SINKS, _GIVEN_UP, beyond)
         self.gradients = gradients
         self._is_off = is_off
+        self._of_lambda = of_lambda
 
     def compute(self, node: ast.AST, item: int | None = None) -> None:
         """Follow what is computed of the value, if torch records it there."""
@@ -196,6 +201,8 @@ class GradientTrace(ValueFlow[SinkKind]):
         assert isinstance(call, ast.Call)
         qualified = self.analysis.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
+        if self._mapped(argument, call, qualified):
+            return
         if qualified in facts.LOOKED_AT_BY_BUILTINS:
             shown = SinkKind.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else SinkKind.NUMBER
             self.reach(call, SinkKind.CONVERTED if qualified in facts.CONVERTS else shown)
@@ -216,6 +223,39 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.follow_container(call.func.value, call)
         else:
             self.called_with(argument, call)
+
+    def _mapped(self, argument: ast.AST, call: ast.Call, qualified: str) -> bool:
+        """See what `map(f, values)`, or a function like it (`tree_map`), makes of each; False for another
+        call.
+        """
+        if argument not in call.args[1:] or "map" not in (qualified or last_name(call.func) or ""):
+            return False
+        function = _lambda_of(call.args[0], self.analysis)
+        if function is None:
+            return False
+        place = call.args.index(argument) - 1 if qualified == "builtins.map" else 0
+        return self._by_lambda(function, place, call)
+
+    def _by_lambda(self, function: ast.Lambda, place: int, call: ast.Call) -> bool:
+        """Go on behind a lambda that a value is handed to; False where that is not known."""
+        parameters = [*function.args.posonlyargs, *function.args.args]
+        if place >= len(parameters) or function is self._of_lambda:
+            return False
+        trace = GradientTrace(self.gradients, of_lambda=function)
+        binding, scope = self.gradients.binding_of(function, parameters[place].arg)
+        for left in list(trace.of_binding(binding, scope)):
+            if left.label is SinkKind.RETURNED:
+                self.compute(call)
+            else:
+                self.reach(call, left.label)
+        return True
+
+    def _use(self, use: SyntacticUse) -> None:
+        """Take the body of the lambda that is looked through for what it returns."""
+        if self._of_lambda is not None and use.at is self._of_lambda and use.node is self._of_lambda.body:
+            self.reach(use.at, SinkKind.RETURNED)
+        else:
+            super()._use(use)
 
     def _zipped(self, argument: ast.AST, call: ast.Call) -> bool:
         """`for value, target in zip(values, targets)`: each goes into its own variable alone."""
@@ -259,6 +299,11 @@ class GradientTrace(ValueFlow[SinkKind]):
         tag = self.analysis.types.type_of(call.func).tag
         if tag is TypeTag.MODULE:
             self.compute(call)
+            return
+        function = _lambda_of(call.func, self.analysis)
+        if function is not None and argument in call.args:
+            if not self._by_lambda(function, call.args.index(argument), call):
+                self.reach(call, SinkKind.HANDED)
             return
         targets = self.gradients.handed_to(call, argument)
         if targets is not None:
@@ -308,3 +353,15 @@ class GradientTrace(ValueFlow[SinkKind]):
                 self.compute(call)
             else:
                 self.reach(left.node, left.label)
+
+
+def _lambda_of(called: ast.expr, analysis: FileAnalysis) -> ast.Lambda | None:
+    """Return the lambda that an expression is, or a variable that is bound once."""
+    if isinstance(called, ast.Lambda):
+        return called
+    if not isinstance(called, ast.Name):
+        return None
+    match analysis.definitions.reaching(called):
+        case [Binding(kind=BindingKind.ASSIGN, value=ast.Lambda() as function, path=())]:
+            return function
+    return None

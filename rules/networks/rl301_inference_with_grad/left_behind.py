@@ -13,7 +13,9 @@ def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return is_asked_for_more(call, model)
     anatomy = model.nn.architecture(call.func)
-    if (anatomy.keeps or not anatomy.complete) and is_asked_for_more(call, model):
+    if anatomy.keeps and is_asked_for_more(call, model):
+        return True
+    if not anatomy.complete and is_asked_for_more(call, model, of_unknown=True):
         return True
     return any(
         isinstance(use.ctx, ast.Load) and not (isinstance(use.value, ast.Name) and use.value.id == "self")
@@ -22,9 +24,10 @@ def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
     )
 
 
-def is_asked_for_more(call: ast.Call, model: SemanticModel) -> bool:
+def is_asked_for_more(call: ast.Call, model: SemanticModel, *, of_unknown: bool = False) -> bool:
     """Is the network asked for something of its own afterwards, which may be what it kept of the run:
-    `actor(observation)`, and then `actor.log_prob(action)`?
+    `actor(observation)`, and then `actor.log_prob(action)`? With `of_unknown`, do only methods count whose
+    code is not known?
     """
     match call.func:
         case ast.Name(id=name):
@@ -39,7 +42,10 @@ def is_asked_for_more(call: ast.Call, model: SemanticModel) -> bool:
         method = model.parent(use)
         if not isinstance(method, ast.Attribute) or method.attr in MODULE_METHODS:
             continue
-        asks = isinstance(model.parent(method), ast.Call) and model.source.span(method)[0] > behind
+        asked = model.parent(method)
+        asks = isinstance(asked, ast.Call) and model.source.span(method)[0] > behind
+        if asks and of_unknown and model.types.call_targets(asked):
+            continue
         if asks and model.function(use) is function and ast.dump(use) == network:
             return True
     return False
