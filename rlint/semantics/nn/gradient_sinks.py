@@ -296,8 +296,7 @@ class GradientTrace(ValueFlow[SinkKind]):
 
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
         """Handed to a network, a method, a function of the project or to nobody knows what."""
-        tag = self.analysis.types.type_of(call.func).tag
-        if tag is TypeTag.MODULE:
+        if self._runs_network(call.func):
             self.compute(call)
             return
         function = _lambda_of(call.func, self.analysis)
@@ -322,6 +321,12 @@ class GradientTrace(ValueFlow[SinkKind]):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self.compute(call)
         else:
             self.reach(call, SinkKind.HANDED)
+
+    def _runs_network(self, called: ast.expr) -> bool:
+        """Whether a call runs a network: `net(x)`, `net.forward(x)`."""
+        if isinstance(called, ast.Attribute) and called.attr == "forward":
+            called = called.value
+        return self.analysis.types.type_of(called).tag is TypeTag.MODULE
 
     def _is_formatted(self, call: ast.Call) -> bool:
         """Whether it is a method of a text, which gives text: `"{}".format(value)`."""

@@ -88,10 +88,35 @@ class OptimizerParams:
     def is_stepped(self, network: ast.expr) -> bool | None:
         """Whether an optimizer steps the parameters of a network. None if unknown."""
         stepped = self.stepped_near(network)
-        found: list[bool | None] = [stepped.steps(name) for name in self.names_of(network)]
+        names = self.names_of(network)
+        found: list[bool | None] = [stepped.steps(name) for name in names]
         if True in found:
             return True
+        if None in found and not stepped.networks and stepped.complete:
+            return self._steps_its_own(network, names)
         return None if None in found or not found else False
+
+    def _steps_its_own(self, network: ast.expr, names: list[str]) -> bool | None:
+        """Whether a network's own optimizer takes steps, where the class around it makes no others and
+        networks have theirs: `self.critic.optimizer.step()`. None if unknown.
+        """
+        owners = self._own_steps.get(self.syntax.class_of(network), frozenset())
+        if not owners or self.analysis.types.type_of(network).tag is not TypeTag.MODULE:
+            return None
+        return any(name in owners for name in names)
+
+    @cached_property
+    def _own_steps(self) -> dict[ast.ClassDef | None, frozenset[str]]:
+        """Return the networks whose own optimizer takes a step, by the class that tells it to."""
+        found: dict[ast.ClassDef | None, set[str]] = {}
+        for use in self.syntax.written.attributes.get("step", ()):
+            match use.value:
+                case ast.Attribute(value=owner) as optimizer if (
+                    self.analysis.types.type_of(owner).tag is TypeTag.MODULE
+                    and self.analysis.types.type_of(optimizer).tag is TypeTag.OPTIMIZER
+                ):
+                    found.setdefault(self.syntax.class_of(use), set()).add(_access(owner) or "")
+        return {cls: frozenset(owners) for cls, owners in found.items() if "" not in owners}
 
     def is_handed_stepped(self, network: ast.expr, parameter: str, passed: list[str]) -> bool | None:
         """Return the same for a network that the callers of the function hand over, under the names

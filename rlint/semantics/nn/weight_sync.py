@@ -46,6 +46,7 @@ _MAY_TELL_OF_FOLLOWER = regex("|".join(sorted(_FOLLOWER)), re.IGNORECASE)
 _MAY_TELL_OF_COPY = regex("|".join(sorted(_COPYING)), re.IGNORECASE)
 MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
+_COPIES_WEIGHTS = frozenset({"load_state_dict", "parameters", "named_parameters"})
 _HARMLESS = EffectKind.TELLS | EffectKind.WARNS | EffectKind.READS_CLOCK
 
 
@@ -297,7 +298,19 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
             use.attr == "load_state_dict" or _is_copied_in_pairs(use, model)
         ):
             return True
-    return any(_copies_into(call, name, model) for call in model.once(_copying_calls, model.syntax.module))
+    if any(_copies_into(call, name, model) for call in model.once(_copying_calls, model.syntax.module)):
+        return True
+    return _is_copied_by_its_owner(network, model)
+
+
+def _is_copied_by_its_owner(network: ast.expr, model: SemanticModel) -> bool:
+    """Whether a network belongs to an object of another file, in which weights are copied: `agent.target`."""
+    match network:
+        case ast.Attribute(value=owner) if not model.names.is_self(owner):
+            cls = model.types.class_of_value(owner)
+            if cls is not None and cls.module != model.module.module:
+                return not _COPIES_WEIGHTS.isdisjoint(model.index.modules[cls.module].attributes_read)
+    return False
 
 
 def _copying_calls(_: ast.Module, model: SemanticModel) -> list[ast.Call]:
