@@ -779,6 +779,43 @@ OPTIMIZERS = """
 """
 
 
+@pytest.mark.parametrize(
+    ("more", "network", "stepped"),
+    [
+        ("pass", "self.net", True),
+        ("pass", "self.other", False),
+        ("self.other.optimizer.step()", "self.other", True),
+        ("self.opt = optim.Adam(collect(self))", "self.other", None),
+        ("self.opt = optim.Adam(self.other.parameters())", "self.other", True),
+    ],
+)
+def test_networks_with_optimizers_of_their_own(more: str, network: str, stepped: bool | None) -> None:
+    """Where networks hold their optimizers, those are stepped whose own takes a step."""
+    model = model_of(f"""{HEAD}
+    class Own(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Linear(4, 2)
+            self.optimizer = optim.Adam(self.parameters())
+
+        def forward(self, x):
+            return self.body(x)
+
+
+    class Agent:
+        def __init__(self):
+            self.net = Own()
+            self.other = Own()
+
+        def learn(self, x):
+            {network}(x).sum().backward()
+            self.net.optimizer.step()
+            {more}
+    """)
+    call = next(node for node in model.syntax.of_type(ast.Call) if ast.unparse(node) == f"{network}(x)")
+    assert model.nn.is_optimized(call.func) is stepped
+
+
 def test_what_each_optimizer_steps() -> None:
     """Each optimizer of a class has the networks that it was given; None where others may be among them."""
     model = model_of(OPTIMIZERS)
