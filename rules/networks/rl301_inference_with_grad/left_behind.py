@@ -43,9 +43,10 @@ def is_asked_for_more(call: ast.Call, model: SemanticModel, *, of_unknown: bool 
         if not isinstance(method, ast.Attribute) or method.attr in MODULE_METHODS:
             continue
         asked = model.parent(method)
-        asks = isinstance(asked, ast.Call) and model.source.span(method)[0] > behind
-        if asks and of_unknown and model.types.call_targets(asked):
+        if not isinstance(asked, ast.Call) or model.source.span(method)[0] <= behind:
             continue
-        if asks and model.function(use) is function and ast.dump(use) == network:
+        if of_unknown and model.types.call_targets(asked):
+            continue
+        if model.function(use) is function and ast.dump(use) == network:
             return True
     return False

@@ -92,8 +92,8 @@ def _item(weights: ast.expr, model: SemanticModel, depth: int) -> BlendedPart | 
             return BlendedPart(network, state=True)
         case ast.Call(func=func, args=[pairs]) if model.names.qualified(func) in _DICTS:
             return _iterated(pairs, (1,), model, depth - 1)
-        case ast.DictComp(value=value):
-            inner = bare(value)
+        case ast.DictComp(value=held):
+            inner = bare(held)
             return taken_from(inner, model, depth - 1) if inner is not None else None
         case ast.Name() | ast.Attribute():
             value = _value(weights, model)
