@@ -169,6 +169,8 @@ class InferenceWithGrad(Rule):
             return
         if outermost_calls(statement, is_cut_off_later, model)[0] is not call:
             return
+        if is_told_at_callers(call, model):
+            return
         traced = model.gradients.traced(call)
         what = LEAVES[next(iter(traced.labels))] if len(traced.labels) == 1 else NOTHING_TAKEN
         message = f"`{model.source.text(call.func)}` builds an autograd graph that is never used: {what}"
@@ -193,6 +195,19 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
         model.silent("a gradient may be computed through the result of {}", call)
         return False
     return not leaves_something(call, model)
+
+
+def is_told_at_callers(call: ast.Call, model: SemanticModel) -> bool:
+    """Do all that call the function by its name, in this file, get findings of their own there?"""
+    function = model.function(call)
+    if function is None:
+        return False
+    calls = [
+        around
+        for use in model.names.attribute_uses(function.name)
+        if isinstance(around := model.parent(use), ast.Call) and around.func is use
+    ]
+    return bool(calls) and all(is_idle(each, model) and is_worth_it(each, model) for each in calls)
 
 
 def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
