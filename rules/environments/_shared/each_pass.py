@@ -34,6 +34,7 @@ _HOLDERS = frozenset(
         TypeTag.REPLAY_BUFFER,
     }
 )
+_NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.ExceptHandler)
 _GO_THROUGH = models.having(Trait.ITERATES | Trait.SAME_ITEMS, "builtins") - {"builtins.next"}
 _SAME_ITEMS = frozenset(
@@ -116,8 +117,10 @@ def _may_leave(statement: ast.stmt) -> bool:
 # -- in a loop -----------------------------------------------------------------------------------
 
 
-def stays(value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
-    """Has an expression the same value in each pass of a loop, for all that the loop does?"""
+def stays(value: ast.expr, loop: ast.AST, model: SemanticModel, depth: int = _DEPTH) -> bool:
+    """Has an expression the same value in each pass of a loop, for all that the loop does? A number that is
+    set in the loop has, if all that it is set to stays the same.
+    """
     inside = {id(node) for node in descendants(loop)}
     for node in descendants(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred)):
@@ -131,7 +134,12 @@ def stays(value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
         ):
             if model.names.scope(node).lookup(node.id) is None or _is_own(node, value, model):
                 continue
-            if any(id(binding.node) in inside for binding in model.dataflow.definitions(node)):
+            bound = model.dataflow.definitions(node)
+            if any(id(binding.node) in inside for binding in bound) and not (
+                depth > 0
+                and model.types.type_of(node).tag in _NUMBERS
+                and all(_stays_when_set(binding, loop, model, depth - 1) for binding in bound)
+            ):
                 return False
             if _is_changed(node.id, node, loop, model):
                 return False
@@ -150,6 +158,12 @@ def stays(value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
             if model.syntax.call_of(node) is None and _is_changed(node.attr, node, loop, model):
                 return False
     return True
+
+
+def _stays_when_set(binding: Binding, loop: ast.AST, model: SemanticModel, depth: int) -> bool:
+    """Is a variable set to the same in each pass?"""
+    is_plain = binding.kind is BindingKind.ASSIGN and not binding.path and binding.value is not None
+    return is_plain and binding.value is not None and stays(binding.value, loop, model, depth)
 
 
 def _is_own(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:

@@ -15,6 +15,8 @@ def moved_before(
         isinstance(node, ast.withitem) for node in _up(call, loop, model)
     ):
         return None
+    if _is_bound_inside(call, loop, model):
+        return None
     statement = model.parent(call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]):
@@ -31,6 +33,18 @@ def moved_before(
         indentation=model.source.indentation(model.syntax.statement(call)),
     )
     return (before.as_shared(), model.edit.replace(call, name)) if before is not None else None
+
+
+def _is_bound_inside(call: ast.Call, loop: ast.AST, model: SemanticModel) -> bool:
+    """Is anything that a call reads set in the loop?"""
+    inside = {id(node) for node in descendants(loop)}
+    own = {id(node) for node in descendants(call)}
+    return any(
+        id(binding.node) in inside and id(binding.node) not in own
+        for node in descendants(call)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        for binding in model.dataflow.definitions(node)
+    )
 
 
 def _whole(
