@@ -154,6 +154,34 @@ def test_callers_that_nobody_knows_for_certain(calls: str, said: Autograd) -> No
     assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
 
+@pytest.mark.parametrize(("block", "said"), [("no_grad", Autograd.UNKNOWN), ("enable_grad", Autograd.ON)])
+def test_callers_of_another_class(block: str, said: Autograd) -> None:
+    """What a runner holds in a derived class is called as the base class calls its own."""
+    model = model_of(f"""{HEAD}
+    class First:
+        def act(self, x):
+            return x
+
+    class Second:
+        def __init__(self):
+            self.net = Net()
+
+        def act(self, state):
+            return self.net(state).detach()
+
+    class Runner:
+        alg: First
+
+        def __init__(self):
+            self.alg = First()
+
+        def run(self, env):
+            with torch.{block}():
+                return self.alg.act(env.observation)
+    """)
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
+
+
 def test_callers_in_other_files() -> None:
     """The callers may stand in other files, and turn autograd off for good."""
     helper = (

@@ -291,6 +291,7 @@ class AutogradCallers:
             guessed: set[Autograd] = set()
             # code at module level has no caller, and calls without a name say nothing of it
             calls = self._guesses.calls(function) if function.name else ()
+            calls = calls or (self._guesses.calls_of_others(function) if function.is_method else ())
             is_said = any(site.autograd is not None for site, _ in calls)
             for site, caller in calls[:_MOST_CALLERS] if is_said else ():
                 if caller.path != function.path:
@@ -331,6 +332,22 @@ class AutogradGuesses:
         return [
             (site, caller) for site, caller in self._by_name.get(function.name, ()) if function.takes(site)
         ]
+
+    def calls_of_others(self, function: FunctionSummary) -> list[tuple[CallSite, FunctionSummary]]:
+        """Return the calls of other methods of the same name, which may be this one where a derived class
+        holds an object of another class (`self.algorithm.act(observation)`).
+        """
+        return self._of_others.get(function.name, [])
+
+    @cached_property
+    def _of_others(self) -> dict[str, list[tuple[CallSite, FunctionSummary]]]:
+        found: dict[str, list[tuple[CallSite, FunctionSummary]]] = {}
+        for module in self._graph.index.modules.values():
+            for caller in () if module.is_test else module.functions.values():
+                for edge in self._graph.calls(caller.path):
+                    if edge.target.is_method and edge.site.method == edge.target.name:
+                        found.setdefault(edge.target.name, []).append((edge.site, caller))
+        return found
 
     @cached_property
     def _turning(self) -> set[str]:
