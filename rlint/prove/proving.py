@@ -24,7 +24,8 @@ from rlint.harness.processes.job import Message
 from rlint.harness.processes.start import ForkServers
 from rlint.harness.program import AFTER, BEFORE, Subject
 from rlint.prove import judging
-from rlint.prove.plan.fix_plans import ChangedPlace, FixPlan, ProofPlan, RegionUse, make_plan
+from rlint.prove.plan.fix_plans import ChangedPlace, FixPlan, ProofPlan, make_plan
+from rlint.prove.plan.regions import RegionUse
 from rlint.prove.proof import (
     DIFFERENT,
     FASTER,
@@ -382,6 +383,7 @@ class _Proving:
                 decorators=True,
                 round=number,
                 only=None if found is None else found.good,
+                made=tuple(plan.made),
             )
             given = self._run_job(job, outcome)
             if given is None:

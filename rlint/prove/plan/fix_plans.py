@@ -12,20 +12,13 @@ from typing import Any
 from rlint.engine.api import Fixer
 from rlint.findings import Finding
 from rlint.prove.plan.changed_code import BlockPlace, changes
-from rlint.prove.plan.regions import Region, candidates
+from rlint.prove.plan.made_objects import MadeObjects, made_objects
+from rlint.prove.plan.regions import Region, RegionUse, candidates
 from rlint.run_data import Changed, FixId, FixReport
 from rlint.source.files import NOTEBOOK
 
 _MOST_CANDIDATES = 5
 _MOST_TRIED = 6
-
-
-@dataclass(frozen=True)
-class RegionUse:
-    """A region by which a change may be proven, and the number under which it is recorded."""
-
-    number: int
-    region: Region
 
 
 @dataclass(frozen=True)
@@ -45,6 +38,8 @@ class FixPlan:
     texts: dict[str, str] = field(default_factory=dict)
     """Of changed files, by absolute path."""
     places: list[ChangedPlace] = field(default_factory=list)
+    made: list[MadeObjects] = field(default_factory=list)
+    """Classes whose constructors it changes together with other code."""
     needs: tuple[FixId, ...] = ()
     """Fixes that have to go before it, and are in its texts."""
     problem: str = ""
@@ -136,9 +131,8 @@ def _complete(
         except (SyntaxError, ValueError, RecursionError) as error:
             plan.problem = f"this Python does not read {path}: {error}"
             continue
-        for change in changes(ours, theirs):
-            if change.support:
-                continue
+        found = [change for change in changes(ours, theirs) if not change.support]
+        for change in found:
             regions = candidates(change, ours, theirs)
             usable = [one for one in regions if not one.refusal][:_MOST_CANDIDATES]
             if usable:
@@ -147,6 +141,10 @@ def _complete(
                 plan.problem = plan.problem or regions[0].refusal
             else:
                 plan.problem = plan.problem or "it changes code that runs only when its module is loaded"
+        uses = [use for place in plan.places if place.path == path for use in place.uses if use.region.whole]
+        for made in made_objects(path, found, uses, ours, theirs):
+            plan.made.append(made)
+            numbers.make(made)
     if not plan.places and not plan.problem:
         plan.problem = "it changes code that runs only when its module is loaded"
 
@@ -160,6 +158,12 @@ class RegionNumbers:
         self._live: dict[int, set[str]] = {}
         self._better: dict[int, set[int] | None] = {}
         self._regions: dict[int, tuple[str, Region]] = {}
+        self._made: dict[int, tuple[int, str]] = {}
+
+    def make(self, made: MadeObjects) -> None:
+        """Let the calls of changed methods be recorded from the constructor of their objects on."""
+        for number in made.regions:
+            self._made.setdefault(number, (made.constructor, made.instance))
 
     def given(self, path: str, regions: Sequence[Region]) -> tuple[RegionUse, ...]:
         """Return the numbers of regions of one change, the best first."""
@@ -190,6 +194,9 @@ class RegionNumbers:
                 "names": sorted(self._names[number]),
                 "live": sorted(self._live[number]),
                 "unless": sorted(self._better[number] or ()),
+                "suspends": region.suspends,
+                "yields": region.yields,
+                "made": list(self._made.get(number, ())),
             }
             for number, (path, region) in self._regions.items()
         }

@@ -35,8 +35,19 @@ class Region:
     lines: tuple[int, int] = (0, 0)
     further: bool = False
     """It takes in what uses the values that the fix leaves: for where these differ and their use does not."""
+    suspends: bool = False
+    """It yields or waits for coroutines, so that other code runs meanwhile."""
+    yields: bool = False
     refusal: str = ""
     """Why they cannot be replayed."""
+
+
+@dataclass(frozen=True)
+class RegionUse:
+    """A region by which a change may be proven, and the number under which it is recorded."""
+
+    number: int
+    region: Region
 
 
 def candidates(change: ChangedCode, before: ast.Module, after: ast.Module) -> list[Region]:
@@ -191,6 +202,8 @@ def _region(
         tuple(sorted(live)),
         ".".join(_names(before, place.steps)) or "the module",
         (ours[0].lineno, ours[-1].end_lineno or ours[-1].lineno) if ours else (0, 0),
+        suspends=any(isinstance(one, (ast.Yield, ast.Await)) for one in own_nodes([*ours, *theirs])),
+        yields=any(isinstance(one, ast.Yield) for one in own_nodes([*ours, *theirs])),
         refusal=_refusal([*ours, *theirs]),
     )
 
@@ -209,14 +222,29 @@ def _names(tree: ast.Module, steps: Sequence[BlockStep]) -> Iterator[str]:
 
 
 def _refusal(found: Sequence[ast.stmt]) -> str:
+    yields = awaits = False
+    for node in own_nodes(found):
+        if isinstance(node, ast.YieldFrom):
+            return "it delegates to another generator, whose values cannot be recorded"
+        if isinstance(node, (ast.AsyncFor, ast.AsyncWith)):
+            return "it leaves it to other coroutines when it goes on (`async for`, `async with`)"
+        if isinstance(node, _COMPREHENSIONS) and any(isinstance(one, ast.Await) for one in ast.walk(node)):
+            return "it waits for other coroutines within a comprehension"
+        yields |= isinstance(node, ast.Yield)
+        awaits |= isinstance(node, ast.Await)
+    if yields and awaits:
+        return "it is an asynchronous generator"
+    return ""
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def own_nodes(found: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of statements, without what functions and classes within them hold."""
     pending: list[ast.AST] = list(found)
     while pending:
         node = pending.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return "it yields, and what it yields to cannot be recorded"
-        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
-            return "it waits for other coroutines, which cannot be recorded"
-        if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            continue
-        pending.extend(ast.iter_child_nodes(node))
-    return ""
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            pending.extend(ast.iter_child_nodes(node))

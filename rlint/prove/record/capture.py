@@ -92,7 +92,7 @@ class Capture(pickle.Pickler):
         """Return how to pickle an object; NotImplemented for Python's default."""
         number = self._stand_ins.get(id(obj))
         if number is not None:
-            return restored.StandIn, (number, type(obj).__qualname__, _simple(obj))
+            return restored.StandIn, (number, type(obj).__qualname__, simple_attributes(obj))
         kind = type(obj)
         reducer = _REDUCERS.get(kind)
         if reducer is not None:
@@ -292,7 +292,7 @@ _REDUCERS: dict[type, Callable[[Capture, Any], Any]] = {
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
-def _simple(obj: Any) -> dict[str, Any]:
+def simple_attributes(obj: Any) -> dict[str, Any]:
     """Return the attributes of an object that need no stand-in: numbers and texts."""
     held = getattr(obj, "__dict__", None)
     if not isinstance(held, dict):

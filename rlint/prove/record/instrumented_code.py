@@ -50,8 +50,10 @@ def _wrap(
     places = [index for index, one in enumerate(block) if any(one is each for each in standing)]
     if not places or places != list(range(places[0], places[0] + len(standing))):
         return
+    marks = _Suspensions(number)
     for one in standing:
         _mark_returns(one, number)
+        marks.visit(one)
     first = standing[0]
     body = [*_hook(number, "begin", "enter", first), *standing]
     whole = ast.Try(body, [], [], _hook(number, "end", "leave", first))
@@ -82,6 +84,42 @@ def _mark_returns(node: ast.AST, number: int) -> None:
         return
     for child in ast.iter_child_nodes(node):
         _mark_returns(child, number)
+
+
+class _Suspensions(ast.NodeTransformer):
+    """Put hooks around where a function lets other code run: at `yield` and `await`."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def visit_Yield(self, node: ast.Yield) -> ast.AST:
+        self.generic_visit(node)
+        value = node.value or ast.copy_location(ast.Constant(None), node)
+        node.value = self._call("pause", value)
+        return self._call("resume", node)
+
+    def visit_Await(self, node: ast.Await) -> ast.AST:
+        self.generic_visit(node)
+        node.value = self._call("pause", node.value)
+        return self._call("resume", node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+    def _call(self, name: str, value: ast.expr) -> ast.Call:
+        target = ast.parse(f"{HOOKS}[{self._number}].{name}", mode="eval").body
+        for each in ast.walk(target):
+            ast.copy_location(each, value)
+        return ast.copy_location(ast.Call(target, [value], []), value)
 
 
 def code_path(root: CodeType, wanted: CodeType) -> list[tuple[str, int]] | None:

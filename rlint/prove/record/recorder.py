@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import os
+import pickle
 import random
 import sys
 import threading
@@ -25,6 +26,7 @@ from rlint.prove.record.capture import (
     held_by,
     stand_in_for,
 )
+from rlint.prove.record.object_lives import LifeCall, ObjectLives
 
 MAGIC = b"rlint record 1\n"
 _FIRST, _RESERVOIR = 3, 5
@@ -39,6 +41,9 @@ _OUTCOME_LIMIT = 16 * 2**20
 _DEEPEST = 20
 _LEAST_RECORDS = 2
 _TOO_COSTLY = "recording more would have slowed the run down too much"
+_THROWN = "an exception comes from what it waits for or yields to, which cannot be recorded"
+_MOST_VALUES = 64
+"""Values of a generator, or answers that a coroutine waits for, that are recorded of a call."""
 _clock = time.perf_counter
 
 
@@ -56,6 +61,8 @@ class RecordingProcess:
         self.spent = 0.0
         self.written = 0
         self.recorders: dict[int, Recorder] = {}
+        self.lives: dict[int, ObjectLives] = {}
+        """By constructor, the calls of objects that a fix would make otherwise."""
         self.busy = False
         self.pid = os.getpid()
         self._flushed = 0.0
@@ -65,7 +72,8 @@ class RecordingProcess:
 
     def recorder(self, region: dict[str, Any]) -> Recorder:
         """Return the recorder of a region, made when its file is loaded."""
-        return self.recorders.setdefault(region["id"], Recorder(self, region))
+        kind = SuspendedRecorder if region["suspends"] else Recorder
+        return self.recorders.setdefault(region["id"], kind(self, region))
 
     def _after_fork(self) -> None:
         self.pid = os.getpid()
@@ -117,6 +125,10 @@ class Recorder:
     def __init__(self, session: RecordingProcess, region: dict[str, Any]) -> None:
         self._session, self._region = session, region
         self._others: list[int] = region["unless"]
+        self._lives: ObjectLives | None = None
+        if region["made"]:
+            constructor, self._instance = region["made"]
+            self._lives = session.lives.setdefault(constructor, ObjectLives(constructor))
         self.calls = 0
         self.seconds = 0.0
         self.longest = 0.0
@@ -153,8 +165,11 @@ class Recorder:
         """Count a call, and say whether it is to be recorded."""
         self.calls += 1
         call = _Call(_clock(), self._session.spent, sys.exc_info()[1])
-        self._stacks.setdefault(threading.get_ident(), []).append(call)
-        return self.calls >= self._next and self._wanted()
+        self._stacks.setdefault(self._key(), []).append(call)
+        call.wanted = self.calls >= self._next and self._wanted()
+        return call.wanted or (
+            self._lives is not None and not self._session.busy and self._lives.open_to(self._region["id"])
+        )
 
     def enter(self, names: dict[str, Any]) -> None:
         """Record the beginning of a call."""
@@ -163,14 +178,17 @@ class Recorder:
         if not session.lock.acquire(blocking=False):
             return
         try:
-            call = self._stacks[threading.get_ident()][-1]
+            call = self._stacks[self._key()][-1]
             session.busy = True
-            self._advance()
-            try:
-                call.record = _Record(session, self._region, names)
-            except Exception as error:  # noqa: BLE001 - the program must not notice
-                self._fail(error)
-            call.depth = len(self._stacks[threading.get_ident()])
+            lives = self._lives.of(names) if self._lives is not None and call.wanted else {}
+            noted = self._live_on(names)
+            if call.wanted:
+                self._advance()
+                try:
+                    call.record = _Record(session, self._region, names, lives, noted)
+                except Exception as error:  # noqa: BLE001 - the program must not notice
+                    self._fail(error)
+            call.depth = len(self._stacks[self._key()])
         finally:
             session.busy = False
             session.spent += _clock() - started
@@ -178,20 +196,34 @@ class Recorder:
             call.started = _clock()
             call.spent = session.spent
 
+    def _live_on(self, names: dict[str, Any]) -> LifeCall | None:
+        """Add the call to the life of its object."""
+        if self._lives is None:
+            return None
+
+        def captured(given: dict[str, Any]) -> bytes:
+            capture = Capture(self._session.program, self._session.limit)
+            capture.dump(given)
+            return capture.file.getvalue()
+
+        given = {name: names[name] for name in self._region["names"] if name in names}
+        affordable = self._session.affordable(self.records)
+        return self._lives.add(self._region["id"], self._instance, given, captured if affordable else None)
+
     def returned(self, value: Any) -> Any:
         """Note what a call returns."""
-        stack = self._stacks.get(threading.get_ident())
+        stack = self._stacks.get(self._key())
         if stack and stack[-1].record is not None:
             stack[-1].result = (value,)
         return value
 
     def end(self) -> bool:
         """Note the end of a call, and say whether there is more to record of it."""
-        stack = self._stacks.get(threading.get_ident())
+        stack = self._stacks.get(self._key())
         if not stack:
             return False
         call = stack[-1]
-        seconds = _clock() - call.started - (self._session.spent - call.spent)
+        seconds = call.ran + (0.0 if call.paused else self._since(call))
         if len(stack) == 1:  # a call within itself is part of it
             self.seconds += max(seconds, 0.0)
         self.longest = max(self.longest, seconds)
@@ -203,16 +235,26 @@ class Recorder:
             return False
         return True
 
+    def _since(self, call: _Call) -> float:
+        """Return the seconds that a call has run since it began or went on, without those of recording."""
+        return _clock() - call.started - (self._session.spent - call.spent)
+
+    def _key(self) -> int:
+        """Return what tells calls that run at the same time apart; asked by a hook."""
+        return threading.get_ident()
+
     def leave(self, names: dict[str, Any]) -> None:
         """Record the end of a call."""
         session = self._session
-        call = self._stacks[threading.get_ident()].pop()
+        call = self._stacks[self._key()].pop()
         record = call.record
         started = _clock()
         assert record is not None
         error = sys.exc_info()[1]
         raised = error if error is not call.error and not call.result else None
         try:
+            if call.paused and not isinstance(error, GeneratorExit):
+                raise UncopyableError(_THROWN)  # noqa: TRY301 - a reason as others
             record.close(call.result, names, raised, call.seconds)
             session.written += record.write(self.calls, self.records)
             self.records += 1
@@ -247,7 +289,9 @@ class Recorder:
 
     def _fail(self, error: Exception) -> None:
         self.failed += 1
-        if isinstance(error, TooLargeError):
+        if str(error) == _THROWN:
+            reason = _THROWN
+        elif isinstance(error, TooLargeError):
             reason = f"what it reads is larger than {self._session.limit / 2**20:.0f} MB"
         elif isinstance(error, UncopyableError):
             reason = f"it reads {error}, which cannot be copied"
@@ -256,23 +300,102 @@ class Recorder:
         self.failures[reason] = self.failures.get(reason, 0) + 1
 
 
+class SuspendedRecorder(Recorder):
+    """Records calls of generators and coroutines, which let others run meanwhile: told apart by frames."""
+
+    def begin(self) -> bool:
+        """Count a call, and say whether it is to be recorded."""
+        self._stacks.pop(id(sys._getframe(1)), None)  # a frame of old that was at this place
+        return super().begin()
+
+    def pause(self, value: Any) -> Any:
+        """Note what is yielded or waited for."""
+        stack = self._stacks.get(id(sys._getframe(1)))
+        if not stack:
+            return value
+        call = stack[-1]
+        call.ran += 0.0 if call.paused else self._since(call)
+        if call.record is not None:
+            self._note(call, "values", value)
+            if call.paused:
+                call.record.broken = _THROWN
+        call.paused = True
+        return value
+
+    def resume(self, value: Any) -> Any:
+        """Note what comes back."""
+        stack = self._stacks.get(id(sys._getframe(1)))
+        if not stack:
+            return value
+        call = stack[-1]
+        if call.record is not None:
+            self._note(call, "answers_given", value)
+        call.paused = False
+        call.started, call.spent = _clock(), self._session.spent
+        return value
+
+    def _key(self) -> int:
+        frame = sys._getframe(2)
+        if frame.f_code is SuspendedRecorder.begin.__code__:
+            frame = sys._getframe(3)
+        return id(frame)
+
+    def _note(self, call: _Call, kind: str, value: Any) -> None:
+        started = _clock()
+        try:
+            assert call.record is not None
+            call.record.suspend(kind, value)
+        except Exception as error:  # noqa: BLE001 - the program must not notice
+            assert call.record is not None
+            call.record.broken = str(error) or type(error).__name__
+        finally:
+            self._session.spent += _clock() - started
+
+
 class _Call:
     """A call that runs."""
 
-    __slots__ = ("depth", "error", "record", "result", "seconds", "spent", "started")
+    __slots__ = (
+        "depth",
+        "error",
+        "paused",
+        "ran",
+        "record",
+        "result",
+        "seconds",
+        "spent",
+        "started",
+        "wanted",
+    )
 
     def __init__(self, started: float, spent: float, error: BaseException | None) -> None:
         self.started, self.spent, self.error = started, spent, error
         self.record: _Record | None = None
         self.result: tuple[Any, ...] = ()
         self.depth, self.seconds = 0, 0.0
+        self.wanted = self.paused = False
+        self.ran = 0.0
+        """Seconds until it was last suspended."""
 
 
 class _Record:
     """What is written down of one call."""
 
-    def __init__(self, session: RecordingProcess, region: dict[str, Any], names: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        session: RecordingProcess,
+        region: dict[str, Any],
+        names: dict[str, Any],
+        lives: dict[str, list[tuple[int, bytes, str]]],
+        noted: LifeCall | None,
+    ) -> None:
         self._session, self._region = session, region
+        self._lives = pickle.dumps(lives) if lives else b""
+        self._noted = noted
+        self._suspended: dict[str, list[bytes]] = {"values": [], "answers_given": []}
+        self._unfinished = False
+        self.broken = ""
+        """Why it cannot be replayed after all."""
         self.streams = restored.streams()
         self.settings = _settings()
         held = {name: names[name] for name in region["names"] if name in names}
@@ -289,6 +412,21 @@ class _Record:
         self._outcome = b""
         self._raised = ""
         self.seconds = 0.0
+        if region["suspends"] and self._stand_ins:
+            raise UncopyableError("an object that others may use while it is suspended")
+
+    def suspend(self, kind: str, value: Any) -> None:
+        """Write down a value that is yielded or that comes back, as it is now."""
+        found = self._suspended[kind]
+        if len(found) >= _MOST_VALUES:
+            self._unfinished = True
+            return
+        if kind == "values" and not self._region["yields"]:
+            found.append(b"")  # what is waited for is made again
+            return
+        capture = Capture(self._session.program, self._session.limit)
+        capture.dump(value)
+        found.append(capture.file.getvalue())
 
     def _captured(self, held: dict[str, Any]) -> tuple[bytes, int]:
         """Write down the names and the globals that what they hold may read; with stand-ins where need be."""
@@ -322,9 +460,15 @@ class _Record:
         self, result: tuple[Any, ...], names: dict[str, Any], raised: BaseException | None, seconds: float
     ) -> None:
         """Write down what came of the call."""
+        if self.broken:
+            raise UncopyableError(self.broken)
+        if self._unfinished and not self._region["yields"]:
+            raise TooLargeError
         for one in self._answers:
             one.unpatch()
         self.seconds = seconds
+        self._unfinished |= isinstance(raised, GeneratorExit)
+        raised = None if self._unfinished else raised
         numbers = {key: number for number, key in enumerate(self._stand_ins)}
         if self._answers:
             capture = Capture(self._session.program, self._session.limit, numbers)
@@ -345,6 +489,7 @@ class _Record:
     def write(self, call: int, number: int) -> int:
         """Write the record into a file of its own, signed; return its size."""
         session = self._session
+        suspended = pickle.dumps(self._suspended) if self._region["suspends"] else b""
         main = sys.modules.get("__main__")
         header = {
             "region": self._region["id"],
@@ -353,6 +498,7 @@ class _Record:
             "seconds": self.seconds,
             "raised": self._raised,
             "cut": self.cut,
+            "unfinished": self._unfinished,
             "settings": self.settings,
             "identities": self._identities,
             "given": sorted({*self._held, *self._globals.get("__main__", {})}),
@@ -365,14 +511,29 @@ class _Record:
                 for name, module in list(sys.modules.items())
                 if getattr(module, "__file__", None) in self._region["files"]
             },
-            "parts": [len(self._inputs), len(self.answers), len(self._outcome)],
+            "parts": [
+                len(self._inputs),
+                len(self.answers),
+                len(self._outcome),
+                len(self._lives),
+                len(suspended),
+            ],
         }
         capture = Capture(session.program, session.limit)
         capture.dump(self.streams)
         streams = capture.file.getvalue()
         text = json.dumps(header).encode("utf-8")
         body = b"".join(
-            [len(text).to_bytes(8, "big"), text, self._inputs, self.answers, self._outcome, streams]
+            [
+                len(text).to_bytes(8, "big"),
+                text,
+                self._inputs,
+                self.answers,
+                self._outcome,
+                self._lives,
+                suspended,
+                streams,
+            ]
         )
         slot = number if number < _FIRST else _FIRST + (number - _FIRST) % _RESERVOIR
         if number >= _FIRST + _RESERVOIR:
@@ -382,6 +543,8 @@ class _Record:
         with open(f"{path}.part", "wb") as file:
             file.write(MAGIC + signature + body)
         os.replace(f"{path}.part", path)
+        if self._noted is not None and number < _FIRST:  # such a file stays what it is
+            self._noted.record = os.path.basename(path)
         return len(body)
 
 

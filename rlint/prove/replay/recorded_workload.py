@@ -12,8 +12,10 @@ from rlint.harness.compare.snapshot import Walker
 from rlint.harness.workload import Case, Workload
 from rlint.prove.record import restored_objects as restored
 from rlint.prove.replay.recorded_arm import RecordedArm
-from rlint.prove.replay.records import CallRecord
+from rlint.prove.replay.records import CallRecord, Suspensions
 from rlint.prove.replay.region_code import RETURN, RegionCode
+from rlint.prove.replay.replayed_lives import ReplayedLives
+from rlint.prove.replay.suspensions import YIELDED, begin
 from rlint.prove.replay.transplant import transplant
 
 CALL = "recorded call"
@@ -29,6 +31,7 @@ class Inputs:
     held: dict[str, Any]
     cut: list[Any]
     answers: dict[int, Any]
+    suspensions: Suspensions | None
     log: list[Any] = field(default_factory=list)
 
 
@@ -49,6 +52,8 @@ class RecordedWorkload(Workload):
         self.faithful = True
         """Whether random streams are put where they were in the run, which takes time."""
         self.decorators = False
+        self.lives: ReplayedLives | None = None
+        """What becomes of objects that the fix makes otherwise."""
 
     def prepare(self, program: Any, case: Case) -> Inputs:  # noqa: ARG002 - as the harness calls it
         """Make the names and globals of a recorded call again."""
@@ -62,7 +67,9 @@ class RecordedWorkload(Workload):
             module = sys.modules.get(name)
             if module is not None:
                 vars(module).update(space)
-        made = Inputs(record, held, cut, answers)
+        if self.lives is not None:
+            self.lives.migrate(record, held, self._arm)
+        made = Inputs(record, held, cut, answers, record.restore_suspensions())
         if other and self._last is not None:
             self._same_objects(self._last, made)
         self._last = made
@@ -98,6 +105,7 @@ class RecordedWorkload(Workload):
         if self.faithful:
             held = dict(held)
             restored.set_streams(inputs.record.restore_streams())
+        begin(inputs.suspensions, faithful=self.faithful)
         with _modes(inputs.record.header["settings"]):
             found = self._call(held)
         if self.faithful and restored.LOG:
@@ -113,6 +121,8 @@ class RecordedWorkload(Workload):
         found: dict[str, Any] = {"inputs": inputs.held}
         if result is not None:
             how, value, names = result
+            if YIELDED in names:
+                found["yielded"] = names[YIELDED]
             found["left by"] = how
             if how == RETURN:
                 found["result"] = value
@@ -132,6 +142,9 @@ def reproduced(record: CallRecord, result: Any, live: Sequence[str]) -> tuple[An
         return None
     returned, value, names = told
     how, now, bound = result
+    suspensions = record.restore_suspensions()
+    if suspensions is not None and YIELDED in bound:
+        return suspensions.values, bound[YIELDED].values
     if returned != (how == RETURN):
         return (returned, value), (how == RETURN, now)
     if returned:

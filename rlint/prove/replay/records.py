@@ -23,6 +23,18 @@ class UnsignedError(Exception):
 
 
 @dataclass(frozen=True)
+class Suspensions:
+    """Where a call let other code run."""
+
+    values: list[Any]
+    """What it yielded."""
+    answers: list[Any]
+    """What came back."""
+    unfinished: bool
+    """It was left before its end, or only its beginning was recorded."""
+
+
+@dataclass(frozen=True)
 class CallRecord:
     """One recorded call. Its parts are pickles that `read` has verified."""
 
@@ -30,7 +42,10 @@ class CallRecord:
     inputs: bytes
     answers: bytes
     outcome: bytes
+    lives: bytes
+    suspended: bytes
     streams: bytes
+    path: Path
 
     @property
     def seconds(self) -> float:
@@ -57,6 +72,26 @@ class CallRecord:
         found: tuple[bool, tuple[Any, ...], dict[str, Any]] = pickle.loads(self.outcome)  # noqa: S301 - the same
         return found
 
+    def restore_lives(self) -> dict[str, list[tuple[int, bytes, str]]]:
+        """Return the earlier calls of objects that are bound to names, from the constructor on: the number of
+        the region, what it was given, and the name of the file where all of it is recorded, if it is.
+        """
+        found: dict[str, list[tuple[int, bytes, str]]] = (
+            pickle.loads(self.lives) if self.lives else {}  # noqa: S301 - the same
+        )
+        return found
+
+    def restore_suspensions(self) -> Suspensions | None:
+        """Return what a generator yielded or a coroutine was given; None for other calls."""
+        if not self.suspended:
+            return None
+        found = pickle.loads(self.suspended)  # noqa: S301 - the same
+        values, answers = (
+            [pickle.loads(one) if one else None for one in found[name]]  # noqa: S301 - the same
+            for name in ("values", "answers_given")
+        )
+        return Suspensions(values, answers, bool(self.header["unfinished"]))
+
     def restore_streams(self) -> dict[str, Any]:
         """Return the states of the random streams when the call began."""
         found: dict[str, Any] = pickle.loads(self.streams)  # noqa: S301 - the same
@@ -79,5 +114,5 @@ def read(path: Path, key: bytes) -> CallRecord:
     for size in header["parts"]:
         parts.append(body[at : at + size])
         at += size
-    inputs, answers, outcome = parts
-    return CallRecord(header, inputs, answers, outcome, body[at:])
+    inputs, answers, outcome, lives, suspended = parts
+    return CallRecord(header, inputs, answers, outcome, lives, suspended, body[at:], path)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Sequence
-from types import ModuleType
+from types import GeneratorType, ModuleType
 from typing import Any
 
 from rlint.prove.plan.changed_code import FUNCTIONS, node_at
 from rlint.prove.plan.liveness import stores
 from rlint.prove.plan.regions import Region, statements
+from rlint.prove.replay.suspensions import awaited, driven
 
-_FACTORY, _REGION = "__rlint_factory__", "__rlint_region__"
+_FACTORY, _REGION, _AWAITED = "__rlint_factory__", "__rlint_region__", "__rlint_awaited__"
 END, RETURN, BREAK, CONTINUE = "the end", "return", "break", "continue"
 """How a region is left."""
 Call = Callable[[dict[str, Any]], tuple[str, Any, dict[str, Any]]]
@@ -28,7 +29,6 @@ class RegionCode:
         self._place = region.after if after else region.before
         self._bodies = statements(self._tree, self._place)
         self._scope = self._function()
-        self._made: dict[tuple[str, ...], Any] = {}
 
     @property
     def reads(self) -> frozenset[str]:
@@ -50,6 +50,7 @@ class RegionCode:
                 name for node in ast.walk(self._scope) if isinstance(node, ast.Global) for name in node.names
             )
         owner = self._class(module)
+        made: dict[tuple[str, ...], Any] = {}
 
         def call(held: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
             if self._scope is None:
@@ -58,12 +59,13 @@ class RegionCode:
             else:
                 given = {name: value for name, value in held.items() if name not in declared}
             key = tuple(sorted(given))
-            function = self._made.get(key)
+            function = made.get(key)
             if function is None:
-                function = self._made[key] = self._compiled(
-                    key, declared, space, owner, decorators=decorators
-                )
-            how, value, names = function(**given)
+                function = made[key] = self._compiled(key, declared, space, owner, decorators=decorators)
+            found = function(**given)
+            if isinstance(found, GeneratorType):
+                return driven(found)
+            how, value, names = found
             return how, value, (space if self._scope is None else names)
 
         return call
@@ -96,7 +98,8 @@ class RegionCode:
         decorators: bool,
     ) -> Any:
         region = ast.parse(
-            f"def {_FACTORY}(__class__):\n def {_REGION}({', '.join(names)}): pass\n return {_REGION}"
+            f"def {_FACTORY}(__class__, {_AWAITED}):\n"
+            f" def {_REGION}({', '.join(names)}): pass\n return {_REGION}"
         )
         factory = region.body[0]
         assert isinstance(factory, ast.FunctionDef)
@@ -108,7 +111,7 @@ class RegionCode:
         function.body = [*copied, ast.Return(ended)]
         if declared:
             function.body.insert(0, ast.Global(sorted(declared)))
-        if decorators and self._scope is not None:
+        if decorators and self._scope is not None and not self._region.suspends:
             function.decorator_list = [
                 copy.deepcopy(one)
                 for one in self._scope.decorator_list
@@ -117,7 +120,7 @@ class RegionCode:
         ast.fix_missing_locations(region)
         made: dict[str, Any] = {}
         exec(compile(region, self._path, "exec", dont_inherit=True), space, made)  # noqa: S102 - what is proven
-        return made[_FACTORY](owner)
+        return made[_FACTORY](owner, awaited)
 
 
 class _Exits(ast.NodeTransformer):
@@ -162,6 +165,10 @@ class _Exits(ast.NodeTransformer):
         value = node.value or ast.Constant(None)
         value = self.visit(value)
         return ast.Return(ast.Tuple([ast.Constant(RETURN), value, ast.Dict([], [])], ast.Load()))
+
+    def visit_Await(self, node: ast.Await) -> Any:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(_AWAITED, ast.Load()), [node.value], [])
 
     def visit_Break(self, node: ast.Break) -> Any:
         return node if self._loops else _left(BREAK)

@@ -26,11 +26,13 @@ from rlint.harness.measure.timing import CONTROL, Round, measure_arms
 from rlint.harness.processes.job import Message
 from rlint.harness.program import AFTER, BEFORE, Subject, WorkloadError
 from rlint.harness.workload import AGAIN, Case
+from rlint.prove.plan.made_objects import MadeObjects
 from rlint.prove.plan.regions import Region
 from rlint.prove.replay.recorded_arm import RecordedArm
 from rlint.prove.replay.recorded_workload import CALL, RecordedWorkload, reproduced, walked
 from rlint.prove.replay.records import CallRecord, read
 from rlint.prove.replay.region_code import RegionCode
+from rlint.prove.replay.replayed_lives import ReplayedLives
 
 _LEAST_LIMIT, _MUCH_LONGER = 20.0, 30
 _LEAST_RECORDS, _PATIENCE = 2, 15.0
@@ -90,6 +92,8 @@ class ReplayJob:
     round: int = 0
     only: tuple[int, ...] | None = None
     """Time these records, which an earlier job has compared."""
+    made: tuple[MadeObjects, ...] = ()
+    """Classes whose constructors the fix changes together with other methods."""
 
     def work(self, send: Callable[[Message], None]) -> None:
         """Do the job, and tell what came of it."""
@@ -124,6 +128,9 @@ class _Replay:
         self._found = Replayed()
         self._device = "cuda" if header["settings"].get("cuda") else "cpu"
         self._last: tuple[CallRecord, Any] | None = None
+        self._lives = {
+            name: ReplayedLives(job.made, texts[name], job.key, after=name == AFTER) for name in texts
+        }
 
     # --- arms ---
 
@@ -136,6 +143,7 @@ class _Replay:
             arm.load()
         workload = RecordedWorkload(arm, code, self._records, self._job.region.live)
         workload.decorators = self._job.decorators
+        workload.lives = self._lives[name]
         arm.take(CALL, workload)
         return arm, workload
 
@@ -222,7 +230,8 @@ class _Replay:
             first = varying[0]
             return self._leave_out(f"the program differs from itself in {first.kind} of `{first.path}`")
         excused = {one.place for one in varying}
-        found, notes = differences(before[0], after[0], Excuses(), self._passed_over[AFTER])
+        excuses = self._lives[AFTER].excuses()
+        found, notes = differences(before[0], after[0], excuses, self._passed_over[AFTER])
         missing = _lacks_attribute(after[0], before[0])
         if missing:
             return self._leave_out(missing)
@@ -247,7 +256,7 @@ class _Replay:
             if one.raised is not None and "StandInError" in one.raised.text:
                 break
             varying, _ = differences(one, two, Excuses(), self._passed_over[BEFORE])
-            found, _ = differences(one, other, Excuses(), self._passed_over[AFTER])
+            found, _ = differences(one, other, self._lives[AFTER].excuses(), self._passed_over[AFTER])
             if _warnings(other) < _warnings(one):
                 found = [each for each in found if each.kind != "warned"]
             self._note(found, {each.place for each in varying}, number, one.call)

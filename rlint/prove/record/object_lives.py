@@ -1,0 +1,90 @@
+"""The calls of an object from its constructor on, so that it can be made again as a fix would make it."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from rlint.prove.record.capture import simple_attributes
+
+STATE = "the state"
+"""Under which a call holds those attributes of its object that are cheap to write down."""
+_MOST_LIVES = 3
+_MOST_CALLS = 2000
+_MOST_BYTES = 4 * 2**20
+
+
+class LifeCall:
+    """One call, and what it was given besides its object."""
+
+    __slots__ = ("given", "record", "region")
+
+    def __init__(self, region: int, given: bytes) -> None:
+        self.region, self.given = region, given
+        self.record = ""
+        """The file in which all of the call is recorded."""
+
+
+class Life:
+    """The calls of one object, in order."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = weakref.ref(target)
+        self.calls: list[LifeCall] = []
+        self.size = 0
+
+    def told(self) -> list[tuple[int, bytes, str]]:
+        """Return the calls as plain data."""
+        return [(one.region, one.given, one.record) for one in self.calls]
+
+
+class ObjectLives:
+    """The objects of one constructor; the first ones are followed."""
+
+    def __init__(self, constructor: int) -> None:
+        self._constructor = constructor
+        self._lives: dict[int, Life] = {}
+        self._begun = 0
+
+    def open_to(self, region: int) -> bool:
+        """Whether a call of a region may belong to a life."""
+        return bool(self._lives) or (region == self._constructor and self._begun < _MOST_LIVES)
+
+    def of(self, names: dict[str, Any]) -> dict[str, list[tuple[int, bytes, str]]]:
+        """Return the calls until now of objects that are bound to names."""
+        return {
+            name: self._lives[id(value)].told()
+            for name, value in names.items()
+            if id(value) in self._lives and self._lives[id(value)].target() is value
+        }
+
+    def add(
+        self,
+        region: int,
+        instance: str,
+        given: dict[str, Any],
+        captured: Callable[[dict[str, Any]], bytes] | None,
+    ) -> LifeCall | None:
+        """Add a call to the life of its object; a life ends where a call cannot be written down."""
+        target = given.pop(instance, None)
+        if region == self._constructor and self._begun < _MOST_LIVES:
+            self._begun += 1
+            with contextlib.suppress(TypeError):  # of a class without weak references
+                self._lives[id(target)] = Life(target)
+        life = self._lives.get(id(target))
+        if life is None or life.target() is not target:
+            return None
+        try:
+            if captured is None:
+                raise OverflowError  # noqa: TRY301 - ends the life as other reasons do
+            call = LifeCall(region, captured({**given, STATE: simple_attributes(target)}))
+        except Exception:  # noqa: BLE001 - the program must not notice
+            del self._lives[id(target)]
+            return None
+        life.calls.append(call)
+        life.size += len(call.given)
+        if len(life.calls) > _MOST_CALLS or life.size > _MOST_BYTES:
+            del self._lives[id(target)]
+        return call

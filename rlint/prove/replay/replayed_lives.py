@@ -1,0 +1,167 @@
+"""Make objects again that a fix makes otherwise: by the constructor of an arm.
+
+They are led through the calls that they had in the run, until they are what they were when a recorded call
+began.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import os
+import pickle
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlint.harness.compare.differences import Snapshot
+from rlint.harness.compare.excuses import Excuses
+from rlint.harness.compare.observation import Observation, differences
+from rlint.harness.compare.snapshot import Root, Walker
+from rlint.prove.plan.made_objects import MadeObjects
+from rlint.prove.record import restored_objects as restored
+from rlint.prove.record.object_lives import STATE
+from rlint.prove.replay.recorded_arm import RecordedArm
+from rlint.prove.replay.records import CallRecord, read
+from rlint.prove.replay.region_code import RegionCode
+
+_OWN = "what only the changed constructor and the methods that change with it set; their results are compared"
+_LOST = "its constructor changes, too, and not all of its calls were recorded from there on"
+
+
+class LifeError(Exception):
+    """An object cannot be made again."""
+
+
+class ReplayedLives:
+    """The objects of the classes that a fix makes otherwise, in one arm."""
+
+    def __init__(
+        self, made: Sequence[MadeObjects], texts: Mapping[str, str], key: bytes, *, after: bool
+    ) -> None:
+        self._made, self._texts, self._key, self._after = made, texts, key, after
+        self._codes: dict[tuple[str, int], RegionCode] = {}
+        self._known: dict[tuple[str, str], dict[str, Any]] = {}
+        self._excused: set[str] = set()
+        self._arm: RecordedArm | None = None
+
+    def excuses(self) -> Excuses:
+        """Return which attributes cannot be compared, because each arm has its own."""
+        return Excuses(allowed=dict.fromkeys(sorted(self._excused), _OWN))
+
+    def migrate(self, record: CallRecord, held: dict[str, Any], arm: RecordedArm) -> None:
+        """Let the objects of a recorded call have what this arm's constructor and methods made of them.
+
+        Before the fix, that has to be what they had in the run. Raises LifeError.
+        """
+        if not self._made:
+            return
+        if arm is not self._arm:  # whose classes are others
+            self._arm = arm
+            self._known.clear()
+        lives = record.restore_lives()
+        for made in self._made:
+            if record.header["region"] == made.constructor:
+                self._excuse(made, made.instance)
+                continue
+            for name, target in held.items():
+                if not _is_of(target, made):
+                    continue
+                if name not in lives:
+                    if name == made.instance and record.header["region"] in made.regions:
+                        raise LifeError(f"{_LOST} ({made.owner})")
+                    continue
+                key = record.path.name, name
+                if key not in self._known:
+                    state = self._state(made, lives[name], target, arm, record.path.parent)
+                    if not self._after:
+                        self._check(made, state, target)
+                    self._known[key] = state
+                if self._after:
+                    self._take(target, made, self._known[key])
+                    self._excuse(made, name)
+
+    def _excuse(self, made: MadeObjects, name: str) -> None:
+        self._excused.update(f"inputs['{name}'].{attribute}" for attribute in made.rebuilt)
+
+    def _take(self, target: Any, made: MadeObjects, state: dict[str, Any]) -> None:
+        own = copy.deepcopy(state)
+        held = vars(target)
+        for name in made.own:
+            held.pop(name, None)
+        held.update(own)
+
+    def _check(self, made: MadeObjects, state: dict[str, Any], target: Any) -> None:
+        recorded = {name: value for name, value in vars(target).items() if name in made.own}
+        ours, theirs = (
+            Observation(Snapshot({made.owner: Root(Walker().walk(one))})) for one in (recorded, state)
+        )
+        found, _ = differences(ours, theirs, Excuses())
+        if found:
+            raise LifeError(
+                "its constructor changes, too, and other code than the changed methods sets"
+                f" `{found[0].path}`"
+            )
+
+    def _state(
+        self,
+        made: MadeObjects,
+        calls: Sequence[tuple[int, bytes, str]],
+        target: Any,
+        arm: RecordedArm,
+        folder: Path,
+    ) -> dict[str, Any]:
+        """Return what an object of this arm has in the attributes that the fix is about."""
+        one: Any = object.__new__(type(target))
+        for number, given, file in calls:
+            if number not in made.regions:
+                continue
+            held = pickle.Unpickler(io.BytesIO(given)).load()  # noqa: S301 - in a record that was verified
+            state = held.pop(STATE)
+            vars(one).update({name: value for name, value in state.items() if name not in made.own})
+            held[made.instance] = one
+            if file and number != made.constructor:
+                self._fill(one, made, folder / file, held)
+            code = self._code(made, number)
+            try:
+                code.bound_in(arm.module_of(made.path))(held)
+            except Exception as error:
+                what = f"an earlier call of a method of {made.owner} raises {type(error).__name__}: {error}"
+                raise LifeError(what) from error
+        return {name: value for name, value in vars(one).items() if name in made.own}
+
+    def _fill(self, one: Any, made: MadeObjects, file: Path, held: dict[str, Any]) -> None:
+        """Give an object, and the arguments of its call, what is recorded of a whole call."""
+        record = read(file, self._key)
+        kept = list(restored.CUT), dict(restored.STAND_INS)
+        whole, _, answers, _ = record.restore()
+        for number, given in answers.items():
+            restored.set_answers(number, given)
+        restored.CUT[:] = kept[0]
+        restored.STAND_INS.clear()
+        restored.STAND_INS.update(kept[1])
+        source = whole.get(made.instance)
+        if source is not None:
+            own = {name: value for name, value in vars(one).items() if name in made.own}
+            vars(one).clear()
+            vars(one).update({n: v for n, v in vars(source).items() if n not in made.own}, **own)
+        held.update({name: value for name, value in whole.items() if name != made.instance})
+        restored.set_streams(record.restore_streams())
+
+    def _code(self, made: MadeObjects, number: int) -> RegionCode:
+        key = made.path, number
+        if key not in self._codes:
+            text = self._texts[made.path]
+            self._codes[key] = RegionCode(text, made.path, made.regions[number], after=self._after)
+        return self._codes[key]
+
+
+def _is_of(target: Any, made: MadeObjects) -> bool:
+    """Whether an object is of the class, or of one that is derived from it."""
+    return hasattr(target, "__dict__") and any(
+        base.__qualname__ == made.owner
+        and os.path.realpath(getattr(sys.modules.get(base.__module__), "__file__", "") or "")
+        == os.path.realpath(made.path)
+        for base in type(target).__mro__
+    )
