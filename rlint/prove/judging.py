@@ -78,4 +78,9 @@ def verdict_of(replayed: Replayed, found: Resampled | None) -> str:
         return DIFFERENT
     if not replayed.cases or found is None:
         return ""
-    return _WORDS[verdict_of_ratio(*ratios(found))]
+    return verdict_of_times(*ratios(found))
+
+
+def verdict_of_times(ratio: Ratio, control: Ratio) -> str:
+    """Give the verdict of a gain, in the light of what the instrument makes of nothing."""
+    return _WORDS[verdict_of_ratio(ratio, control)]

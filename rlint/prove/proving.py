@@ -42,6 +42,7 @@ from rlint.prove.recording_run import ProveLimits, RecordedRun, RegionCounts, re
 from rlint.prove.replay.replay_job import Replayed, ReplayJob
 from rlint.prove.whole_run import alternate
 from rlint.run_data import FixId
+from rlint.source.files import Source, read_source
 
 _LONGEST_CALL = 5.0
 """Maximum seconds of a call that is replayed: longer ones would repeat a whole training."""
@@ -138,11 +139,8 @@ def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
             f"the command failed (exit status {run.status}) before it came to any code that fixes change"
         )
     for each in plan.report.changed:
-        try:
-            same = each.source.path.read_bytes() == each.source.raw
-        except OSError:
-            same = False
-        if not same:
+        now = read_source(each.source.path, each.source.name)
+        if not isinstance(now, Source) or now.text != each.source.text:  # outputs of notebooks may change
             what = f"{each.source.name} changed while it was proven"
             raise RlintError(f"{what}; run `rlint prove` again when nothing edits it")
 
@@ -301,8 +299,6 @@ class _Proving:
         if DIFFERENT not in verdicts and "" in verdicts:
             return dataclasses.replace(base, reason="; ".join(reasons) or "nothing could be replayed")
         worst = next((one for one in _ORDER if one in verdicts), "")
-        if len(verdicts) > 1 and worst == NO_CHANGE and FASTER in verdicts:
-            worst = FASTER
         timed = [(one, times) for one, times in found if times is not None]
         base = dataclasses.replace(base, verdict=worst, reason="; ".join(reasons))
         if not timed:
@@ -318,10 +314,16 @@ class _Proving:
             / max(1, sum(one.counts.calls for one, _ in timed))
             for index in (0, 1)
         )
+        ratio = _weighted([ratio for ratio, _ in pairs], shares)
+        control = _weighted([control for _, control in pairs], shares)
+        verdict = base.verdict
+        if len(timed) > 1 and verdict != DIFFERENT:
+            verdict = judging.verdict_of_times(ratio, control)
         return dataclasses.replace(
             base,
-            ratio=_weighted([ratio for ratio, _ in pairs], shares),
-            control=_weighted([control for _, control in pairs], shares),
+            verdict=verdict,
+            ratio=ratio,
+            control=control,
             before=before,
             after=after,
             memory=next((judging.memory_ratio(one.replayed) for one, _ in timed if one.replayed), None),

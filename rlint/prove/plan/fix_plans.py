@@ -11,6 +11,7 @@ from typing import Any
 
 from rlint.engine.api import Fixer
 from rlint.findings import Finding
+from rlint.prove.plan.cells import is_pure
 from rlint.prove.plan.changed_code import BlockPlace, changes
 from rlint.prove.plan.made_objects import MadeObjects, made_objects
 from rlint.prove.plan.regions import Region, RegionUse, candidates
@@ -67,6 +68,8 @@ class ProofPlan:
         for region in self.regions.values():
             path = os.path.realpath(region["path"])
             file = found.setdefault(path, {"digest": self.digests[region["path"]], "regions": []})
+            if path.endswith(NOTEBOOK):
+                file["text"] = self.before[region["path"]]
             file["regions"].append(region)
         return found
 
@@ -123,9 +126,6 @@ def _complete(
     for each in changed:
         path = _path(each)
         plan.texts[path] = each.text
-        if path.endswith(NOTEBOOK):
-            plan.problem = "it is in a notebook, which is not run as a file"
-            continue
         try:
             ours, theirs = ast.parse(before[path]), ast.parse(each.text)
         except (SyntaxError, ValueError, RecursionError) as error:
@@ -134,6 +134,11 @@ def _complete(
         found = [change for change in changes(ours, theirs) if not change.support]
         for change in found:
             regions = candidates(change, ours, theirs)
+            if path.endswith(NOTEBOOK):
+                regions = [one for one in regions if is_pure(ours, one.before)]
+                if not regions:
+                    plan.problem = plan.problem or "it changes code with lines that only IPython reads"
+                    continue
             usable = [one for one in regions if not one.refusal][:_MOST_CANDIDATES]
             if usable:
                 plan.places.append(ChangedPlace(path, numbers.given(path, usable)))

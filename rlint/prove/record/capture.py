@@ -41,13 +41,20 @@ class OwnFiles:
 
     def __init__(self, roots: tuple[str, ...]) -> None:
         self.roots = roots
+        self.notebook = ""
+        """The notebook whose cells this process runs."""
         self.codes: dict[str, types.CodeType] = {}
         """The code of instrumented files, by path."""
 
     def owns(self, module: str) -> bool:
         """Whether a module is one of the program's own files."""
-        file = getattr(sys.modules.get(module), "__file__", None)
-        return self.owns_file(file)
+        return self.owns_file(self.file_of(sys.modules.get(module)))
+
+    def file_of(self, module: Any) -> Any:
+        """Return the file of a module; that of the notebook whose cells run."""
+        if self.notebook and module is sys.modules.get("__main__"):
+            return self.notebook
+        return getattr(module, "__file__", None)
 
     def owns_file(self, file: Any) -> bool:
         """Whether a file is one of the program's own."""

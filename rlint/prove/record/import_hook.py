@@ -20,6 +20,9 @@ ENVIRONMENT = "RLINT_PROVE"
 """Names the file that says what is recorded, for the program and all that it starts."""
 
 
+_SHELL = "IPython.core.interactiveshell"
+
+
 class _Files:
     """The files that are recorded, and their recorders."""
 
@@ -39,18 +42,45 @@ class _Files:
             text = opened.read()
         if hashlib.sha256(text).hexdigest() != file["digest"]:
             return None
+        self.record(file["regions"])
+        code = instrumented(text, path, file["regions"])
+        self._session.program.codes[path] = code
+        self._session.flush(now=True)
+        return code
+
+    def record(self, regions: Sequence[dict[str, Any]], main: str | None = None) -> None:
+        """Make recorders of regions; `main` is the notebook whose cells this process runs."""
         from rlint.prove.record.recorder import RecordingProcess
 
         if self._session is None:
             self._session = RecordingProcess(self._config)
             atexit.register(self._session.flush, now=True)
             setattr(builtins, HOOKS, {})
-        for region in file["regions"]:
+        if main is not None:
+            self._session.program.notebook = main
+        for region in regions:
             getattr(builtins, HOOKS)[region["id"]] = self._session.recorder(region)
-        code = instrumented(text, path, file["regions"])
-        self._session.program.codes[path] = code
-        self._session.flush(now=True)
-        return code
+
+    def cell(self, tree: Any) -> Any:
+        """Put hooks into a cell that IPython is about to run, if it is one of a notebook that is recorded."""
+        from rlint.prove.record.notebook_cells import instrumented_cell
+
+        for path, file in self.files.items():
+            if "text" in file:
+                try:
+                    found, regions = instrumented_cell(tree, file["text"], file["regions"])
+                except (SyntaxError, ValueError, RecursionError):
+                    continue
+                if regions:
+                    self.record(regions, path)
+                    self._session.flush(now=True)
+                    return found
+        return tree
+
+    @property
+    def has_notebooks(self) -> bool:
+        """Whether cells of notebooks are recorded."""
+        return any("text" in file for file in self.files.values())
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
@@ -60,6 +90,27 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         return self._files.code(self.path) or super().get_code(fullname)
+
+
+class _ShellLoader(importlib.abc.Loader):
+    """Loads IPython's shell, and lets it run the cells of notebooks with hooks."""
+
+    def __init__(self, known: Any, files: _Files) -> None:
+        self._known, self._files = known, files
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
+        found: types.ModuleType | None = self._known.create_module(spec)
+        return found
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        self._known.exec_module(module)
+        shell: Any = module.InteractiveShell
+        files, transform = self._files, shell.transform_ast
+
+        def transform_ast(self: Any, node: Any) -> Any:
+            return files.cell(transform(self, node))
+
+        shell.transform_ast = transform_ast
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -85,6 +136,8 @@ class _Finder(importlib.abc.MetaPathFinder):
                 if self._files.wants(found.origin) and type(found.loader).__name__ == "SourceFileLoader":
                     assert found.origin is not None
                     found.loader = _Loader(fullname, found.origin, self._files)
+                elif fullname == _SHELL and self._files.has_notebooks:
+                    found.loader = _ShellLoader(found.loader, self._files)
                 return found
         finally:
             self._busy.discard(fullname)

@@ -18,6 +18,12 @@ def instrumented(text: bytes, path: str, regions: Sequence[dict[str, Any]]) -> C
     and `stop`. They lie apart or within one another.
     """
     tree = ast.parse(text, path)
+    instrument(tree, regions)
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+def instrument(tree: ast.Module, regions: Sequence[dict[str, Any]]) -> None:
+    """Put hooks around regions of a tree."""
     found = []
     for region in regions:
         node: Any = tree
@@ -30,7 +36,6 @@ def instrumented(text: bytes, path: str, regions: Sequence[dict[str, Any]]) -> C
         if statements:
             _wrap(number, block, statements, wrapped)
     ast.fix_missing_locations(tree)
-    return compile(tree, path, "exec", dont_inherit=True)
 
 
 def _size(statements: Sequence[ast.stmt]) -> int:

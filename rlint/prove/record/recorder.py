@@ -502,14 +502,14 @@ class _Record:
             "settings": self.settings,
             "identities": self._identities,
             "given": sorted({*self._held, *self._globals.get("__main__", {})}),
-            "main": getattr(main, "__file__", None),
+            "main": session.program.file_of(main),
             "argv": sys.argv,
             "path": sys.path,
             "cwd": _folder(),
             "modules": {
-                name: module.__file__
+                name: session.program.file_of(module)
                 for name, module in list(sys.modules.items())
-                if getattr(module, "__file__", None) in self._region["files"]
+                if session.program.file_of(module) in self._region["files"]
             },
             "parts": [
                 len(self._inputs),
@@ -610,7 +610,7 @@ def _globals(
     """Values of the program's modules that the code of a region may read, by module and name."""
     pending: list[tuple[str, Any]] = []
     for name, module in list(sys.modules.items()):
-        if getattr(module, "__file__", None) == region["path"]:
+        if session.program.file_of(module) == region["path"]:
             pending.extend((name, one) for one in region["names"])
     seen: set[tuple[str, str]] = set()
     code_seen: set[int] = set()
