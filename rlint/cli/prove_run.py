@@ -30,6 +30,7 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     from rlint.engine.api import Fixer
     from rlint.engine.cache.store import own_key
     from rlint.prove import proof as proofs
+    from rlint.prove.interruptions import Interruptions
     from rlint.prove.proving import ProveOptions, prove
     from rlint.prove.recording_run import ProveLimits
 
@@ -52,14 +53,16 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
         if not options["quiet"]:
             click.echo(f"rlint: {what}", err=True)
 
-    with runner_of(options, options["device"]) as runner:
-        if runner is not None:
-            asked = dataclasses.replace(asked, runner=runner)
-        found = prove(fixer, command, asked, tell)
-    if options["proof"] is not None:
-        proofs.write(found, options["proof"], own_key())
-    _report(found, options)
-    return _status(found)
+    interruptions = Interruptions()
+    with interruptions.taken():
+        with runner_of(options, options["device"]) as runner:
+            if runner is not None:
+                asked = dataclasses.replace(asked, runner=runner)
+            found = prove(fixer, command, asked, tell, interruptions)
+        if options["proof"] is not None:
+            proofs.write(found, options["proof"], own_key())
+        _report(found, options)
+    return 128 + interruptions.raised if interruptions.raised else _status(found)
 
 
 def show(path: Path, options: dict[str, Any]) -> int:

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 import statistics
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -24,6 +23,7 @@ from rlint.harness.processes.job import Message
 from rlint.harness.processes.start import ForkServers
 from rlint.harness.program import AFTER, BEFORE, Subject
 from rlint.prove import judging
+from rlint.prove.interruptions import Interruptions
 from rlint.prove.plan.fix_plans import ChangedPlace, FixPlan, ProofPlan, make_plan
 from rlint.prove.plan.regions import RegionUse
 from rlint.prove.proof import (
@@ -97,19 +97,24 @@ def prove(
     command: Sequence[str],
     options: ProveOptions,
     tell: Callable[[str], None] = lambda _: None,
+    asked: Interruptions | None = None,
 ) -> Proof:
     """Record the command, and prove every fix that the fixer has on what was recorded.
 
-    Raises RlintError where there is nothing to prove, or the command cannot be started.
+    An interrupt ends the command, and then the replays; what was found until then is told. Raises RlintError
+    where there is nothing to prove, or the command cannot be started.
     """
+    if asked is None:
+        asked = Interruptions()
+        with asked.taken():
+            return prove(fixer, command, options, tell, asked)
     plan = make_plan(fixer, tell)
     if not plan.single:
         raise RlintError("there is nothing to prove: no finding has a fix")
     roots = _roots(plan)
-    with tempfile.TemporaryDirectory(prefix="rlint-prove-") as name:
-        folder = Path(name).resolve()
+    with asked.folder() as folder:
         tell("recording")
-        run = record(command, plan.files(), folder, roots, options.limits)
+        run = record(command, plan.files(), folder, roots, options.limits, asked)
         _check_run(run, plan)
         with contextlib.closing(ForkServers()) as servers:
             return _Proving(fixer, plan, run, roots, options, servers, tell).proof()
@@ -159,33 +164,33 @@ class _Proving:
         self._fixer = fixer
         self._plan, self._run, self._roots, self._options = plan, run, roots, options
         self._servers, self._tell = servers, tell
-        self._expected = options.estimates([*plan.report.applied, *plan.report.report.findings])
+        self._expected: Mapping[Finding, Expected] = {}
         self._clock = judging.PROCESSOR if busy() > BUSY else judging.WALL
 
     def proof(self) -> Proof:
-        fixes = []
-        for number, plan in enumerate(self._plan.single, start=1):
-            finding = plan.findings[0]
-            place = f"{finding.code} at {finding.path}:{finding.start.line}"
-            self._tell(f"replaying {place} ({number} of {len(self._plan.single)})")
-            fixes.append(self._proven(plan, plan.ids[0], finding))
-        kept = [one for one in fixes if one.is_proven]
-        kept = kept if len(kept) > 1 else [one for one in fixes if one.verdict in (FASTER, NO_CHANGE, SLOWER)]
-        together = None
-        if len(kept) > 1:
-            self._tell(f"replaying {len(kept)} fixes together")
-            names = frozenset(one.name for one in kept)
-            what = (
-                "the proven fixes together"
-                if kept[0].is_proven
-                else "the fixes that keep the results together"
+        fixes: list[ProvenFix] = []
+        together = whole = None
+        try:
+            self._expected = self._options.estimates(
+                [*self._plan.report.applied, *self._plan.report.report.findings]
             )
-            together = self._together(self._plan.combined(self._fixer, names), what)
+            for number, plan in enumerate(self._plan.single, start=1):
+                finding = plan.findings[0]
+                place = f"{finding.code} at {finding.path}:{finding.start.line}"
+                self._tell(f"replaying {place} ({number} of {len(self._plan.single)})")
+                fixes.append(self._proven(plan, plan.ids[0], finding))
+            kept, together = self._all(fixes)
+            whole = self._whole(kept)
+        except KeyboardInterrupt:
+            for plan in self._plan.single[len(fixes) :]:
+                known = self._known(plan, plan.ids[0], plan.findings[0])
+                fixes.append(
+                    dataclasses.replace(known, reason="rlint was interrupted before it was replayed")
+                )
         digests = {
             each.source.name: self._plan.digests[os.path.abspath(each.source.path)]
             for each in self._plan.report.changed
         }
-        whole = self._whole(kept)
         return Proof(
             self._run.command,
             datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -201,6 +206,22 @@ class _Proving:
             digests,
             whole,
         )
+
+    def _all(self, fixes: Sequence[ProvenFix]) -> tuple[list[ProvenFix], ProvenFix | None]:
+        """Return the fixes that are to be applied, and what replaying them together gave."""
+        kept = [one for one in fixes if one.is_proven]
+        kept = kept if len(kept) > 1 else [one for one in fixes if one.verdict in (FASTER, NO_CHANGE, SLOWER)]
+        together = None
+        if len(kept) > 1:
+            self._tell(f"replaying {len(kept)} fixes together")
+            names = frozenset(one.name for one in kept)
+            what = (
+                "the proven fixes together"
+                if kept[0].is_proven
+                else "the fixes that keep the results together"
+            )
+            together = self._together(self._plan.combined(self._fixer, names), what)
+        return kept, together
 
     def _whole(self, kept: Sequence[ProvenFix]) -> WholeRun | None:
         """Run the command itself before and after the fixes that were proven."""
@@ -231,9 +252,10 @@ class _Proving:
 
     # --- one fix ---
 
-    def _proven(self, plan: FixPlan, name: FixId, finding: Finding) -> ProvenFix:
+    def _known(self, plan: FixPlan, name: FixId, finding: Finding) -> ProvenFix:
+        """Return what is known of a fix before it is replayed."""
         assert finding.fix is not None
-        known = ProvenFix(
+        return ProvenFix(
             finding.code,
             finding.path,
             name.line,
@@ -250,6 +272,9 @@ class _Proving:
                 for one in plan.needs
             ),
         )
+
+    def _proven(self, plan: FixPlan, name: FixId, finding: Finding) -> ProvenFix:
+        known = self._known(plan, name, finding)
         if plan.problem and not plan.places:
             return dataclasses.replace(known, reason=plan.problem)
         outcomes = [self._place(plan, place) for place in plan.places]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -10,12 +11,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from rlint.errors import RlintError
+from rlint.prove.interruptions import Interruptions
 from rlint.prove.record.import_hook import ENVIRONMENT
 
 _START = '''"""Starts rlint's recorders in each Python that the recorded command starts."""
@@ -42,8 +46,9 @@ _next = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
 if _next is not None and _next.loader is not None:
     _next.loader.exec_module(sys.modules["sitecustomize"])
 '''
-_ASKED = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 8.0
+_MOST_ASKED = 2
+"""Interrupts after which the program is killed."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,7 @@ def record(
     folder: Path,
     roots: Sequence[str],
     limits: ProveLimits,
+    interruptions: Interruptions,
 ) -> RecordedRun:
     """Run a command once, and record what it calls in the regions of some files, into a private folder.
 
@@ -133,51 +139,82 @@ def record(
     started = time.perf_counter()
     sys.stdout.flush()
     sys.stderr.flush()
-    try:
-        process = subprocess.Popen(list(command), env=environment)  # noqa: S603 - what the user asked for
-    except OSError as error:
-        raise RlintError(f"cannot start `{command[0]}`: {error.strerror or error}") from error
-    status, stopped = _waited(process, limits.seconds)
+    early: list[int] = []
+    with interruptions.taken_by(early.append):
+        try:
+            process = subprocess.Popen(list(command), env=environment)  # noqa: S603 - what the user asked for
+        except OSError as error:
+            raise RlintError(f"cannot start `{command[0]}`: {error.strerror or error}") from error
+        status, stopped = _waited(process, limits.seconds, interruptions, early)
     run = RecordedRun(tuple(command), status, time.perf_counter() - started, stopped, key=key)
     _gather(run, folder)
     return run
 
 
-def _waited(process: subprocess.Popen[bytes], seconds: float | None) -> tuple[int, bool]:
-    """Wait for the end; after so many seconds, ask the process to end, and then make it."""
+def _waited(
+    process: subprocess.Popen[bytes], seconds: float | None, interruptions: Interruptions, early: list[int]
+) -> tuple[int, bool]:
+    """Wait for the end; after so many seconds, ask the process to end, and then make it.
+
+    An interrupt from a terminal reaches the program by itself; a further one, and a request to end, is passed
+    on to all that it has started.
+    """
     ended = threading.Event()
     stopped = threading.Event()
+    started: dict[int, psutil.Process] = {}
+    asked: list[int] = []
+
+    def ask_all() -> None:
+        with contextlib.suppress(psutil.Error):
+            for one in psutil.Process(process.pid).children(recursive=True):
+                started[one.pid] = one
+        process.terminate()
+        for one in started.values():
+            with contextlib.suppress(psutil.Error):
+                one.terminate()
 
     def end() -> None:
         stopped.set()
-        for number in _ASKED:
-            if process.poll() is None:
-                process.send_signal(number)
-            if ended.wait(_PATIENCE):
-                return
-        process.kill()
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        if ended.wait(_PATIENCE):
+            return
+        ask_all()
+        if not ended.wait(_PATIENCE):
+            process.kill()
+
+    def take(number: int) -> None:
+        stopped.set()
+        asked.append(number)
+        if len(asked) > _MOST_ASKED:
+            process.kill()
+        elif number != signal.SIGINT or len(asked) > 1:
+            ask_all()
 
     timer = threading.Timer(seconds or 0, end)
     timer.daemon = True
     if seconds is not None:
         timer.start()
-    before = signal.getsignal(signal.SIGINT)
-
-    def leave(_number: int, _frame: object) -> None:
-        stopped.set()  # the program gets the signal, too
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, leave)
     try:
-        status = process.wait()
+        with interruptions.taken_by(take):
+            for number in early:  # it came while the process was started
+                take(number)
+            status = process.wait()
     finally:
         ended.set()
         timer.cancel()
         if process.poll() is None:  # no caller waits for it any more
             process.kill()
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)
+        _end_rest(started.values())
     return (128 - status if status < 0 else status), stopped.is_set()
+
+
+def _end_rest(started: Iterable[psutil.Process]) -> None:
+    """End what a program has started and left, when it was asked to end."""
+    _, alive = psutil.wait_procs(list(started), timeout=_PATIENCE)
+    for one in alive:
+        with contextlib.suppress(psutil.Error):
+            one.kill()
 
 
 def _gather(run: RecordedRun, folder: Path) -> None:

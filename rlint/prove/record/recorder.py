@@ -261,8 +261,8 @@ class Recorder:
         except Exception as error:  # noqa: BLE001 - the program must not notice
             self._fail(error)
         finally:
+            session.flush(now=True)  # a process that is killed later has told what it recorded
             session.spent += _clock() - started
-            session.flush()
 
     # --- which calls ---
 
