@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import proofs
 from headless_browser import look
 from reports import finding, replacing, report, source
 from rlint.evidence import recorded
@@ -21,6 +22,7 @@ from rlint.findings import Problem
 from rlint.output import ReportOptions, reporter
 from rlint.output.site import pages
 from rlint.output.verify import render
+from rlint.prove import report as prove_report
 from rlint.registry.catalogue import catalogue
 from verify_sessions import EVERYTHING
 
@@ -57,7 +59,12 @@ def shown() -> dict[str, str]:
     )
     chosen = [entry for entry in catalogue() if entry.code in ("RL101", "RL201")]
     site = pages([recorded.of(entry) for entry in chosen], {"RL101": ["its source"]})
-    return {"check": reporter("html")(found, ReportOptions()), "verify": render(EVERYTHING, "html"), **site}
+    return {
+        "check": reporter("html")(found, ReportOptions()),
+        "verify": render(EVERYTHING, "html"),
+        "prove": prove_report.render(proofs.EVERY_VERDICT, "html", color=False, width=None),
+        **site,
+    }
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -230,7 +230,7 @@ class _Proving:
         names = frozenset(one.name for one in kept)
         changed = self._fixer.fix(unsafe=True, allowed=names.__contains__).changed
         texts = {each.source.path: each.source.encode(each.text) for each in changed}
-        return alternate(self._run.command, texts, self._options.pairs, self._tell)
+        return alternate(self._run.command, texts, self._options.pairs, self._tell, busy=busy() > BUSY)
 
     def _left(self) -> list[tuple[Finding, FixId | None]]:
         """Findings that no fix was applied to, and where they were before all fixes."""

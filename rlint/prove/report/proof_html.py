@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from rlint.output import templates
@@ -23,10 +24,31 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG
         words=proof_words,
         marks=marks,
         columns=proof_words.COLUMNS,
-        rows=[proof_words.cells(one) for one in rows] if told else [],
+        rows=[[_unbroken(cell) for cell in proof_words.cells(one)] for one in rows] if told else [],
         bars=_bars([one for one in rows if one.ratio is not None and one.verdict != DIFFERENT]),
-        lines=list(proof_words.sentences(proof)),
+        lists=list(_lists(proof)),
     )
+
+
+def _lists(proof: Proof) -> Iterator[tuple[str, list[str]]]:
+    """What differs, and what has no verdict, each below a title."""
+    differing = list(proof_words.differing(proof))
+    if differing:
+        yield "What differs", differing
+    title, lines = "", []
+    for line in proof_words.listed(proof):
+        if line.startswith("  "):
+            lines.append(line.strip())
+        elif line:
+            if lines:
+                yield title, lines
+            title, lines = line.rstrip(":"), []
+    if lines:
+        yield title, lines
+
+
+def _unbroken(cell: str) -> str:
+    return cell.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _bars(fixes: list[ProvenFix]) -> list[dict[str, Any]]:
@@ -43,7 +65,7 @@ def _bars(fixes: list[ProvenFix]) -> list[dict[str, Any]]:
     return [
         {
             "label": proof_words.label(one),
-            "words": proof_words.cells(one)[4],
+            "words": proof_words.ratio_text(ratio),
             "verdict": one.verdict,
             "one": at(1),
             "low": at(ratio.low),

@@ -28,7 +28,7 @@ _MUCH_MEMORY = 0.1
 def cells(one: ProvenFix) -> tuple[str, ...]:
     """Return the row of a fix."""
     named = label(one)
-    ratio = f"{one.ratio.value:.2f}× [{one.ratio.low:.2f}, {one.ratio.high:.2f}]" if one.ratio else _NOTHING
+    ratio = ratio_text(one.ratio) if one.ratio else _NOTHING
     if one.memory is not None and abs(one.memory.value - 1) > _MUCH_MEMORY:
         ratio += f", memory {one.memory.value:.2f}×"
     if one.waits:
@@ -49,6 +49,11 @@ def cells(one: ProvenFix) -> tuple[str, ...]:
 def label(one: ProvenFix) -> str:
     """Return the label of a fix."""
     return f"{one.code} {one.path}:{one.line}" if one.code else one.message
+
+
+def ratio_text(ratio: Ratio) -> str:
+    """Return a ratio with its interval: `1.51× [1.36, 1.65]`."""
+    return f"{ratio.value:.2f}× [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 
 def percent(share: float) -> str:
@@ -75,17 +80,22 @@ def expected(one: ProvenFix) -> str:
 
 def sentences(proof: Proof) -> Iterator[str]:
     """Yield the sentences below the table."""
-    for one in (*proof.fixes, *([proof.together] if proof.together else [])):
-        for each in one.differences[:3]:
-            when = f" {each['when']}" if each.get("when") else ""
-            values = f"{each['before']} before, {each['after']} after"
-            yield f"{label(one)}: {each['kind']} of `{each['path']}`{when}: {values}"
+    yield from differing(proof)
     yield from listed(proof)
     yield ""
     yield summary(proof)
     yield recording(proof)
     if proof.whole_run is not None:
         yield whole(proof)
+
+
+def differing(proof: Proof) -> Iterator[str]:
+    """Yield the first differences of each fix that does not keep the results."""
+    for one in (*proof.fixes, *([proof.together] if proof.together else [])):
+        for each in one.differences[:3]:
+            when = f" {each['when']}" if each.get("when") else ""
+            values = f"{each['before']} before, {each['after']} after"
+            yield f"{label(one)}: {each['kind']} of `{each['path']}`{when}: {values}"
 
 
 def listed(proof: Proof) -> Iterator[str]:
@@ -135,8 +145,17 @@ def summary(proof: Proof) -> str:
     return f"{fixes}, {told}"
 
 
+def seconds(proof: Proof) -> str:
+    """Return the duration of the recorded run: `5.7 s`."""
+    return f"{proof.seconds:.1f} s"
+
+
+def ending(proof: Proof) -> str:
+    """Return how the recorded run ended, in brackets; "" if it ended well."""
+    return " (ended early)" if proof.stopped else f" (exit status {proof.status})" if proof.status else ""
+
+
 def recording(proof: Proof) -> str:
     """Return a description of the recorded run."""
-    ended = " (ended early)" if proof.stopped else f" (exit status {proof.status})" if proof.status else ""
-    run = f"recorded {proof.seconds:.1f} s of `{' '.join(proof.command)}`{ended}"
+    run = f"recorded {seconds(proof)} of `{' '.join(proof.command)}`{ending(proof)}"
     return f"{run}; recording made it {proof.overhead:.2f} times as long"
