@@ -8,14 +8,19 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 import yaml
 
+import proofs
 from fixture_folders import ROOT
+from rlint.prove import proof
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
@@ -35,6 +40,8 @@ class Runner:
 
     folder: Path
     action: Path
+    variables: dict[str, str] = field(default_factory=dict)
+    """Further variables that a runner gives to its steps."""
     outputs: dict[str, str] = field(default_factory=dict)
 
     def run(self, name: str, **inputs: str) -> subprocess.CompletedProcess[str]:
@@ -56,6 +63,7 @@ class Runner:
         environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith("PYTHON")},
             **{key: filled(value) for key, value in step.get("env", {}).items()},
+            **self.variables,
             "RUNNER_TEMP": str(self.folder / "temp"),
             "GITHUB_PATH": str(self.folder / "path"),
             "GITHUB_OUTPUT": str(self.folder / "output"),
@@ -147,6 +155,122 @@ def test_what_could_not_be_done_fails_the_job(runner: Runner) -> None:
     install(runner)
     for inputs in ({"paths": "gone"}, {"args": "--no-such"}, {"output_format": "pdf"}, {"args": "'open"}):
         assert runner.run("Check", **inputs).returncode == 2, inputs
+
+
+class Comments:
+    """A stand-in for GitHub's interface for the comments of one pull request, as a server of this machine."""
+
+    def __init__(self) -> None:
+        comments: list[dict[str, Any]] = []
+        asked: list[tuple[str, str, str]] = []
+        self.comments, self.asked = comments, asked
+        self.status = 200
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+            def do_GET(self) -> None:
+                self.answer("GET")
+
+            def do_POST(self) -> None:
+                self.answer("POST")
+
+            def do_PATCH(self) -> None:
+                self.answer("PATCH")
+
+            def answer(self, method: str) -> None:
+                length = int(self.headers.get("Content-Length") or 0)
+                body = json.loads(self.rfile.read(length)) if length else {}
+                path, _, query = self.path.partition("?")
+                asked.append((method, path, self.headers.get("Authorization", "")))
+                status, found = server.status, []  # type: ignore[attr-defined]
+                if path == "/user":
+                    status = 403
+                elif status == 200 and method == "POST":
+                    mine = {"login": "github-actions[bot]"}
+                    comments.append({"id": len(comments) + 1, "user": mine, "body": body["body"]})
+                elif status == 200 and method == "PATCH":
+                    comments[int(path.rsplit("/", 1)[1]) - 1]["body"] = body["body"]
+                elif status == 200:
+                    page = int(dict(one.split("=") for one in query.split("&"))["page"])
+                    found = comments[100 * (page - 1) : 100 * page]
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(json.dumps(found).encode())
+
+        server = self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.status = 200  # type: ignore[attr-defined]
+        Thread(target=server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def refuse(self, status: int) -> None:
+        """Answer with an error from now on."""
+        self.server.status = status  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def github(runner: Runner) -> Iterator[Comments]:
+    """A pull request, and a proof in the checkout."""
+    install(runner)
+    proof.write(proofs.EVERY_VERDICT, runner.folder / "project" / "rlint.proof", None)
+    found = Comments()
+    summary = str(runner.folder / "summary")
+    runner.variables |= {
+        "GITHUB_API_URL": found.url,
+        "GITHUB_REPOSITORY": "someone/agents",
+        "GITHUB_STEP_SUMMARY": summary,
+        "no_proxy": "127.0.0.1",
+    }
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+def test_a_proof_is_posted_once(runner: Runner, github: Comments) -> None:
+    """A later run replaces the comment of an earlier one, and no other person's, however many there are."""
+    others = [
+        {"id": n + 1, "user": {"login": "someone"}, "body": "<!-- rlint prove -->\nmine"} for n in range(150)
+    ]
+    github.comments.extend(others)
+    inputs = {"proof": "rlint.proof", "pull_request": "7", "token": "secret"}
+    first = runner.run("Post the proof", **inputs)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert [one["body"] for one in github.comments[:150]] == ["<!-- rlint prove -->\nmine"] * 150
+    (posted,) = github.comments[150:]
+    assert "### rlint prove" in posted["body"]
+    assert "RL301 train.py:20" in posted["body"]
+    assert "<script>" not in re.sub(r"(`+).*?\1(?!`)", "", posted["body"])  # but as code
+    assert github.asked[-1] == ("POST", "/repos/someone/agents/issues/7/comments", "Bearer secret")
+    posted["body"] = "<!-- rlint prove -->\nof an earlier run"
+    again = runner.run("Post the proof", **inputs)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert len(github.comments) == 151
+    assert "### rlint prove" in github.comments[150]["body"]
+    assert (runner.folder / "summary").read_text().count("### rlint prove") == 2
+    assert "secret" not in first.stdout + first.stderr
+
+
+def test_a_proof_that_cannot_be_posted_says_why(runner: Runner, github: Comments) -> None:
+    """A number that is none, no token, no right to write, and a file that is no proof."""
+    inputs = {"proof": "rlint.proof", "pull_request": "7", "token": "secret"}
+    for wrong, said in (
+        ({"pull_request": "7; touch ran"}, "not the number"),
+        ({"token": ""}, "`token` is empty"),
+    ):
+        done = runner.run("Post the proof", **{**inputs, **wrong})
+        assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    github.refuse(403)
+    done = runner.run("Post the proof", **inputs)
+    assert (done.returncode, "pull-requests: write" in done.stderr) == (1, True), done.stderr
+    (runner.folder / "project" / "rlint.proof").write_text("{}")
+    done = runner.run("Post the proof", **inputs)
+    assert (done.returncode, "is no proof of rlint" in done.stderr) == (2, True), done.stderr
+    assert github.comments == []
 
 
 @pytest.mark.slow
