@@ -29,6 +29,7 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     from rlint.cli.working import working
     from rlint.engine.api import Fixer
     from rlint.engine.cache.store import own_key
+    from rlint.output.terminal import printable
     from rlint.prove import proof as proofs
     from rlint.prove.interruptions import Interruptions
     from rlint.prove.proving import ProveOptions, prove
@@ -51,7 +52,7 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
 
     def tell(what: str) -> None:
         if not options["quiet"]:
-            click.echo(f"rlint: {what}", err=True)
+            click.echo(f"rlint: {printable(what)}", err=True)
 
     interruptions = Interruptions()
     with interruptions.taken():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlint.output.terminal import printable
 from rlint.prove.proof import NOT_REACHED, NOT_RECORDED, Proof
 from rlint.prove.report import proof_words
 
@@ -27,11 +28,14 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:
             cells = proof_words.cells(one)
             style = proof_words.STYLES.get(one.verdict, "")
             table.add_row(
-                *(Text(cell, style=style if place == 2 else "") for place, cell in enumerate(cells))
+                *(
+                    Text(printable(cell), style=style if place == 2 else "")
+                    for place, cell in enumerate(cells)
+                )
             )
         console.print(table)
     for line in proof_words.sentences(proof):
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(printable(line)), soft_wrap=True)
     file = console.file
     assert isinstance(file, io.StringIO)
     return file.getvalue()
