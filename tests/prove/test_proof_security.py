@@ -79,10 +79,8 @@ def test_nothing_in_a_proof_is_run(tmp_path: Path) -> None:
     """Neither its command, nor a pickle in place of a text, nor of the file."""
     made_up = proven(tmp_path, line=7)
     harmful = base64.b64encode(pickle.dumps(Harmful(tmp_path / "ran"))).decode()
-    made_up = dataclasses.replace(
-        made_up,
-        fixes=tuple(dataclasses.replace(one, message=harmful, where=harmful) for one in made_up.fixes),
-    )
+    fixes = tuple(dataclasses.replace(one, message=harmful, where=harmful) for one in made_up.fixes)
+    made_up = dataclasses.replace(made_up, fixes=fixes)
     proof.write(made_up, tmp_path / "rlint.proof", None)
     for words in (
         ("fix", "--isolated", "--proven", "rlint.proof", "--allow-dirty", "train.py"),
@@ -154,9 +152,9 @@ def test_recordings_are_private_and_deleted(tmp_path: Path) -> None:
         "pathlib.Path('modes').write_text(' '.join(modes))\n"
     )
     (tmp_path / "train.py").write_text(look + PROGRAM)
+    options = ("--isolated", "--budget", "0.1", "-q", "--path", "train.py")
     done = subprocess.run(
-        [sys.executable, "-m", "rlint", "prove", "--isolated", "--budget", "0.1", "-q", "--path", "train.py"]
-        + ["--", sys.executable, "train.py"],
+        [sys.executable, "-m", "rlint", "prove", *options, "--", sys.executable, "train.py"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

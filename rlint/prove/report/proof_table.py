@@ -25,13 +25,10 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:
             table.add_column(title, justify="right" if title in proof_words.NUMBERS else "left")
         rows = [*told, *([proof.together] if proof.together is not None else [])]
         for one in rows:
-            cells = proof_words.cells(one)
+            cells = map(printable, proof_words.cells(one))
             style = proof_words.STYLES.get(one.verdict, "")
             table.add_row(
-                *(
-                    Text(printable(cell), style=style if place == 2 else "")
-                    for place, cell in enumerate(cells)
-                )
+                *(Text(cell, style=style if place == 2 else "") for place, cell in enumerate(cells))
             )
         console.print(table)
     for line in proof_words.sentences(proof):
