@@ -144,6 +144,19 @@ def test_a_single_file_is_checked_with_the_project_around_it(tmp_path: Path) -> 
     assert alone.checked == 1
 
 
+def test_environments_in_a_folder_called_env_belong_to_the_project(tmp_path: Path) -> None:
+    """A package `env` is read for what it tells about a checked file; a virtual environment is not."""
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "loop.py").write_text(
+        "from score import score\nfor step in range(9):\n    env.step(0)\n    score('x')\n"
+    )
+    (tmp_path / "score.py").write_text("import re\ndef score(text):\n    return re.search(r'a+b', text)\n")
+    assert [f.code for f in check(tmp_path / "score.py").findings] == ["RL502"]
+    (tmp_path / "env" / "pyvenv.cfg").write_text("")
+    assert not check(tmp_path / "score.py").findings
+
+
 def test_fixing_keeps_every_other_byte_and_settles(tmp_path: Path) -> None:
     """The new text differs in the fixed place alone, and fixing it again finds nothing to do."""
     path = tmp_path / "sync.py"
