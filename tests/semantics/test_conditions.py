@@ -98,6 +98,8 @@ def test_intervals(body: str, counter: str) -> None:
         ("if not args.quiet:\n    line()", GuardKind.SWITCH),
         ("if args.anything:\n    line()", GuardKind.SWITCH),
         ("if writer is not None:\n    line()", GuardKind.PRESENT),
+        ("score = info['episodic_return']\nif score is not None:\n    line()", GuardKind.ENDS),
+        ("if info['episode_return'] is not None:\n    line()", GuardKind.ENDS),
         ("if args.debug is True:\n    line()", GuardKind.SWITCH),
         ("if reward > best_score:\n    line()", GuardKind.BEST),
         ("if best_score < reward:\n    line()", GuardKind.BEST),

@@ -42,7 +42,7 @@ _ENDS = regex(
 _LAST = regex(r"^last(_(step|iter|iteration|epoch|episode|update|frame|idx|index))?$")
 _ENDED = regex(
     r"(^|_)(done|dones|terminated|truncated|terminal|terminals|finished|completed|over|ended|ends?|reset)$"
-    r"|^(episode|episodes|final_\w+|terminal_\w+)$|episode_(end|info|return|reward)"
+    r"|^(episode|episodes|final_\w+|terminal_\w+)$|episod(e|ic)_(end|info|return|reward|length)"
 )
 _RANK = regex(r"(^|_)(rank|process_index|proc_id|process_id|worker_id|worker_index|thread_id)$|^get_rank$")
 _MAIN = regex(r"(^|_)(main_process|is_main|is_master|master|is_chief|rank_?zero|global_zero|is_leader)($|_)")
@@ -257,6 +257,8 @@ class Conditions:
         """`left == right`, `left is right` (`same`) and their opposites."""
         if constant is None:
             if not same:
+                if any(_ENDED.search(word) for word in self._words_behind(test.left)):
+                    return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
             # made once, at first use; a parameter that may be None says nothing of the kind
             is_kept = isinstance(test.left, ast.Attribute) and isinstance(test.ops[0], ast.Is)
@@ -273,6 +275,17 @@ class Conditions:
         if _COUNTER.search(names[0]) and not isinstance(test.left, ast.Call):
             return Condition(GuardKind.ONCE, Heat.COLD if constant in (0, 1) else Heat.WARM) if same else None
         return Condition(GuardKind.OTHER)
+
+    def _words_behind(self, expression: ast.expr) -> set[str]:
+        """Return the names and texts in an expression, and in what a variable is set to:
+        `score = info["episode_return"]`.
+        """
+        found = words_of(expression)
+        if isinstance(expression, ast.Name):
+            for binding in self.definitions.reaching(expression):
+                if binding.kind is BindingKind.ASSIGN and binding.value is not None and not binding.path:
+                    found |= words_of(binding.value)
+        return found
 
     def _moment(self, test: ast.Compare, *, reached: bool = True) -> Condition:
         """`step == next_log`, `step in milestones`, `step - last >= every`."""
