@@ -21,6 +21,7 @@ class Buffer:
         self.scale = 0.5
         self.rows = []
         self.size = size
+        self.add(np.ones(3))
 
     def add(self, row):
         self.rows.append(row * self.scale)
@@ -62,6 +63,7 @@ RIGHT = """\
         self.rows = np.zeros((size, 3))
         self.count = 0
         self.size = size
+        self.add(np.ones(3))
 
     def add(self, row):
         self.rows[self.count] = row * self.scale

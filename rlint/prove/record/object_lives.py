@@ -19,12 +19,16 @@ _MOST_BYTES = 4 * 2**20
 class LifeCall:
     """One call, and what it was given besides its object."""
 
-    __slots__ = ("given", "record", "region")
+    __slots__ = ("given", "life", "record", "region")
 
-    def __init__(self, region: int, given: bytes) -> None:
-        self.region, self.given = region, given
+    def __init__(self, life: Life, region: int, given: bytes) -> None:
+        self.life, self.region, self.given = life, region, given
         self.record = ""
         """The file in which all of the call is recorded."""
+
+    def end(self) -> None:
+        """Note that the call has ended."""
+        self.life.running = False
 
 
 class Life:
@@ -34,6 +38,8 @@ class Life:
         self.target = weakref.ref(target)
         self.calls: list[LifeCall] = []
         self.size = 0
+        self.running = False
+        """Within a call, which makes its inner calls again when it is replayed."""
 
     def told(self) -> list[tuple[int, bytes, str]]:
         """Return the calls as plain data."""
@@ -57,7 +63,9 @@ class ObjectLives:
         return {
             name: self._lives[id(value)].told()
             for name, value in names.items()
-            if id(value) in self._lives and self._lives[id(value)].target() is value
+            if id(value) in self._lives
+            and self._lives[id(value)].target() is value
+            and not self._lives[id(value)].running
         }
 
     def add(
@@ -74,16 +82,17 @@ class ObjectLives:
             with contextlib.suppress(TypeError):  # of a class without weak references
                 self._lives[id(target)] = Life(target)
         life = self._lives.get(id(target))
-        if life is None or life.target() is not target:
+        if life is None or life.running or life.target() is not target:
             return None
         try:
             if captured is None:
                 raise OverflowError  # noqa: TRY301 - ends the life as other reasons do
-            call = LifeCall(region, captured({**given, STATE: simple_attributes(target)}))
+            call = LifeCall(life, region, captured({**given, STATE: simple_attributes(target)}))
         except Exception:  # noqa: BLE001 - the program must not notice
             del self._lives[id(target)]
             return None
         life.calls.append(call)
+        life.running = True
         life.size += len(call.given)
         if len(life.calls) > _MOST_CALLS or life.size > _MOST_BYTES:
             del self._lives[id(target)]

@@ -181,7 +181,7 @@ class Recorder:
             call = self._stacks[self._key()][-1]
             session.busy = True
             lives = self._lives.of(names) if self._lives is not None and call.wanted else {}
-            noted = self._live_on(names)
+            noted = call.life = self._live_on(names)
             if call.wanted:
                 self._advance()
                 try:
@@ -228,6 +228,8 @@ class Recorder:
             self.seconds += max(seconds, 0.0)
         self.longest = max(self.longest, seconds)
         call.seconds = seconds
+        if call.life is not None:
+            call.life.end()
         if call.record is None:
             stack.pop()
             if self.calls < _FIRST or not self.calls & 63:
@@ -358,6 +360,7 @@ class _Call:
     __slots__ = (
         "depth",
         "error",
+        "life",
         "paused",
         "ran",
         "record",
@@ -374,6 +377,7 @@ class _Call:
         self.result: tuple[Any, ...] = ()
         self.depth, self.seconds = 0, 0.0
         self.wanted = self.paused = False
+        self.life: LifeCall | None = None
         self.ran = 0.0
         """Seconds until it was last suspended."""
 
