@@ -36,6 +36,8 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
     from rlint.prove.recording_run import ProveLimits
 
     require_psutil()
+    if options["proof"] is not None and not options["proof"].absolute().parent.is_dir():
+        raise RlintError(f"{options['proof']}: there is no folder to write the proof into")
     work = _work(options)
     targets = work.targets()
     if not targets:
@@ -60,9 +62,9 @@ def run(command: Sequence[str], options: dict[str, Any]) -> int:
             if runner is not None:
                 asked = dataclasses.replace(asked, runner=runner)
             found = prove(fixer, command, asked, tell, interruptions)
+        _report(found, options)
         if options["proof"] is not None:
             proofs.write(found, options["proof"], own_key())
-        _report(found, options)
     return 128 + interruptions.raised if interruptions.raised else _status(found)
 
 

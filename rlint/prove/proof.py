@@ -117,6 +117,8 @@ class Proof:
     digests: Mapping[str, str] = field(default_factory=dict)
     """Of the files that fixes change, by their names."""
     whole_run: WholeRun | None = None
+    whole_problem: str = ""
+    """Why the whole run could not be measured, though it was asked for."""
 
     @property
     def reached(self) -> list[ProvenFix]:
@@ -217,4 +219,5 @@ def _proof(held: Mapping[str, Any]) -> Proof:
             _ratio(whole["ratio"]) or Ratio(1, 1, 1),
             whole["same_output"],
         ),
+        str(held.get("whole_problem", "")),
     )

@@ -170,6 +170,7 @@ class _Proving:
     def proof(self) -> Proof:
         fixes: list[ProvenFix] = []
         together = whole = None
+        problem = ""
         try:
             self._expected = self._options.estimates(
                 [*self._plan.report.applied, *self._plan.report.report.findings]
@@ -180,7 +181,10 @@ class _Proving:
                 self._tell(f"replaying {place} ({number} of {len(self._plan.single)})")
                 fixes.append(self._proven(plan, plan.ids[0], finding))
             kept, together = self._all(fixes)
-            whole = self._whole(kept)
+            try:
+                whole = self._whole(kept)
+            except RlintError as error:  # the verdicts are worth telling all the same
+                problem = str(error)
         except KeyboardInterrupt:
             for plan in self._plan.single[len(fixes) :]:
                 known = self._known(plan, plan.ids[0], plan.findings[0])
@@ -205,6 +209,7 @@ class _Proving:
             tuple(self._without_fix(finding, name) for finding, name in self._left()),
             digests,
             whole,
+            problem,
         )
 
     def _all(self, fixes: Sequence[ProvenFix]) -> tuple[list[ProvenFix], ProvenFix | None]:

@@ -192,6 +192,24 @@ def test_bad_input_is_a_clear_sentence(
     assert (done.returncode, said in done.stdout + done.stderr) == (2, True), done.stderr
 
 
+def test_a_whole_run_that_fails_does_not_cost_the_verdicts(tmp_path: Path) -> None:
+    """A program that runs once only, for example; the report says so."""
+    once = PROGRAM.replace('    print("done")', '    open("/".join([sys.argv[2], "ran"]), "x")')
+    (tmp_path / "train.py").write_text(once)
+    options = ("--whole-run", "1", "--select", "RL101")
+    done = prove(tmp_path, sys.executable, "train.py", "30", str(tmp_path), options=options)
+    assert (done.returncode, "Agent.gather" in done.stdout) == (0, True), done.stderr
+    assert "whole run: not measured: the command fails before any fix" in done.stdout
+
+
+def test_a_proof_that_cannot_be_written_is_said_before_the_run(tmp_path: Path) -> None:
+    """It would be a pity to run first."""
+    (tmp_path / "train.py").write_text("open('ran', 'w')\n")
+    done = prove(tmp_path, sys.executable, "train.py", options=("--proof", "gone/rlint.proof"))
+    assert (done.returncode, "no folder to write the proof into" in done.stderr) == (2, True)
+    assert not (tmp_path / "ran").exists()
+
+
 ENDLESS = PROGRAM.replace("range(int(sys.argv[1]))", "iter(int, 1)")
 
 

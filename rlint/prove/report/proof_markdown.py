@@ -20,7 +20,7 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG
     if told:
         lines = [proof_words.COLUMNS, ["---"] * len(proof_words.COLUMNS), *map(_cells, rows)]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    if proof.whole_run is not None:
+    if proof_words.whole(proof):
         parts.append(text(proof_words.whole(proof)))
     differing = [
         f"- {text(proof_words.label(one))}: {text(each['kind'])} of {code(each['path'])}:"

@@ -85,7 +85,7 @@ def sentences(proof: Proof) -> Iterator[str]:
     yield ""
     yield summary(proof)
     yield recording(proof)
-    if proof.whole_run is not None:
+    if whole(proof):
         yield whole(proof)
 
 
@@ -119,7 +119,7 @@ def whole(proof: Proof) -> str:
     """Return the times of the whole command before and after; "" if it did not run."""
     run = proof.whole_run
     if run is None:
-        return ""
+        return f"whole run: not measured: {proof.whole_problem}" if proof.whole_problem else ""
     ratio = f"{run.ratio.value:.3f}× [{run.ratio.low:.3f}, {run.ratio.high:.3f}]"
     output = {
         None: "its output varies from run to run and was not compared",
