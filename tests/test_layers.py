@@ -62,7 +62,7 @@ PACKAGES = {
     "rlint.edit": ("libcst",),
     "rlint.output": ("jinja2", "markupsafe", "markdown_it"),  # the last one comes with rich
     "rlint.harness": ("numpy", "torch", "psutil"),
-    "rlint.prove": ("numpy", "torch", "rich"),
+    "rlint.prove": ("numpy", "psutil", "torch", "rich"),
     "rlint.lsp": ("pygls", "lsprotocol", "attrs"),
     "rlint.cli": ("click", "rich", "psutil"),
     "rlint.survey": ("click", "psutil"),  # and the extra `ray`, by rlint.survey.extra

@@ -116,10 +116,22 @@ def test_a_loop_reads_in_its_next_iteration() -> None:
     assert "y" in live_after(loop, (("body", 0),), "body", 2)
 
 
-def test_generators_are_refused_with_the_reason() -> None:
-    """What they yield to cannot be recorded."""
-    (found,) = regions("def f(x):\n    y = x\n    yield y", "y = x", "y = x + 0")
-    assert "yields" in found.refusal
+@pytest.mark.parametrize(
+    ("program", "refusal"),
+    [
+        ("def f(x):\n    y = x\n    yield y", ""),
+        ("async def f(x):\n    y = x\n    return await y", ""),
+        ("def f(x):\n    y = x\n    yield from y", "delegates to another generator"),
+        ("async def f(x):\n    y = x\n    async for z in y:\n        print(z)", "other coroutines"),
+        ("async def f(x):\n    y = x\n    return [await z for z in y]", "within a comprehension"),
+        ("async def f(x):\n    y = x\n    yield await y", "asynchronous generator"),
+    ],
+)
+def test_what_suspends_is_recorded_or_refused_with_the_reason(program: str, refusal: str) -> None:
+    """What comes back at a `yield` or an `await` can be recorded, and what others drive cannot."""
+    found = regions(program, "y = x", "y = x + 0")[0]
+    assert (refusal in found.refusal, bool(found.refusal)) == (True, bool(refusal))
+    assert found.suspends or refusal
 
 
 def test_hooks_leave_a_program_what_it_is() -> None:
