@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -78,3 +79,32 @@ def test_the_list_finds_its_words() -> None:
     assert unused_words("append behind the loop", "a text")
     assert unused_words("made anew in each\npass", "a text")
     assert not unused_words("work done behind a lock, and the thread is joined", "a text")
+
+
+PLACEHOLDER = re.compile(r"(?<!\{)\{[a-z_]\w*[.(\[][^{}]*\}")
+
+
+def texts_in(path: Path) -> list[tuple[int, str, bool]]:
+    """Return the texts of a module that may be shown, with their lines: all but docstrings and single words.
+    The last item says whether it is a plain text rather than part of an f-string.
+    """
+    tree = ast.parse(path.read_bytes())
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    formatted = {
+        id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)
+    }
+    return [
+        (node.lineno, node.value, id(node) not in formatted)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in docstrings and " " in node.value
+    ]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "rules").rglob("*.py")), ids=lambda path: path.stem)
+def test_texts_of_rules(path: Path) -> None:
+    """Messages, advice, titles and reasons as they are written, whether or not a fixture shows them."""
+    place = path.relative_to(ROOT).as_posix()
+    for line, text, plain in texts_in(path):
+        assert unused_words(re.sub(r"`[^`\n]*`", "``", text), f"{place}:{line}") == []
+        assert not (plain and PLACEHOLDER.search(text)), f"{place}:{line}: {text!r} is no f-string"

@@ -314,9 +314,10 @@ def _make(entry: RuleEntry) -> Rule:
     rule = rules[0]
     declared = (getattr(rule, "code", None), getattr(rule, "name", None))
     if declared != (entry.code, entry.name):
+        expected = f"`code = {entry.code!r}` and `name = {entry.name!r}`"
+        found = f"not {declared[0]!r} and {declared[1]!r}"
         raise RlintError(
-            f"{entry.path}: {rule.__name__} says it is {declared[0]} {declared[1]}, "
-            f"but its file's name says {entry.code} {entry.name}"
+            f"{entry.path}: {rule.__name__} must declare {expected}, as the file name says, {found}"
         )
     if entry.plugin is not None:  # a test holds those of rlint to the same
         from rlint.registry.rule_mistakes import mistake

@@ -7,8 +7,15 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from rlint.base_rule import Rule
+from rlint.errors import nearest
 from rlint.findings import Heat
+from rlint.regex import regex
 from rlint.syntax.libcst_kinds import fast_kinds, is_libcst
+
+_CLAIMS = "time, cpu, mem, alloc, sync and exp"
+_CLAIM = regex(r"(time|cpu|mem|alloc|sync|exp)(:[a-z]+)?")
+_SELF_NODE_MODEL = 3
+_VARIABLE_ARGUMENTS = 0x04  # inspect.CO_VARARGS, without importing inspect
 
 
 def mistake(rule: type[Rule]) -> str | None:
@@ -17,11 +24,14 @@ def mistake(rule: type[Rule]) -> str | None:
 
 
 def _mistakes(rule: type[Rule]) -> Iterator[str]:
+    yield from _misspelled(rule)
     if rule.check is Rule.check:
         yield "it has no method `check`"
+    elif not _takes_node_and_model(rule.check):
+        yield "`check` must take `(self, node, model)`"
     visits: object = rule.visits
     if not isinstance(visits, tuple) or not visits:
-        yield "`visits` must be a tuple of types of nodes, such as `(ast.Call,)`; nothing else is looked at"
+        yield "`visits` must be a tuple of node types, such as `(ast.Call,)`"
         return
     for kind in visits:
         wrong = _wrong_kind(kind)
@@ -36,9 +46,34 @@ def _mistakes(rule: type[Rule]) -> Iterator[str]:
         wrong = _wrong_texts(texts)
         if wrong or not isinstance(texts, tuple):
             yield f"`{what}` must be a tuple of texts, such as `({wrong!r},)`, not {_shown(texts)}"
+    for claim in rule.claims:
+        if not _CLAIM.fullmatch(claim):
+            yield f"`claims` contains `{claim}`, but a claim is one of {_CLAIMS}, such as `time:cuda`"
+    for what, flag in _declared(rule, "opt_in", "scales_with_network"):
+        if not isinstance(flag, bool):
+            yield f"`{what}` must be True or False, not {flag!r}"
     for what, heat in _declared(rule, "heat"):
         if not isinstance(heat, Heat):
             yield f"`{what}` must be one of `Heat`, such as `Heat.HOT`, not {heat!r}"
+
+
+def _misspelled(rule: type[Rule]) -> Iterator[str]:
+    """Yield the attributes of the class whose names are nearly those of declarations."""
+    known = [name for name in (*vars(Rule), *Rule.__annotations__) if not name.startswith("_")]
+    for name, value in vars(rule).items():
+        plain = not (name.startswith("_") or name in known or callable(value))
+        if plain and (meant := nearest(name, known)) is not None:
+            yield f"`{name}` is not a declaration of a rule; did you mean `{meant}`?"
+
+
+def _takes_node_and_model(check: Any) -> bool:
+    """Whether a method can be called with a node and a model; True for what is not written in Python."""
+    code = getattr(check, "__code__", None)
+    if code is None:
+        return True
+    required = code.co_argcount - len(check.__defaults__ or ())
+    takes_more = bool(code.co_flags & _VARIABLE_ARGUMENTS)
+    return required <= _SELF_NODE_MODEL and (takes_more or code.co_argcount >= _SELF_NODE_MODEL)
 
 
 def _declared(rule: type[Rule], *names: str) -> Iterator[tuple[str, Any]]:
@@ -75,12 +110,15 @@ def _wrong_names(what: str, names: Any, of: str, *, is_visited: bool) -> Iterato
         yield f"`{what}` must be a set of names, such as `frozenset({{{wrong!r}}})`, not {_shown(names)}"
         return
     if not isinstance(names, (set, frozenset)):
-        yield f"`{what}` must be a set of names, such as `frozenset({set(names)!r})`, not {_shown(names)}"
+        last = {name.rpartition(".")[2] for name in names}
+        yield f"`{what}` must be a set of names, such as `frozenset({last!r})`, not {_shown(names)}"
     for name in sorted(names):
         if not name.isidentifier():
             last = name.rpartition(".")[2]
-            hint = f": only the last part counts, write `{last}`" if last.isidentifier() else ""
-            yield f"`{what}` holds `{name}`, which no name is{hint} (`last_names` takes dotted names)"
+            if last.isidentifier():
+                yield f"`{what}` contains the dotted name `{name}`: write `{last}`, or `last_names({name!r})`"
+            else:
+                yield f"`{what}` contains `{name}`, which is not a name"
     if not is_visited:
         yield f"`{what}` is for rules that visit {of}, and `visits` names none"
 

@@ -239,10 +239,13 @@ def test_any_node_can_be_visited(name: str, site: Path, run: Run, project: Path)
 
 CHECK = "    def check(self, node, model):\n        yield self.finding(model, node, 'x')\n"
 MISTAKES = {
-    "dotted": ("    visits = (ast.Call,)\n    callees = ('time.time',)\n" + CHECK, "must be a set of names"),
+    "dotted": (
+        "    visits = (ast.Call,)\n    callees = ('time.time',)\n" + CHECK,
+        "such as `frozenset({'time'})`",
+    ),
     "dotted-set": (
         "    visits = (ast.Call,)\n    callees = frozenset({'time.time'})\n" + CHECK,
-        "only the last part counts, write `time`",
+        "the dotted name `time.time`: write `time`, or `last_names('time.time')`",
     ),
     "one-name": ("    visits = (cst.Call,)\n    callees = 'time'\n" + CHECK, "not the text 'time'"),
     "no-call": (
@@ -265,6 +268,20 @@ MISTAKES = {
     ),
     "heat": ("    visits = (ast.Call,)\n    heat = 'hot'\n" + CHECK, "`heat` must be one of `Heat`"),
     "no-check": ("    visits = (ast.Call,)\n", "it has no method `check`"),
+    "misspelled": (
+        "    visits = (ast.Call,)\n    trigers = ('torch',)\n" + CHECK,
+        "`trigers` is not a declaration of a rule; did you mean `triggers`?",
+    ),
+    "flag": ("    visits = (ast.Call,)\n    opt_in = 'yes'\n" + CHECK, "`opt_in` must be True or False"),
+    "claim": ("    visits = (ast.Call,)\n    claims = ('speed',)\n" + CHECK, "`claims` contains `speed`"),
+    "parameters": (
+        "    visits = (ast.Call,)\n    def check(self, node):\n        return iter(())\n",
+        "`check` must take `(self, node, model)`",
+    ),
+    "other-name": (
+        "    name = 'other'\n    visits = (ast.Call,)\n" + CHECK,
+        "must declare `code = 'ACME199'` and `name = 'tried'`, as the file name says",
+    ),
 }
 """Mistakes in a rule by which it would find nothing: the rest of its class, and what is said."""
 

@@ -110,5 +110,5 @@ def keep_sums(draw: Draw, model: SemanticModel) -> Fix | None:
     found = f'{kept}.searchsorted({model.source.text(call.func.value)}.{uniform}({count}), side="right")'
     found = f"int({found})" if draw.size is None else found
     edits = (sums.as_shared(), model.edit.replace(call, found))
-    title = f"Sum `{model.source.text(p)}` oncewith `np.cumsum`, and use `searchsorted`"
+    title = f"Sum `{model.source.text(p)}` once with `np.cumsum`, and use `searchsorted`"
     return Fix(title, Applicability.UNSAFE, edits, REASON.format(p=model.source.text(p)))

@@ -263,7 +263,7 @@ def advice_for_step(group: Sequence[HostRead]) -> str:
         return "Read each bound once, as a number: `last = int(last)`"
     return (
         "Keep values that are only logged on the device (`.detach()`) and read them later, or read all "
-        "together: {together(group)}"
+        f"together: {together(group)}"
     )
 
 
