@@ -2,10 +2,10 @@
 
 ## What it does
 Flags `torch.tensor`, `torch.as_tensor`, `torch.FloatTensor` and similar functions called with a list or
-tuple of arrays, in code that runs often: a display, a comprehension, a list that was filled with `append`,
-the observations that `zip(*batch)` gives. The items are known to be arrays, or are observations of an
-environment by what `env.step()` and `env.reset()` return or by their name (`states = torch.tensor([row[0] for
-row in rows])`).
+tuple of arrays, in code that runs often. The list may be written out, a comprehension, filled with `append`,
+or the observations of `zip(*batch)`. Its items are known to be arrays, or are observations of an environment:
+results of `env.step()` and `env.reset()`, or variables with such a name
+(`states = torch.tensor([row[0] for row in rows])`).
 
 ## Why is it slow
 torch iterates over the list in Python and converts each number of each array to a Python object. `np.array`
@@ -36,22 +36,23 @@ def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
 ```
 
 ## Fix safety
-The fix puts `np.array(...)` around the list and hands the array to `torch.as_tensor`, which need not copy
-it. It is safe where the items are written out and surely are arrays of one data type, one dimension and one
-known length above zero (`[states[0], states[i]]` of an array that `np.zeros((capacity, 4))` made), and the
-tensor's data type is theirs, float32 or float64.
+The fix wraps the list in `np.array(...)` and passes the array to `torch.as_tensor`, which shares its memory.
+It is safe where the list is written out, all items are one-dimensional arrays with the same dtype and the
+same known length above zero (`[states[0], states[i]]` with `states = np.zeros((capacity, 4))`), and the
+tensor has their dtype, float32 or float64.
 
-Elsewhere it is unsafe: a list of Python numbers gives float64 where torch would make float32, tensors that
-need a gradient cannot become an array, `torch.FloatTensor` takes no notice of a default device, and of a list
-of images without a pixel torch makes a tensor of fewer dimensions. Of no rows, or rows without numbers, the
-tensor has other strides; and a list whose first array is empty while others are not is an error then, where
-torch made an empty tensor of it. So it is unsafe in a program that makes tensors larger in place (`resize_`),
-which one that shares an array's memory cannot be made.
+Elsewhere it is unsafe:
+- a list of Python numbers becomes float64, while torch creates float32;
+- tensors that require a gradient cannot be converted to an array;
+- `torch.FloatTensor` ignores the default device;
+- empty lists and empty arrays: shape and strides may differ, and a list whose first array alone is empty
+  raises an error, while torch creates an empty tensor;
+- a tensor that shares an array's memory cannot be enlarged in place (`resize_`).
 
-With the list goes the warning that torch gives about it.
+torch's warning about converting a list of arrays disappears.
 
-Not flagged are lists of numbers or tensors, lists of unknown items, and lists of one short array, where
-nothing would be gained.
+Not flagged are lists of numbers or tensors, lists of unknown items, and lists of one short array, for which
+nothing is gained.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.tensor.html

@@ -2,15 +2,14 @@
 
 ## What it does
 Flags `states[indices].reshape(batch_size, -1)` in hot code, where `states` is known to be a NumPy array
-whose rows hold several numbers: the way in which a replay buffer makes a batch of each of its fields.
+whose rows hold several numbers. Replay buffers build a batch of each field in this way.
 
-The rule is opt-in: there is little to gain, and nothing at all for rows of one number. It is in the catalogue
-since the pattern is often blamed for more than it costs.
+The rule is opt-in: the gain is small, and zero for rows of one number.
 
 ## Why is it slow
-The `reshape` is not: it is a view of the rows that were just copied. What takes time is the copy, and
-`numpy.take`, made for whole rows, copies them a little faster than brackets do, which have to expect any
-mixture of indices, slices and masks. The larger a row, the less it matters: then both wait for memory.
+The `reshape` is cheap: it returns a view of the copied rows. The copy takes the time. `numpy.take` copies
+whole rows a little faster than indexing with brackets, which handles any mixture of indices, slices and
+masks. The larger the row, the smaller the difference: memory bandwidth then limits both.
 
 ## Example
 ```python
@@ -42,12 +41,12 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-The fix is unsafe: `numpy.take` gives the same rows and refuses the same indices, but reads a mask of booleans
-as zeros and ones. An `out=` is not part of it: it would save the allocation and hand the same memory to every
-caller, so that batches which are still in use would change.
+The fix is unsafe: `numpy.take` returns the same rows and rejects the same indices, but it reads a boolean
+mask as indices 0 and 1. The fix does not pass `out=`, which would save the allocation but return the same
+memory to every caller and so change batches that are still in use.
 
-Arrays of numbers (`rewards[indices].reshape(-1, 1)`) are not flagged, for which brackets are faster; so are
-tensors, and what nothing tells to be an array.
+Not flagged are one-dimensional arrays (`rewards[indices].reshape(-1, 1)`), for which brackets are faster,
+tensors, and values that are not known to be arrays.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.take.html

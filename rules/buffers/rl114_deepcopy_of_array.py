@@ -56,7 +56,7 @@ and is no `torch.nn.Parameter`. Unsafe for lists, tuples and dicts, which are re
 item that occurs twice is copied twice; and for a state dict, whose copy is a plain dict without the version
 metadata that some modules read while loading.
 
-There is only advice where the value may be `None`, where a comment would be lost, and inside an f-string.
+There is only advice where the value may be `None`, and inside an f-string.
 The import of `copy` stays.
 
 ## References

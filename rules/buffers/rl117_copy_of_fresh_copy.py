@@ -1,15 +1,16 @@
 """An array or tensor that is copied although the same expression just created it.
 
 ## What it does
-Flags a copy of what was just allocated and what nothing else can hold, in hot or warm code:
+Flags a copy of a newly allocated array or tensor that nothing else refers to, in hot or warm code:
 `np.stack(rows).copy()`, `np.array(np.concatenate(parts))`, `torch.stack(rows).clone()`, `(a + b).clone()`,
 `rows[indices].copy()` with an array of indices.
 
-Not flagged are copies of views (`x[1:]`, `x.T`, `x.numpy()`), of what a function of the program returns, of
-what may be the same object as before (`np.asarray`, `x.to(device)`, `x.float()`), and code that runs once.
+Not flagged are copies of views (`x[1:]`, `x.T`, `x.numpy()`), of results of the program's own functions, and
+of results that may be the argument itself (`np.asarray`, `x.to(device)`, `x.float()`). Code that runs once
+is not flagged either.
 
 ## Why is it slow
-Memory is allocated and filled once more, and the first array is thrown away at once.
+The copy allocates and fills the memory a second time, and the first array is freed immediately.
 
 ## Example
 ```python
@@ -37,8 +38,8 @@ class Replay:
 ```
 
 ## Fix safety
-Always unsafe: the values are the same, but `copy()` of numpy lays them out in rows, which the array may not
-be, and a subclass may define what it does otherwise. No fix where a comment would be lost.
+Always unsafe: the values are the same, but NumPy's `copy()` returns a C-contiguous array, while the first
+array may be Fortran-ordered, and a subclass may override `copy`.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.ndarray.copy.html

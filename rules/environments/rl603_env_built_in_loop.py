@@ -56,8 +56,8 @@ Always unsafe. A reused environment keeps all state that `reset()` does not rest
 continues where a new environment would draw a seed, and wrappers keep their statistics and counters. A
 `close()` at the end of each iteration moves after the loop.
 
-There is only advice in functions and in `reset`, where the variable is bound more than once (wrapped step
-by step), and where a comment would be lost.
+There is only advice in functions and in `reset`, and where the variable is bound more than once (wrapped
+step by step).
 
 ## References
 - https://gymnasium.farama.org/api/env/#gymnasium.Env.reset

@@ -44,7 +44,7 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
 ## Fix safety
 Always unsafe: a NaN in a backward pass no longer raises an error and propagates to the weights, and errors
 of kernels are reported later than where they occur. There is only advice for a profiler whose records are
-read, and where a comment would be lost.
+read.
 
 ## References
 - https://pytorch.org/docs/stable/autograd.html#anomaly-detection

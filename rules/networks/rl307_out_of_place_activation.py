@@ -6,14 +6,14 @@ or convolutional layer: in an `nn.Sequential`, in a list of layers, in two conse
 `self.relu` and only called on the output of such layers. Activations after other operations are not
 flagged: a skip connection, `Sigmoid`, `Tanh` or `Softmax` need the values that would be overwritten.
 
-The rule is opt-in: what it gains is little. Each activation allocates one tensor less. `ReLU` keeps its
-result for the gradient and lets go of its input, so the peak of the memory stays the same; `LeakyReLU` and
-`ELU` keep their input, and need less memory in training where they write over it. The time on a CPU is
-the same. `torch.compile` does all that by itself.
+The rule is opt-in: the gain is small. Each activation allocates one tensor less. `ReLU` saves its output for
+the backward pass and frees its input, so peak memory stays the same; `LeakyReLU` and `ELU` save their input,
+and need less memory in training if they overwrite it. The time on a CPU is the same. `torch.compile` does
+this by itself.
 
 ## Why is it slow
-An activation that is not in place writes its result into new memory beside its input. On a device with a
-slow allocator, or where memory is scattered in small pieces, that may be felt.
+An activation that is not in place allocates memory for its output. This costs time on a device with a slow
+allocator or with fragmented memory.
 
 ## Example
 ```python

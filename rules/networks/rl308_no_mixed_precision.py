@@ -5,7 +5,7 @@ Flags `loss.backward()` in code that takes gradient steps repeatedly, where the 
 that surely has convolutions, attention or linear layers of 1,024 units or more, the file puts something on
 a device that may be a CUDA one, and nothing in the whole project mentions lower precision: no `autocast`,
 no `GradScaler`, no `half` or `bfloat16`, no TF32, no option called `fp16` or `amp`, and no library that
-sees to it, such as accelerate, deepspeed or lightning. One place in each function is told.
+sets it, such as accelerate, deepspeed or lightning. One place in each function is flagged.
 
 The rule is opt-in: what is gained depends on the device and on the sizes. Convolutions and matrix
 products must be large enough to keep the device busy; where an update waits for Python, for its data or
@@ -13,10 +13,9 @@ for the environment, lower precision changes nothing, and the casts even cost a 
 small linear layers, as for joint positions, are therefore not flagged.
 
 ## Why is it slow
-GPUs since Volta have units for products of matrices in half precision that do several times as many
-operations per second as those for float32, and what a layer saves for the backward pass takes half the
-memory. Without `autocast`, none of that is used: torch multiplies matrices in float32 unless it is told
-otherwise.
+GPUs since Volta have tensor cores, which multiply matrices in half precision several times as fast as in
+float32, and the activations that are saved for the backward pass take half the memory. Without `autocast`,
+PyTorch multiplies matrices in float32.
 
 ## Example
 ```python
@@ -53,12 +52,11 @@ def train(batches: list, optimizer: torch.optim.Optimizer) -> None:
 ```
 
 ## Fix safety
-There is no fix: the results are other numbers, with fewer digits, and whether the training bears that is
-for the author to try. With `torch.bfloat16` (GPUs since Ampere) the range is that of float32, so that no
-`GradScaler` is needed; with `torch.float16`, small gradients become zero without one. Only the forward
-and the loss belong into the block, and neither `backward` nor the optimizer's step. What leaves it for
-numpy needs `.float()` first, as numpy has no bfloat16. `torch.amp.autocast` needs PyTorch 1.10;
-`torch.cuda.amp.autocast` is deprecated.
+There is no fix: the results are less precise, and only a training run shows whether it still learns. With
+`torch.bfloat16` (GPUs since Ampere) the range is that of float32, so that no `GradScaler` is needed; with
+`torch.float16`, small gradients become zero without one. Only the forward pass and the loss belong in the
+block, neither `backward` nor the optimizer step. Convert its results with `.float()` before `.numpy()`:
+NumPy has no bfloat16. `torch.amp.autocast` needs PyTorch 1.10; `torch.cuda.amp.autocast` is deprecated.
 
 ## References
 - https://docs.pytorch.org/docs/stable/amp.html

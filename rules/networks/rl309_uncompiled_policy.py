@@ -6,7 +6,7 @@ function that such a loop calls, where the project has many environments (`num_e
 default), the file puts something on a device that may be a CUDA one, and nothing in the whole project
 mentions a compiler: no `torch.compile`, no CUDA graphs, no TorchScript, nothing that exports the network.
 The network must be known wholly and have one shape of input: no recurrent layers, no attention, no hooks,
-no attributes that it changes when it runs. The first such call of a network in a function is told.
+no attributes that it changes when it runs. Only the first such call of a network in a function is flagged.
 
 The rule is opt-in: `torch.compile` needs PyTorch 2.0. It pays on CUDA devices, for batches of about 64
 observations or more, over runs that are long enough to make up for the seconds or minutes of compilation.

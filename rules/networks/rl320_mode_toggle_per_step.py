@@ -9,7 +9,7 @@ mode: no dropout, no batch normalisation, no attention, no code that reads `self
 
 ## Why is it slow
 `eval()` and `train()` walk over all modules of the network and set an attribute of each, in Python. For a
-small network that takes a good part of the time of its forward pass, and it is paid with each action.
+small network, this takes a considerable part of the time of the forward pass, for every action.
 
 ## Example
 ```python

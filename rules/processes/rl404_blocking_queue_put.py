@@ -48,7 +48,7 @@ Unsafe: when the queue is full, the item is dropped at once. Where `queue.Full` 
 `timeout`, dropped items are now counted in a variable. The last items of a run may be dropped, too.
 
 Inside a `try` that already handles `queue.Full`, `put` is simply replaced by `put_nowait`. There is no fix
-outside of loops, where the module `queue` cannot be imported, or where a comment would be lost.
+outside of loops, or where the module `queue` cannot be imported.
 
 ## References
 - https://docs.python.org/3/library/queue.html#queue.Queue.put_nowait

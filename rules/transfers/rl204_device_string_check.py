@@ -1,16 +1,17 @@
 """A repeated check of a device's name whose result cannot change.
 
 ## What it does
-Flags `"cuda" in str(device)`, `str(device).startswith("cuda")`, `str(device) == "cpu"` and the like, and
-`torch.cuda.is_available()`, in hot code: where an episode ends or a checkpoint is written, they cost nothing.
+Flags `"cuda" in str(device)`, `str(device).startswith("cuda")`, `str(device) == "cpu"` and similar checks,
+and `torch.cuda.is_available()`, in code that runs per step. Once per episode or checkpoint, their cost does
+not matter.
 
-It is off by default. Such a check takes a fraction of a microsecond, and no training loop was found in which
-it could be measured; `device.type == "cuda"` in its place takes longer still. Where a check stands in code
-that runs very often and does little else, keeping its answer is worth the line.
+The rule is opt-in. A check takes a fraction of a microsecond, which is not measurable in most training loops;
+`device.type == "cuda"` takes even longer. Storing the result pays off only in code that runs very often and
+does little else.
 
 ## Why is it slow
-The name is put together from the type and the number of the device, and searched, each time;
-`is_available()` asks the driver. Both answer the same for as long as the program runs.
+`str(device)` builds the name from the type and index of the device on every call, and `is_available()`
+queries the driver. Neither result changes while the program runs.
 
 ## Example
 ```python
@@ -43,9 +44,9 @@ def collect(env, policy, steps: int, device: torch.device):
 ```
 
 ## Fix safety
-For the device of a tensor, the fix asks the tensor: `"cuda" in str(x.device)` becomes `x.is_cuda`, which is
-safe. In a loop the answer is kept in a name before it; in a method, in an attribute beside the one that the
-device is read from. Both are unsafe: other code may change the device in between.
+For the device of a tensor, `"cuda" in str(x.device)` becomes `x.is_cuda`, which is safe. In a loop, the
+result is stored in a variable before the loop; in a method, in an attribute that is set next to the device
+attribute. Both are unsafe: other code may change the device in between.
 
 Not flagged are checks in code that runs once, and checks of the `type` of a device.
 

@@ -54,8 +54,7 @@ def rollout(env, policy, steps, n_envs, size):
 Unsafe. All iterations share one array: references to it or views of it from an earlier iteration see the
 new values. It is allocated before the loop, even if the loop does not run.
 
-There is only advice where the array is allocated on each call of a method, and where a comment would be
-lost.
+There is only advice where the array is allocated on each call of a method.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.empty.html

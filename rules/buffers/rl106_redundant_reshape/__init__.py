@@ -59,8 +59,7 @@ Unsafe elsewhere: `flatten` and `reshape` copy tensors that are not contiguous, 
 result would then write to the original; a size mismatch no longer raises an error; a value that is returned
 unchanged is the same object instead of a view. A view that is created once is shared by its uses.
 
-There is only advice for a condition on the number of dimensions, which costs next to nothing, and where a
-comment would be lost.
+There is only advice for a condition on the number of dimensions, which costs next to nothing.
 
 ## References
 - https://pytorch.org/docs/stable/tensor_view.html

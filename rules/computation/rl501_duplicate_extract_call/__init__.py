@@ -67,9 +67,9 @@ Unsafe where an argument may be an iterator, which is exhausted by the first eva
 not known to be a list or another sequence. Also unsafe where two places would share a list, an array or an
 object of unknown type; where a gradient may flow through the result, since gradients of a shared tensor are
 accumulated in another order; and where code in between, such as an unknown call or an `await`, might modify
-the arguments through another reference. Where a comment would be lost there is advice only, and also for
-helpers and second loops: removing one of two calls of `extract(extract(x))` changes the result unless
-extracting twice gives the same.
+the arguments through another reference. There is advice only for helpers and
+second loops: removing one of two calls of `extract(extract(x))` changes the result unless extracting twice
+gives the same.
 
 Cheap expressions are not flagged: `len`, attributes, subscripts, operators, getters, views of tensors. Not
 flagged either are calls that draw random numbers, read the clock, files or the state of other threads,

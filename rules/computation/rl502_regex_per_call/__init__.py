@@ -43,8 +43,8 @@ def extract_answer(completion):
 ## Fix safety
 Safe: only patterns and flags that are constant and compile without an error or a warning are moved, so
 importing the module cannot fail, and the methods of a compiled pattern behave like the functions. A list of
-patterns is moved if only the loop uses it. Where other code needs the text of the pattern, or a comment
-would be lost, there is advice only. Patterns with `re.LOCALE` or `re.DEBUG`, whose behaviour depends on
+patterns is moved if only the loop uses it. Where other code needs the text of the pattern, there is
+advice only. Patterns with `re.LOCALE` or `re.DEBUG`, whose behaviour depends on
 when they are called, are not flagged.
 
 ## References

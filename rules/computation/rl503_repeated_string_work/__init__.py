@@ -73,8 +73,8 @@ the call before anything else, and no code in the loop catches the error; otherw
 condition in the loop comes first, there is advice only.
 
 Constants move to module level only if they hold no mutable values and the collection itself does not escape
-to another variable, a call or a nested function. Where a comment would be lost, or the statement shares its
-line, there is advice only.
+to another variable, a call or a nested function. Where the statement shares its
+line with another one, there is advice only.
 
 ## References
 - https://docs.python.org/3/library/stdtypes.html#string-methods

@@ -48,7 +48,7 @@ the space or by assigning another one, are not picked up. An array created befor
 the loop has no iterations.
 
 There is only advice where the constructor does not visibly set the attributes that the bounds are computed
-from, where they follow the device or dtype of an argument, and where a comment would be lost.
+from, and where they follow the device or dtype of an argument.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.clip.html

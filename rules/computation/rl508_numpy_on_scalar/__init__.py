@@ -57,8 +57,8 @@ logarithm of zero, the root of a negative number, an overflow). A sum may differ
 An item picked by a random index is drawn from the same random stream, and is the item itself: NumPy
 returned a copy converted to the common dtype.
 
-There is only advice where an attribute or method of the result is used, where `math.floor` would return an
-int instead of a float, and where a comment would be lost.
+There is only advice where an attribute or method of the result is used, and where `math.floor` would return
+an int instead of a float.
 
 ## References
 - https://docs.python.org/3/library/math.html

@@ -69,8 +69,8 @@ constructor are not picked up. In a network it becomes a buffer, which is left o
 moves with the network, to other devices and to other floating-point types. For a loop it is built before
 the first iteration, even if there is none.
 
-There is only advice where the constructor is not in the same class, where a comment would be lost, and for
-module constants on a device: importing a module should not initialise one.
+There is only advice where the constructor is not in the same class, and for module constants on a device:
+importing a module should not initialise one.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer

@@ -61,8 +61,7 @@ class Agent:
 ## Fix safety
 Always unsafe. The statements move into the branch that uses them, with what was derived from the result; a
 result that nothing reads goes. An input that the network cannot take, such as one of the wrong shape, then
-raises an error on that path alone. Results and random numbers stay the same. There is only advice where a
-comment would be lost.
+raises an error on that path alone. Results and random numbers stay the same.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.no_grad.html

@@ -47,8 +47,7 @@ wait can leave the internal lock held), and wherever the loop keeps polling: dat
 a pause that grows to a hundredth of a second and is reset when there is work. This trades latency for
 processor time; an event or a condition variable set by the other side costs neither.
 
-There is no fix where the loop counts its iterations, where the length of the pause is an argument, or where
-a comment would be lost.
+There is no fix where the loop counts its iterations, or where the length of the pause is an argument.
 
 Not flagged are pauses of a tenth of a second or more, pauses that already grow, pauses that set a rate (a
 frame time, a rate limit, a retry), and waits for external systems: servers, devices, windows.

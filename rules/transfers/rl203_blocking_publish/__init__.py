@@ -1,19 +1,19 @@
 """Weights copied to the host only to be loaded, though loading copies them anyway.
 
 ## What it does
-Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` in code that runs
-repeatedly, written in the call or with the dict kept in a name that is used for nothing else, and
-`target.copy_(source.cpu())`. The dict may also be filled by a loop; then there is only advice.
+Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` and
+`target.copy_(source.cpu())` in code that runs repeatedly. The dict may be written in the call or assigned to
+a variable that is used for nothing else. If a loop fills the dict, there is only advice.
 
 ## Why is it slow
-`load_state_dict` copies each tensor into the parameter that is there, from whichever device it lies on.
-With `.cpu()` before it, each tensor is first copied to new host memory and then copied again. A learner
-that publishes after each update pays for that each time.
+`load_state_dict` copies each tensor into the existing parameter, whatever device the tensor is on. With
+`.cpu()`, each tensor is first copied to newly allocated host memory and then copied again, on every update
+of a learner that publishes its weights.
 
-On the CPU, `.cpu()` returns the tensor itself: nothing is gained there but the calls.
+On the CPU, `.cpu()` returns the tensor itself, so only the calls are saved.
 
-More is to be had from a set of pinned tensors that is made once: copy to them with `non_blocking=True`, wait
-once, and load them.
+To gain more, allocate a set of pinned tensors once, copy to them with `non_blocking=True`, synchronise once,
+and load them.
 
 ## Example
 ```python

@@ -1,18 +1,17 @@
 """An array copied into a tensor that could share its memory, or passed to a legacy constructor.
 
 ## What it does
-Flags two ways to make a tensor of a NumPy array in hot code:
+Flags two ways to create a tensor from a NumPy array in hot code:
 
-- `torch.tensor(array)` of an array that was made just for it (`np.stack(frames)`, `rows[indices]`, `x *
-  scale`), or that the function neither writes to nor keeps;
-- `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, of an array or of an
-  observation, by what `env.step()` and `env.reset()` return or by its name.
+- `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), or with
+  one that the function neither writes to nor stores;
+- `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an observation:
+  a result of `env.step()` or `env.reset()`, or a variable with such a name.
 
 ## Why is it slow
-`torch.tensor` always copies. `torch.as_tensor` shares the array's memory where the type stays the same, so
-that nothing is allocated and nothing moves, however large the batch is. `torch.FloatTensor` and similar
-constructors copy only where they must, but take longer than `torch.as_tensor`, which costs in each
-environment step.
+`torch.tensor` always copies. `torch.as_tensor` shares the array's memory if the dtype stays the same, so its
+cost does not grow with the batch. `torch.FloatTensor` and similar constructors copy only if the dtype
+changes, but take longer than `torch.as_tensor`, on every environment step.
 
 ## Example
 ```python
@@ -50,16 +49,16 @@ def act(policy: torch.nn.Module, state: np.ndarray) -> int:
 ```
 
 ## Fix safety
-Instead of `torch.tensor`, the fix is safe where nothing else holds the array. It is unsafe where a variable
-does: a write to the array would change the tensor; and in a program that makes tensors larger in place
-(`resize_`), which one that shares an array's memory cannot be made.
+Replacing `torch.tensor` is safe if nothing else refers to the array. It is unsafe if a variable does, since
+a write to the array would change the tensor, and in a program that enlarges tensors in place (`resize_`),
+which fails for a tensor that shares an array's memory.
 
-Instead of a legacy constructor, values and sharing stay as they are. The fix is safe where the argument
-surely is an array that has a dimension; a whole number would be a size, and a tensor is treated in another
-way. It is unsafe in a program that sets a default device or, for `torch.Tensor`, a default type.
+Replacing a legacy constructor keeps values and sharing. It is safe if the argument is known to be an array
+with at least one dimension: an integer would be a size, and tensors are handled differently. It is unsafe in
+a program that sets a default device or, for `torch.Tensor`, a default dtype.
 
 Not flagged are lists and numbers, tensors that need a gradient, conversions to another type (which copy
-anyway), arrays that are written to or kept, attributes, and tensors that go to a device at once.
+anyway), arrays that are written to or stored, attributes, and tensors that are moved to a device at once.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html
