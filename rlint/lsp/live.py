@@ -49,7 +49,7 @@ class LiveCheck:
     chains: Mapping[tuple[str, ...], tuple[ChainPlace, ...]]
     """Where the links of the findings' chains stand."""
     tells_more: bool
-    """Is there something new in it for other files?"""
+    """Whether there is something new in it for other files."""
     paths: Mapping[str, Path] = field(default_factory=dict)
     """Of all files that were read, by their names, as findings and fixes call them."""
 

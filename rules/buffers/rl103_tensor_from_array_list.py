@@ -220,7 +220,7 @@ def is_worth_it(data: ast.expr, item: Type, model: SemanticModel) -> bool:
 
 
 def is_array(element: ast.expr, model: SemanticModel) -> bool:
-    """Is it an array, or an observation, which is one in all likelihood?"""
+    """Whether it is an array, or an observation, which is one in all likelihood."""
     kind = model.types.type_of(element)
     if kind:
         return kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0
@@ -228,7 +228,7 @@ def is_array(element: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_letter(element: ast.expr, model: SemanticModel) -> bool:
-    """Is it a variable of unknown type that is called as one observation is: `s`?"""
+    """Whether it is a variable of unknown type that is called as one observation is: `s`."""
     named = isinstance(element, ast.Name) and observations.names_one(element.id)
     return named and not model.types.type_of(element)
 

@@ -146,13 +146,13 @@ def gathered_in(array: ast.expr, model: SemanticModel) -> ast.Subscript | None:
 
 
 def has_rows(array: ast.expr, model: SemanticModel) -> bool:
-    """Is it a numpy array of at least two dimensions, as far as anybody knows?"""
+    """Whether it is a numpy array of at least two dimensions, as far as anybody knows."""
     kind = model.types.type_of(array)
     return kind.tag is TypeTag.NDARRAY and (kind.rank is None or kind.rank > 1) and kind.dtype != "object"
 
 
 def may_be_indices(index: ast.expr, model: SemanticModel) -> bool:
-    """Is it an array of whole numbers, by its kind or by its name?"""
+    """Whether it is an array of whole numbers, by its kind or by its name."""
     kind = model.types.type_of(index)
     if kind.tag is TypeTag.NDARRAY and kind.dtype:
         return "int" in kind.dtype and kind.rank != 0

@@ -159,7 +159,7 @@ class RenderInTraining(Rule):
 
 
 def is_environment(env: ast.expr, model: SemanticModel) -> bool:
-    """Is it an environment, as far as its kind or its name tells?"""
+    """Whether it is an environment, as far as its kind or its name tells."""
     kind = model.types.type_of(env)
     if kind.tag is TypeTag.ENVIRONMENT:
         return True

@@ -134,7 +134,7 @@ class EnvBuiltInLoop(Rule):
 
 
 def is_wrapped(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it handed to a call that makes an environment of it, which is told of instead?"""
+    """Whether it is passed to a call that creates an environment from it, which is reported instead."""
     parent = model.parent(call)
     parent = model.parent(parent) if isinstance(parent, ast.keyword) else parent
     return isinstance(parent, ast.Call) and environments.makes_environment(parent, model)
@@ -191,7 +191,7 @@ def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: S
 
 
 def returned(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it returned at once, by a function that makes environments for others?"""
+    """Whether it is returned at once, by a function that makes environments for others."""
     return any(isinstance(node, ast.Return) for node in model.ancestors(call) if isinstance(node, ast.stmt))
 
 

@@ -154,7 +154,7 @@ def _changes(bound: Binding, loop: ast.AST | None, model: SemanticModel) -> bool
 
 
 def holds_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it what was learned that is written into the file?"""
+    """Whether the trained weights are written into the file."""
     statement: ast.AST = model.syntax.statement(call)
     return any(
         isinstance(node, ast.Call) and model.effects.writes_checkpoint(node)

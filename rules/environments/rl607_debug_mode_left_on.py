@@ -163,7 +163,7 @@ def profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
 
 
 def trains(node: ast.AST, model: SemanticModel) -> bool:
-    """Is it a loop that takes gradient steps?"""
+    """Whether it is a loop that takes gradient steps."""
     if not isinstance(node, LOOPS):
         return False
     beat = model.frequency.cadence(node.body[0])

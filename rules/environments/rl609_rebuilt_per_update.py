@@ -150,7 +150,7 @@ def last(func: ast.expr) -> str:
 
 
 def is_made(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it the constructor of a class of the project?"""
+    """Whether it is the constructor of a class of the project."""
     return (
         model.types.class_of_value(call) is not None and model.types.type_of(call.func).tag is TypeTag.CLASS
     )
@@ -212,7 +212,7 @@ def steps_in_loop(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def stored(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it kept as an attribute or in a container: set up for later?"""
+    """Whether it is kept as an attribute or in a container: set up for later."""
     targets = model.names.targets(call)
     return any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets)
 

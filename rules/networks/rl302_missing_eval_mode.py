@@ -189,7 +189,7 @@ def may_evaluate(function: Function | None, model: SemanticModel) -> bool:
 
 
 def evaluates(call: ast.Call, loops: list[AnyLoop], model: SemanticModel) -> bool:
-    """Do these loops of a function that may evaluate do so, and not learn?"""
+    """Whether these loops of a function that may evaluate do so, rather than learn."""
     function = model.function(call)
     by_name = function is not None and means_evaluation(function.name)
     if not by_name and not any(map(is_over_data, loops)):
@@ -205,13 +205,13 @@ def is_over_data(loop: AnyLoop) -> bool:
 
 @lru_cache(maxsize=4096)
 def means_data(name: str) -> bool:
-    """Is something named after the data of an evaluation?"""
+    """Whether a name is that of evaluation data."""
     return _MAY_MEAN_DATA.search(name) is not None and not words_in(name).isdisjoint(DATA)
 
 
 @lru_cache(maxsize=4096)
 def means_evaluation(name: str) -> bool:
-    """Is something named after an evaluation?"""
+    """Whether a name is that of an evaluation."""
     return _MAY_MEAN_DATA.search(name) is not None and not words_in(name).isdisjoint(EVALUATES)
 
 

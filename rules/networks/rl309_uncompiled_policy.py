@@ -125,7 +125,7 @@ class UncompiledPolicy(Rule):
 
 
 def is_part(network: ast.expr, model: SemanticModel) -> bool:
-    """Is it a part of a network that runs it? The whole is what should be compiled."""
+    """Whether it is a part of a network that runs it. The whole is what should be compiled."""
     root = network
     while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
         root = root.func if isinstance(root, ast.Call) else root.value
@@ -152,7 +152,7 @@ def acts(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_shown(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is it an observation, or one that was made a tensor on the device?"""
+    """Whether it is an observation, or one that was made a tensor on the device."""
     if observations.is_observation(expression, model):
         return True
     match expression:

@@ -122,7 +122,7 @@ def switched(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute |
 
 
 def new_mode(call: ast.Call) -> bool | None:
-    """Is it switched to training? None where a variable says so."""
+    """Whether it is switched to training. None where a variable says so."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "eval":
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]

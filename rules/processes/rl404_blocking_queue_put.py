@@ -127,7 +127,7 @@ def runs_often(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def may_block(call: ast.Call) -> bool:
-    """Is this a `put` of one thing that is not told to return at once?"""
+    """Whether this is a `put` of one thing that is not told to return at once."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or not set(given) <= {"item", "obj", "block", "timeout"}:
         return False

@@ -108,7 +108,7 @@ class SingleProcessCollection(Rule):
 
 
 def stands_for_all(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it a vectorised environment that steps its parts?"""
+    """Whether it is a vectorised environment that steps its parts."""
     cls = model.class_of(call)
     if cls is None:
         return False
@@ -118,7 +118,7 @@ def stands_for_all(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_one_of_several(call: ast.Call, model: SemanticModel) -> bool:
-    """Does this run in one of several workers, each of which has its part of the environments?"""
+    """Whether this runs in one of several workers, each of which has its part of the environments."""
     if any(start.many for start in model.threads.runners(call).starts):
         return True
     function = model.symbols.function_at(call)

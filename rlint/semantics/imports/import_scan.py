@@ -32,7 +32,7 @@ class ImportScan(NamedTuple):
     words: str
     """All words in its import statements, in their order, once each, with blanks between."""
     speaks: bool
-    """Is it about learning, as far as can be told without its package?"""
+    """Whether it is about learning, as far as can be told without its package."""
     calls: int
     """Opening parentheses: the time that a file takes goes by its calls rather than by its length."""
 

@@ -40,7 +40,7 @@ class _TopLevel(NamedTuple):
     """Name, module, and the dotted name in it: of `tensor = torch.tensor`."""
     stars: tuple[str, ...]
     chooses: bool
-    """Has it an `__all__`?"""
+    """Whether it has an `__all__`."""
 
 
 class StarNames:

@@ -106,7 +106,7 @@ class ClassTests:
         return not self._is_set_later(place.attr) or all(map(self._leaves_attributes, nodes))
 
     def _is_set_later(self, attribute: str) -> bool:
-        """Does this file set an attribute of that name other than where an object is made?"""
+        """Whether this file sets an attribute of that name outside of constructors."""
         return any(
             getattr(self._syntax.function(store), "name", "") not in _MAKERS
             for store in self._syntax.written.attribute_stores

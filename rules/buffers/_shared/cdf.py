@@ -21,7 +21,7 @@ REASON = "`{p}` is no longer validated: it must have one non-negative probabilit
 
 
 def stays_the_same(p: ast.expr, draw: Draw, model: SemanticModel) -> bool:
-    """Are these surely the probabilities of the last draw, too?"""
+    """Whether these are surely the probabilities of the last draw, too."""
     if model.types.type_of(p).tag in (TypeTag.TENSOR, TypeTag.INT, TypeTag.FLOAT):
         return False
     match p:

@@ -174,7 +174,7 @@ def stores_transition(use: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> bool:
-    """Is this the first place in the file where a transition gets into the buffer while it trains?"""
+    """Whether this is the first place in the file where a transition gets into the buffer while it trains."""
     for use in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
         writer = _writer(use, model)
         if writer is node:

@@ -210,7 +210,7 @@ class _Told:
 
 
 def _stays_here(found: Allocation, model: SemanticModel) -> bool:
-    """Does nothing hold it, or a view of it, when the next pass (or call) begins?"""
+    """Whether nothing holds it, or a view of it, when the next pass (or call) begins."""
     uses = [
         use for use in model.names.uses(found.name.id, model.names.scope(found.name)) if use is not found.name
     ]
@@ -244,7 +244,7 @@ def is_written(use: ast.Name, model: SemanticModel) -> bool:
 
 
 def _is_only_read(use: ast.expr, found: Allocation, model: SemanticModel, depth: int) -> bool:
-    """Is it looked at, by a variable of the same pass at the most?"""
+    """Whether it is looked at, by a variable of the same pass at the most."""
     if depth <= 0:
         return False
     parent = model.parent(use)

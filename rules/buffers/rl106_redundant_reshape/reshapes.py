@@ -97,7 +97,7 @@ def gives_any_shape(link: Link, model: SemanticModel) -> bool:
 
 
 def keeps_order(link: Link, model: SemanticModel) -> bool:
-    """Does it leave the values in their order, and their type alone?"""
+    """Whether it keeps the order of the values and their type."""
     if link.name == "view":
         return gives_any_shape(link, model)
     if link.name in ("flatten", "ravel") and not all(
@@ -110,7 +110,7 @@ def keeps_order(link: Link, model: SemanticModel) -> bool:
 
 
 def never_fails(link: Link) -> bool:
-    """Is there no shape that it cannot take?"""
+    """Whether there is no shape that it cannot take."""
     if link.name == "reshape":
         return len(link.args) == 1 and whole(link.args[0]) == -1
     return link.name in ("flatten", "ravel", "squeeze") and not link.args

@@ -167,5 +167,5 @@ def _is_dict(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_float32(dtype: str | None) -> bool:
-    """Is it float32, or torch's default type, which mostly is?"""
+    """Whether it is float32, or torch's default dtype, which usually is float32."""
     return dtype in _WANTED

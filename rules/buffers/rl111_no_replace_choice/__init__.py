@@ -183,7 +183,7 @@ class NoReplaceChoice(Rule):
         return fix
 
     def is_worth_it(self, count: ast.expr, at: ast.expr, model: SemanticModel) -> bool:
-        """Is this drawn often, and out of many?"""
+        """Whether this is drawn often, and out of many."""
         if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
         return model.frequency.heat_of(at).level >= self.heat

@@ -208,5 +208,5 @@ def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
 
 
 def is_list(held: ast.expr, model: SemanticModel) -> bool:
-    """Is this surely a list?"""
+    """Whether this is surely a list."""
     return model.types.type_of(held).tag is TypeTag.LIST

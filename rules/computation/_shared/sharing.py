@@ -229,7 +229,7 @@ def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _knows_torch(expression: ast.expr, model: SemanticModel) -> bool:
-    """Does this file, or the one that a called function stands in, import torch?"""
+    """Whether this file, or that of a called function, imports torch."""
     modules = [model.module]
     if isinstance(expression, ast.Call):
         modules += [model.index.modules[target.module] for target in model.types.call_targets(expression)]

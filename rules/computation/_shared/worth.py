@@ -17,7 +17,7 @@ _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 
 
 def is_worth_keeping(node: ast.expr, model: SemanticModel) -> bool:
-    """Would it pay to remember the value of this expression, and would it be the same value?"""
+    """Whether storing the value of this expression would pay, and would give the same value."""
     if not sharing.is_value(node, model):
         return False
     if isinstance(node, ast.Call):
@@ -27,7 +27,7 @@ def is_worth_keeping(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_costly(call: ast.Call, model: SemanticModel) -> bool:
-    """Is this a call that counts? The methods of strings are another rule's."""
+    """Whether this is a call that counts. The methods of strings are another rule's."""
     if isinstance(call.func, ast.Attribute) and model.names.qualified(call.func) is None:
         kind = model.types.type_of(call.func.value)
         if kind.tag in _TEXT:
@@ -55,7 +55,7 @@ def is_covered(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_setup(node: ast.expr, model: SemanticModel) -> bool:
-    """Is this evaluated where an object is built or a function or class defined: once each?"""
+    """Whether this is evaluated where an object is built or a function or class defined: once each."""
     if isinstance(model.syntax.statement(node), (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return True
     function = model.function(node)

@@ -144,7 +144,7 @@ class DuplicateExtractCall(Rule):
         )
 
     def _is_often(self, again: ast.expr, model: SemanticModel) -> bool:
-        """Does it run often? Once per interval, only what the project computes itself may take long."""
+        """Whether it runs often. Once per interval, only what the project computes itself may take long."""
         heat = model.frequency.heat_of(again)
         if heat.level < self.heat:
             return False

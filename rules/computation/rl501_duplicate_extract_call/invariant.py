@@ -65,7 +65,7 @@ def _parts(loop: ast.For | ast.While, call: ast.Call) -> list[ast.AST]:
 
 
 def _counts(call: ast.Call, model: SemanticModel) -> bool:
-    """Is this a call of numpy or torch, of an array's method, or of a function of the project?"""
+    """Whether this is a call of numpy or torch, of an array's method, or of a function of the project."""
     qualified = model.names.qualified(call.func)
     if qualified is not None:
         return qualified.startswith(_LIBRARIES) or qualified in _WHOLE or bool(model.types.call_targets(call))

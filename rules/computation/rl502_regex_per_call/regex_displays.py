@@ -53,7 +53,7 @@ def _one_per_line(display: str, brackets: str) -> str:
 
 
 def _is_constant_but_for(places: Collection[ast.expr], display: _Display) -> bool:
-    """Is everything in the display but the patterns constant, too?"""
+    """Whether everything in the display except the patterns is constant, too."""
     stack: list[ast.AST] = [display]
     while stack:
         node = stack.pop()

@@ -135,7 +135,7 @@ def _collection(value: ast.expr, model: SemanticModel) -> str:
 
 
 def _is_constant(value: ast.expr) -> bool:
-    """Is this a value that is written down, and that nobody can change?"""
+    """Whether this is a literal that cannot be changed."""
     match value:
         case ast.Constant():
             return True

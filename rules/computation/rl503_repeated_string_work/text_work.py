@@ -43,7 +43,7 @@ _TEXTS_TAKEN = {
 
 
 def is_text_work(node: ast.AST, model: SemanticModel) -> bool:
-    """Is this a method that goes through a text, of something that is a text for certain?"""
+    """Whether this is a method that goes through a text, of something that is a text for certain."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     if node.func.attr not in METHODS or isinstance(model.parent(node), ast.withitem):
@@ -171,7 +171,7 @@ def _is_in_branch(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _is_chained(call: ast.Call, model: SemanticModel) -> bool:
-    """Is this only the first part of a chain that stays the same as a whole?"""
+    """Whether this is only the first part of a chain that stays the same as a whole."""
     outer = model.syntax.method_call(call)
     return outer is not None and _root(outer, model) is not None
 
@@ -211,7 +211,7 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
 
 
 def _is_caught(call: ast.Call, statement: ast.AST, model: SemanticModel) -> bool:
-    """Does something between a call and a statement around it catch errors, or may a `with` do so?"""
+    """Whether something between a call and a statement around it catches errors, as a `with` may."""
     for around in model.ancestors(call):
         if around is statement:
             return False

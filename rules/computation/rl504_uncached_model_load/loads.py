@@ -65,7 +65,7 @@ def what_it_loads(call: ast.Call, model: SemanticModel) -> str:
 
 
 def saves_files(model: SemanticModel) -> bool:
-    """Does this file write such files, too, so that what is loaded may be another thing each time?"""
+    """Whether this file also writes such files, so that each load may give something else."""
     named = (*model.syntax.of_type(ast.Attribute), *model.syntax.of_type(ast.Name))
     return any(_last(node) in _SAVES and model.names.qualified(node) in _SAVERS for node in named)
 

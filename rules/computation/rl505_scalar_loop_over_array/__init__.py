@@ -167,7 +167,7 @@ def advice(found: ElementAccess, *, adds: bool) -> str:
 
 
 def is_short(found: ElementAccess, model: SemanticModel) -> bool:
-    """Are there surely few passes, or may there well be, as it goes over environments or joints?"""
+    """Whether there are or may be few iterations, such as one per environment or joint."""
     if model.analysis.loops.is_bounded(found.loop):
         return True
     count = trip_count.passes(found.loop, model)

@@ -55,7 +55,7 @@ def front_of(node: ast.AST, model: SemanticModel) -> GrownFront | None:
 
 
 def is_list(front: GrownFront, model: SemanticModel) -> bool:
-    """Is it surely a list that is filled?"""
+    """Whether it is surely a list that is filled."""
     held = front.held
     if isinstance(front.statement, ast.Assign):  # a list and something else is a list, or an error
         return True
@@ -78,7 +78,7 @@ def _loops_around(node: ast.AST, model: SemanticModel) -> Iterator[Loop]:
 
 
 def is_first(front: GrownFront, model: SemanticModel) -> bool:
-    """Is this the first statement of its loop that fills the list? One finding is enough."""
+    """Whether this is the first statement of its loop that fills the list. One finding is enough."""
     loop = loop_of(front, model)
     shown = _shape(front.held)
     for node in descendants(loop) if loop is not None else ():

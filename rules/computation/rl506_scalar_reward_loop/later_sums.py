@@ -165,7 +165,7 @@ def _iterable(loop: AnyLoop) -> ast.expr | None:
 
 
 def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Is it a sequence of rewards or the like, which the loop leaves as it is?"""
+    """Whether it is a sequence of rewards or the like, which the loop leaves as it is."""
     if not isinstance(sequence, (ast.Name, ast.Attribute)):
         return False
     name = sequence.id if isinstance(sequence, ast.Name) else sequence.attr

@@ -218,7 +218,7 @@ def _is_list_of_tensors(held: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
-    """Is it surely a tensor with one dimension?"""
+    """Whether it is surely a tensor with one dimension."""
     if not _is_tensor(held, model):
         return False
     if model.types.type_of(held).rank is not None:

@@ -220,7 +220,7 @@ def _is_end(part: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_inside_call(node: ast.expr, model: SemanticModel) -> bool:
-    """Is it part of a bound that is told of as a whole?"""
+    """Whether it is part of a bound that is reported as a whole."""
     parent = model.parent(node)
     if isinstance(parent, ast.Call) and node in parent.args:
         return bound_at(parent, model) is not None

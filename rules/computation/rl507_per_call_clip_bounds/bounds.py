@@ -134,7 +134,7 @@ def _chain(node: ast.expr) -> list[ast.Attribute]:
 
 
 def _stays(node: ast.expr, found: ClipBound, model: SemanticModel, depth: int) -> bool:
-    """Is it made of constants, settings and the bounds of spaces?"""
+    """Whether it is made of constants, settings and the bounds of spaces."""
     if depth <= 0:
         return False
     match node:

@@ -160,7 +160,7 @@ def is_often(found: Scalar, model: SemanticModel) -> bool:
 
 
 def is_fixed(given: ast.expr, model: SemanticModel) -> bool:
-    """Is it a constant, or what the object is set to?"""
+    """Whether it is a constant, or what the object is set to."""
     parts = [node for node in descendants(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
     if any(isinstance(part, ast.Call) for part in parts):
         return False

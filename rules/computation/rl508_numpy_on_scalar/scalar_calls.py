@@ -96,7 +96,7 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
 
 
 def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Is it one number: a Python number, a numpy scalar, or what is computed of such?"""
+    """Whether it is one number: a Python number, a numpy scalar, or what is computed of such."""
     kind = model.types.type_of(node)
     if kind.tag is TypeTag.NUMPY_SCALAR:
         return not kind.optional

@@ -57,7 +57,7 @@ def _holds(name: str, module: ModuleSummary) -> bool:
 
 
 def _can_change(mention: Reference, module: ModuleSummary, model: SemanticModel) -> bool:
-    """Is it a definition that only the project knows, or does it surely mean one?"""
+    """Whether it is a definition that only the project knows, or does it surely mean one."""
     if mention.sort is ReferenceKind.OTHER or not mention.path or "@" in mention.path:
         return False  # a parameter holds what callers hand over, also those that nobody knows
     if mention.sort is ReferenceKind.DEFINITION:

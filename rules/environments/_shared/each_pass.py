@@ -167,7 +167,7 @@ def _stays_when_set(binding: Binding, loop: ast.AST, model: SemanticModel, depth
 
 
 def _is_own(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
-    """Is it bound within the expression, by a comprehension or a lambda?"""
+    """Whether it is bound within the expression, by a comprehension or a lambda."""
     scope = model.names.scope(name).lookup(name.id)
     return scope is not None and any(node is scope.node for node in descendants(value))
 
@@ -178,7 +178,7 @@ def _is_read_only(attribute: ast.Attribute, model: SemanticModel) -> bool:
 
 
 def is_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
-    """Does nothing set the attribute again, once its object is made: `self.env_id`, `args.env_id`?"""
+    """Whether nothing sets the attribute again, once its object is made: `self.env_id`, `args.env_id`."""
     if model.types.is_setting(attribute):
         return True
     if model.names.is_self(attribute.value):

@@ -50,7 +50,7 @@ def every_nth(
 def writes_alone(
     statement: ast.stmt, model: SemanticModel, harmless: EffectKind = EffectKind.READS_CLOCK
 ) -> bool:
-    """Does nothing but the outermost call of a statement change anything, `with` a file or without?"""
+    """Whether only the outermost call of a statement changes anything, `with` a file or without."""
     if isinstance(statement, ast.With):
         opened = [item.context_expr for item in statement.items]
         return all(_is_harmless(given, model, harmless) for given in opened) and all(

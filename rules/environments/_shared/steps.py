@@ -44,7 +44,7 @@ def asks_for(guard: Guard, name: str) -> bool:
 
 
 def held_back(guards: tuple[Guard, ...]) -> bool:
-    """Is there a condition besides the one that picks a process out of several?"""
+    """Whether there is a condition besides the one that picks a process out of several."""
     return any(guard.kind is not GuardKind.RANK for guard in guards)
 
 

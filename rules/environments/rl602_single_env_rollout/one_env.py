@@ -39,7 +39,7 @@ def gives_one_number(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_number(value: ast.expr, model: SemanticModel) -> bool:
-    """Is it `x.item()` or `int(x)`, or a variable that holds such?"""
+    """Whether it is `x.item()` or `int(x)`, or a variable that holds such."""
     match value:
         case ast.Call(func=ast.Attribute(attr="item"), args=[]) | ast.Call(func=ast.Name(id="int"), args=[_]):
             return True
@@ -54,7 +54,7 @@ def is_number(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_one_row(value: ast.expr, model: SemanticModel, depth: int) -> bool:
-    """Is it an observation that was made a batch of one, here or where a variable was bound?"""
+    """Whether it is an observation that was made a batch of one, here or where a variable was bound."""
     for node in descendants(value):
         wrapped = one_row_batches.only_row(node, model)
         if wrapped is not None and any(is_shown(part, model) for part in descendants(wrapped)):
@@ -74,7 +74,7 @@ def _is_one_row(value: tuple[ast.expr, int], model: SemanticModel) -> bool:
 
 
 def is_shown(node: ast.AST, model: SemanticModel) -> bool:
-    """Is it what an environment shows, by where it comes from or what it is called?"""
+    """Whether it is what an environment shows, by where it comes from or what it is called."""
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
     name = node.id if isinstance(node, ast.Name) else node.attr

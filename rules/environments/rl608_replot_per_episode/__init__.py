@@ -133,7 +133,7 @@ class ReplotPerEpisode(Rule):
 
 
 def is_drawn_on_demand(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it an environment that draws itself?"""
+    """Whether it is an environment that draws itself."""
     function = model.function(call)
     if function is not None and function.name.strip("_") in _DRAWING:
         return True
@@ -193,7 +193,7 @@ def is_cleared(model: SemanticModel, *, closes: bool) -> bool:
 
 
 def waits_in_window(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it `plt.show()` while the training runs? It waits until somebody closes the windows."""
+    """Whether it is `plt.show()` while the training runs. It blocks until the windows are closed."""
     shows = model.names.qualified(call.func) == "matplotlib.pyplot.show" and not call.keywords
     return shows and model.frequency.heat_of(call).level is not Heat.COLD
 

@@ -97,7 +97,7 @@ def _is_shown(given: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_figure(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is it a figure of matplotlib, as far as its kind or its name tells?"""
+    """Whether it is a figure of matplotlib, as far as its kind or its name tells."""
     kind = model.types.type_of(expression)
     if kind:
         return kind.tag is TypeTag.INSTANCE and kind.of == _FIGURE
@@ -105,7 +105,7 @@ def is_figure(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_axes(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is it a pair of axes (or one of an array of them), as far as its kind or its name tells?"""
+    """Whether it is a pair of axes (or one of an array of them), as far as its kind or its name tells."""
     kind = model.types.type_of(expression)
     if kind:
         return kind.tag is TypeTag.INSTANCE and kind.of == _AXES

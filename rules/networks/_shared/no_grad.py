@@ -123,7 +123,7 @@ def loses_gradient(
 
 
 def _from_host(part: ast.expr, model: SemanticModel) -> bool:
-    """Is it a call of a library that makes values without a gradient?"""
+    """Whether it is a call of a library that makes values without a gradient."""
     qualified = model.names.qualified(part.func) if isinstance(part, ast.Call) else None
     return qualified is not None and qualified.partition(".")[0] in ("numpy", "math", "random")
 

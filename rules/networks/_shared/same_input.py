@@ -95,7 +95,7 @@ def _changes(around: ast.AST, call: ast.Call, watched: _Watched, model: Semantic
 
 
 def _is_of_tensors(node: ast.AST, model: SemanticModel) -> bool:
-    """Is it the call of a method that, as its name tells, only computes something of a tensor?"""
+    """Whether it is the call of a method that, as its name tells, only computes something of a tensor."""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if not model.types.type_of(owner):
             known = models.method_fact(TypeTag.TENSOR, method)
@@ -202,7 +202,7 @@ class _Watched:
         return target.attr in self.attributes or target.attr in ("data", "training", "requires_grad")
 
     def _holds(self, owner: ast.expr) -> bool:
-        """Is it a part of what the call hangs on that changes?"""
+        """Whether it is a part of what the call hangs on that changes."""
         for node in descendants(owner):
             if isinstance(node, ast.Attribute) and node.attr in self.attributes:
                 return True

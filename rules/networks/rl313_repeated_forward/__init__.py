@@ -202,7 +202,7 @@ def repeats_of(node: ast.Call, alike: list[ast.expr], model: SemanticModel) -> l
 
 
 def is_covered(call: ast.expr, model: SemanticModel) -> bool:
-    """Is it an argument of a call that is itself a repeated forward?"""
+    """Whether it is an argument of a call that is itself a repeated forward."""
     for ancestor in model.ancestors(call):
         if isinstance(ancestor, ast.stmt):
             return False

@@ -182,7 +182,7 @@ def runs_rows(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Is there a network for each pass: does the loop bind a name that leads to it?"""
+    """Whether each iteration has its own network: the loop binds a name that leads to it."""
     names, attributes = model.once(_bound_in, loop)
     for node in descendants(network):
         if isinstance(node, ast.Name) and node.id in names:

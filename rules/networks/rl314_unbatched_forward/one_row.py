@@ -16,7 +16,7 @@ def is_indexed(item: LoopItem, value: ast.expr) -> bool:
 
 
 def is_sample(iterable: ast.expr, model: SemanticModel) -> bool:
-    """Is it a list of transitions drawn by `random.sample`, or a deque of them?"""
+    """Whether it is a list of transitions drawn by `random.sample`, or a deque of them."""
     if model.types.type_of(iterable).tag is TypeTag.DEQUE:
         return True
     if isinstance(iterable, ast.Name):

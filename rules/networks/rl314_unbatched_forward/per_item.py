@@ -54,7 +54,7 @@ def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem
 
 
 def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
-    """Is it a tensor of a list, made in the forward pass of a network: an encoding for each agent?"""
+    """Whether it is a tensor of a list, made in the forward pass of a network: an encoding for each agent."""
     kind, cls = model.types.type_of(item.over), model.class_of(item.over)
     if kind.tag is not TypeTag.LIST or kind.item is None or kind.item.tag is not TypeTag.TENSOR:
         return False
@@ -159,7 +159,7 @@ class _Input:
         return is_in(binding.node, self.loop)
 
     def _binds(self, binding: Binding) -> bool:
-        """Is it the loop itself that binds, rather than one within it?"""
+        """Whether it is the loop itself that binds, rather than one within it."""
         return any(node is binding.node for clause in self._clauses() for node in descendants(clause.target))
 
     def _clauses(self) -> list[ast.For | ast.AsyncFor | ast.comprehension]:
@@ -289,7 +289,7 @@ class _Input:
         return self._changes_weights()
 
     def _steps(self, call: ast.Call) -> bool:
-        """Does it step an environment, other than one that belongs to the pass?"""
+        """Whether it steps an environment, other than one that belongs to the pass."""
         if self.model.analysis.loops.driver_of(call) is not Driver.ENVIRONMENT_STEP:
             return False
         return not any(

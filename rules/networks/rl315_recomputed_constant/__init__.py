@@ -231,8 +231,8 @@ def is_worth_a_word(found: Hoisted, home: Home, model: SemanticModel) -> bool:
 
 
 def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:
-    """Does it stand where something is made because it is missing (`if key not in cache:`), or in a
-    function whose results are kept?
+    """Whether it stands where something is made because it is missing (`if key not in cache:`), or in a
+    function whose results are kept.
     """
     for node in model.ancestors(found.node):
         match node:

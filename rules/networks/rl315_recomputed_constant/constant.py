@@ -244,7 +244,7 @@ class _Reader:
         return self._is_local(of)
 
     def _is_passed_in(self, name: ast.Name) -> bool:
-        """Is it a batch or the like that a method is given, of no type that says more?"""
+        """Whether it is a batch or the like that a method is given, of no type that says more."""
         bindings = self.model.names.bindings(name)
         return (
             self.model.class_of(name) is not None

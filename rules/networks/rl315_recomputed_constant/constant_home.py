@@ -87,7 +87,7 @@ def _is_long(loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _stays(found: Hoisted, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Is nothing that the expression reads bound or set in the loop?"""
+    """Whether the loop binds or sets nothing that the expression reads."""
     inside = set(descendants(loop))
     names = [*found.names, *(name for device in found.devices for name in _names_in(device))]
     if any(binding.node in inside for name in names for binding in model.dataflow.definitions(name)):

@@ -199,7 +199,7 @@ def kept_distribution(called: ast.expr, model: SemanticModel) -> str | None:
 
 
 def is_distribution(qualified: str) -> bool:
-    """Is it a distribution of torch, and no transform or constraint?"""
+    """Whether it is a distribution of torch, and no transform or constraint."""
     fact = models.callable_fact(qualified) if qualified.startswith(PACKAGE) else None
     return fact is not None and fact.result.tag is TypeTag.DISTRIBUTION
 

@@ -173,7 +173,7 @@ class DiscardedForward(Rule):
 
 
 def is_inside_forward(call: ast.Call, model: SemanticModel) -> bool:
-    """Is it an argument of another forward of the same statement, which is flagged for both?"""
+    """Whether it is an argument of another forward of the same statement, which is flagged for both."""
     for above in model.ancestors(call):
         if isinstance(above, ast.stmt):
             return False  # what it may be an argument of stands in one statement with it

@@ -91,7 +91,7 @@ def is_read(name: ast.Name, scope: Scope, model: SemanticModel) -> bool:
 
 
 def has_branch_behind(unit: ast.stmt, model: SemanticModel) -> bool:
-    """Is there a condition behind a statement, in the same block?"""
+    """Whether a condition follows a statement in the same block."""
     block, index = model.syntax.block(unit)
     return any(isinstance(statement, ast.If) for statement in block[index + 1 :])
 
@@ -197,7 +197,7 @@ def _fails(*arms: list[ast.stmt]) -> bool:
 
 
 def _leaves(arm: list[ast.stmt], branch: ast.If, model: SemanticModel) -> bool:
-    """Do these statements end the call of the function, or the pass of the loop?"""
+    """Whether these statements end the call of the function, or the iteration of the loop."""
     if not arm:
         return False
     around = next(
@@ -229,7 +229,7 @@ def _all_rebound(
 
 
 def _at_the_end_alone(waste: Waste) -> bool:
-    """Is nothing used only at the end of an episode, which is one step among many?"""
+    """Whether something is used other than at the end of an episode, which is one step among many."""
     test, ends = waste.branch.test, waste.taken
     if not any(_END.search(last_name(node) or "") for node in descendants(test)):
         return False

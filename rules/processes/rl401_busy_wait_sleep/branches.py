@@ -182,7 +182,7 @@ def _progress(test: ast.expr, looks: Looks) -> list[Poll]:
 
 
 def _ends_the_pass(guard: ast.AST, loop: WaitLoop, looks: Looks, model: SemanticModel) -> bool:
-    """Does nothing but looking follow a branch before the loop's next pass?"""
+    """Whether only reads follow a branch before the loop's next iteration."""
     for child in (guard, *model.ancestors(guard)):
         if child is loop:
             return True

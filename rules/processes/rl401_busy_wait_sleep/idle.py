@@ -28,7 +28,7 @@ class Idle:
     others: int = 0  # statements besides pauses, `pass` and `if poll: break`
 
     def block(self, statements: list[ast.stmt]) -> bool:
-        """Do these statements do nothing else?"""
+        """Whether these statements do nothing else."""
         return all(self._statement(statement) for statement in statements)
 
     def _statement(self, statement: ast.stmt) -> bool:

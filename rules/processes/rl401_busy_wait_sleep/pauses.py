@@ -36,7 +36,7 @@ class Pause:
 
     @property
     def short(self) -> bool:
-        """Is it certain that this pause is too short to cost nothing?"""
+        """Whether this pause is certainly short enough to cost something."""
         return self.seconds is not None and 0 <= self.seconds < SHORT
 
 

@@ -50,7 +50,7 @@ def updates_values(section: LockSection, model: SemanticModel) -> bool:
 
 
 def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:
-    """Are these statements nothing but sums?"""
+    """Whether these statements are nothing but sums."""
     for statement in body:
         if not isinstance(statement, _SIMPLE):
             return False

@@ -55,7 +55,7 @@ def update_of(statement: ast.stmt, model: SemanticModel) -> Update | None:
 
 
 def reads_value(node: ast.AST, shared: ast.expr) -> bool:
-    """Is this a read of the `value` of a shared value?"""
+    """Whether this is a read of the `value` of a shared value."""
     match node:
         case ast.Attribute(attr="value", value=owner, ctx=ast.Load()):
             return ast.dump(owner) == ast.dump(shared)
@@ -63,7 +63,7 @@ def reads_value(node: ast.AST, shared: ast.expr) -> bool:
 
 
 def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
-    """Is it set to something other than a constant? A flag that two set is set all the same."""
+    """Whether it is set to something other than a constant. A flag that two set is set all the same."""
     match statement:
         case ast.Assign(targets=[ast.Attribute(attr="value", value=owner)], value=value):
             if isinstance(value, ast.Constant) or any(

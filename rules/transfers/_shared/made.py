@@ -98,7 +98,7 @@ class Creation:
     binding: Binding | None
     """The assignment that made it, where that is another statement than the move."""
     is_conditional: bool
-    """Is it moved only where there is a device to move it to: `if args.cuda:`?"""
+    """Whether it is moved only where there is a device to move it to: `if args.cuda:`."""
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
@@ -151,7 +151,7 @@ def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticMo
 
 
 def _is_device_type(named: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
-    """Is this a type of CUDA tensors, at least where there is a device?
+    """Whether this is a type of CUDA tensors, at least where there is a device.
     `torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`.
     """
     match named:

@@ -168,7 +168,7 @@ def is_number(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bo
 def all_made(
     name: ast.Name, test: Callable[[ast.expr, SemanticModel, int], bool], model: SemanticModel, depth: int
 ) -> bool:
-    """Is something true of all values that a name may stand for?"""
+    """Whether something is true of all values that a name may stand for."""
     made = model.dataflow.definitions(name)
     return bool(made) and all(
         binding.kind is BindingKind.ASSIGN

@@ -100,12 +100,12 @@ def doubt_about_device(move: DeviceMove, device: str, model: SemanticModel) -> s
 
 
 def is_cuda(move: DeviceMove) -> bool:
-    """Is it `.cuda()`, not `.to()`?"""
+    """Whether it is `.cuda()`, not `.to()`."""
     return isinstance(move.call.func, ast.Attribute) and move.call.func.attr == "cuda"
 
 
 def is_silent(move: DeviceMove, model: SemanticModel) -> bool:
-    """Does nothing that the move is given, and that is dropped with it, do anything?"""
+    """Whether the arguments that are dropped with the move have no effect."""
     dropped = [keyword.value for keyword in move.call.keywords if keyword.arg not in ("device", "dtype")]
     return all(model.effects.effect_of(argument).quiet for argument in (*dropped, *move.call.args[2:]))
 

@@ -132,7 +132,7 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
 
 
 def is_literal(value: ast.expr | None) -> bool:
-    """Is it a list whose few items are written out?"""
+    """Whether it is a list whose few items are written out."""
     return isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) < FEWEST
 
 
