@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from small_repositories import CLEAN, GROWS, MOVES, as_printed, checked, make, options, placed
+from small_repositories import CLEAN, GROWS, MOVES, as_printed, checked, checked_here, make, options, placed
 
 from patience import PATIENCE, soon
 from process_trees import attentive
@@ -130,13 +130,14 @@ def test_a_node_that_dies_costs_nothing(nodes: Any, tmp_path: Path) -> None:
     store = ResultStore(asked.store)
     found = write_run(asked.store, "1", results, None, executor)
     finish_run(store, "1", "", results)
+    assert checked(tops[0], "--isolated") == checked_here(tops[0], tmp_path / "expected.json")
     by_repository: dict[str, list[dict[str, Any]]] = {}
     for row in rows(store, "1"):
         by_repository.setdefault(row["repository"], []).append(entry_of(row))
     assert found.rows == sum(map(len, by_repository.values()))
     for result in results:
         top = result.repository.name
-        expected = checked(Path(top), "--isolated")
+        expected = checked_here(Path(top), tmp_path / "expected.json")
         assert as_printed(store, result) == expected
         told = placed(by_repository.get(top, []), os.path.realpath(top))
         assert (json.dumps(told, indent=2) if told else "[]") + "\n" == expected
