@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rlint.survey.repository_list import SurveyedRepository
 from rlint.survey.result_store import ResultStore
 from rlint.survey.run_shard import entries_of
@@ -76,14 +78,13 @@ def checked_here(top: Path, file: Path) -> str:
 
     before = os.getcwd()
     os.chdir(top)
+    command = ["check", "--output-format", "json", "--no-cache", "--isolated", "-j", "1", "-q"]
     try:
-        main(
-            ["check", "--output-format", "json", "--no-cache", "--isolated", "-j", "1", "-q", "-o", str(file)]
-        )
-    except SystemExit as end:
-        assert end.code in (0, 1)
+        with pytest.raises(SystemExit) as end:
+            main([*command, "-o", str(file)])
     finally:
         os.chdir(before)
+    assert end.value.code in (0, 1)
     return file.read_text(encoding="utf-8")
 
 
