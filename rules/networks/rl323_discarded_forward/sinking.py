@@ -229,7 +229,7 @@ def _all_rebound(
 
 
 def _at_the_end_alone(waste: Waste) -> bool:
-    """Whether something is used other than at the end of an episode, which is one step among many."""
+    """Whether the result is used only at the end of an episode, which is one step among many."""
     test, ends = waste.branch.test, waste.taken
     if not any(_END.search(last_name(node) or "") for node in descendants(test)):
         return False
