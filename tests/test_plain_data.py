@@ -29,6 +29,7 @@ from rlint.findings import (
     Position,
     Problem,
     Related,
+    Requirement,
     TrainingStep,
 )
 from rlint.plain_data import UnpackError, pack, unpack
@@ -50,6 +51,7 @@ SUMMARIES = summaries()
 PACKED = to_bytes(SUMMARIES[0])
 
 CELL = Cell(3, "id", 4, 5)
+NEEDED = Requirement("torch", "2.0", "torch.compile")
 FIX = Fix(
     "Do it",
     Applicability.UNSAFE,
@@ -57,6 +59,7 @@ FIX = Fix(
     "reason",
     (Elsewhere("b.py", (Edit(3, 4, "y"),), "digest"),),
     "name",
+    (NEEDED,),
 )
 RELATED = Related("c.py", Position(5, 6), Position(7, 8), "and here", CELL)
 RESULT = FileResult(
@@ -65,7 +68,7 @@ RESULT = FileResult(
         Finding(
             "RL101", "name", "message", "a.py", Position(1, 2), Position(3, 4), 1, 3,
             Heat.HOT, ("link",), "advice", FIX, "no fix", CELL, Confidence.LIKELY, "assumption", (RELATED,),
-            (TrainingStep.GRADIENT,), ("cuda",), Impact(ImpactLevel.HIGH, "basis"),
+            (TrainingStep.GRADIENT,), ("cuda",), "minor", (NEEDED,), Impact(ImpactLevel.HIGH, "basis"),
         ),
     ),
     (Problem("a.py", "message", 1, 2, "hint", is_bug=True, cell=CELL),),

@@ -8,36 +8,36 @@ from typing import TYPE_CHECKING
 from rlint.findings import loop_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
     from rlint.cli.request import Request
     from rlint.findings import Finding
+    from rlint.run_data import Report
 
 _FORMATS = ("full", "grouped")
-_MOST_BYTES = 1_000_000
 
 
-def next_step(request: Request, output_format: str, findings: Sequence[Finding], root: Path) -> str:
+def next_step(request: Request, output_format: str, report: Report) -> str:
     """Return the hint as a line of its own; empty in formats for programs and for standard input,
     and if no finding has a fix.
     """
-    fixable = [finding for finding in findings if finding.fix is not None]
+    fixable = [finding for finding in report.findings if finding.fix is not None]
     of_use = request.command == "check" and output_format in _FORMATS and not request.reads_stdin
     if not (fixable and of_use) or request.proof is not None:
         return ""
-    script = _script(fixable, root)
+    script = _script(fixable, report)
     command = f"python {shlex.quote(script)}" if script is not None else "python SCRIPT"
     return f"See what a run would gain: `rlint prove -- {command}`.\n"
 
 
-def _script(findings: Iterable[Finding], root: Path) -> str | None:
+def _script(findings: Iterable[Finding], report: Report) -> str | None:
     """Return the script whose loop runs the first of the findings, if one is evident."""
     tried: set[str] = set()
     for path in _starts(findings):
         if path not in tried:
             tried.add(path)
-            if _is_script(root / path):
+            text = report.text_of(path)
+            if "__name__" in text and "__main__" in text:
                 return path
     return None
 
@@ -50,13 +50,3 @@ def _starts(findings: Iterable[Finding]) -> Iterator[str]:
             yield loop.path
         if finding.path.endswith(".py"):
             yield finding.path
-
-
-def _is_script(path: Path) -> bool:
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            return False
-        text = path.read_text("utf-8", errors="replace")
-    except (OSError, ValueError):
-        return False
-    return "__name__" in text and "__main__" in text

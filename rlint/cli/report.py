@@ -102,7 +102,7 @@ def show(
     if for_people and not request.quiet:
         text += _in_all(report, options, outcome)
         if not request.statistics:
-            text += next_step(request, settings.output_format, shown.findings, work.resolver.root)
+            text += next_step(request, settings.output_format, shown)
     console.report(text, err=err)
     return _status(request, report, fixed)
 

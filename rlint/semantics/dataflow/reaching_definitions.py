@@ -280,7 +280,7 @@ class _Variable:
         found: dict[Binding, None] = {}
         if isinstance(statement, ast.If):
             found.update(dict.fromkeys(self.in_headers(statement)))
-            for block in (statement.body, statement.orelse):
+            for block in _branches(statement):
                 if not _leaves(block):
                     found.update(dict.fromkeys(self._leaving_block(block)))
         elif isinstance(statement, (ast.With, ast.AsyncWith)):
@@ -387,6 +387,18 @@ _SIMPLE = frozenset(
         ast.Return,
     }
 )
+
+
+def _branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of an `if`, of its `elif`s, which the tree nests in one another, and of its `else`."""
+    while True:
+        yield statement.body
+        match statement.orelse:
+            case [ast.If() as another]:
+                statement = another
+            case block:
+                yield block
+                return
 
 
 def _leaves(block: list[ast.stmt]) -> bool:

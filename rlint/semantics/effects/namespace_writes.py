@@ -234,9 +234,13 @@ def _passed(parameter: Binding, function: Function, syntax: SyntaxIndex) -> list
     if parameter.name not in names:
         return []
     place = names.index(parameter.name)
+    is_method = isinstance(syntax.parents.get(function), ast.ClassDef)
+    if is_method and place == 0 and parameter.name in ("self", "cls"):
+        return []
     found = []
     for call in syntax.written.calls_of((function.name,)):
-        found += call.args[place : place + 1]
+        # `instance.method(value)`, and `Class.method(instance, value)`
+        found += call.args[max(place - 1, 0) if is_method else place : place + 1]
         found += [keyword.value for keyword in call.keywords if keyword.arg == parameter.name]
     return found
 
