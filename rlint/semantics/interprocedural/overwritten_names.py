@@ -18,6 +18,10 @@ class OverwrittenNames:
 
     def __init__(self, symbols: SymbolTable) -> None:
         self._symbols = symbols
+        self._own = {name.partition(".")[0] for name in symbols.modules}
+        """The packages of the project, which may be a library that others know: what it sets on its own
+        classes replaces nothing.
+        """
         self._set: dict[str, frozenset[str]] = {}
 
     def in_libraries(self) -> Iterator[str]:
@@ -31,7 +35,7 @@ class OverwrittenNames:
         for path in module.replaced:
             if path.endswith(".forward"):
                 yield "torch.nn.Module.forward"
-            elif models.is_library(path.partition(".")[0]):
+            elif self._is_in_library(path):
                 if not is_class(path.rpartition(".")[0]) or _is_method(path):
                     yield path  # no attribute that an object is given
             else:
@@ -45,9 +49,11 @@ class OverwrittenNames:
         name, _, attribute = rest.partition(".")
         other = self._symbols.symbol(owner, module.module) if attribute else None
         target = other.imports.get(name, "") if isinstance(other, ModuleSummary) else ""
-        return (
-            models.canonical(f"{target}.{attribute}") if models.is_library(target.partition(".")[0]) else ""
-        )
+        return models.canonical(f"{target}.{attribute}") if self._is_in_library(target) else ""
+
+    def _is_in_library(self, path: str) -> bool:
+        root = path.partition(".")[0]
+        return models.is_library(root) and root not in self._own
 
     def names_in(self, module: str) -> frozenset[str]:
         """Return the variables in a module whose value other files may set; `*` for any."""
