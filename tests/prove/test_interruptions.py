@@ -96,8 +96,22 @@ def ended(started: subprocess.Popen[str], children: list[psutil.Process]) -> tup
     return shown, errors
 
 
-@pytest.mark.parametrize("method", ["alone", "fork", "spawn"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("method", "number"),
+    [
+        ("alone", signal.SIGINT),
+        ("fork", signal.SIGTERM),
+        *(
+            pytest.param(method, number, marks=pytest.mark.slow)
+            for method, number in (
+                ("alone", signal.SIGTERM),
+                ("fork", signal.SIGINT),
+                ("spawn", signal.SIGINT),
+                ("spawn", signal.SIGTERM),
+            )
+        ),
+    ],
+)
 def test_a_recorded_run_is_ended_and_replayed(tmp_path: Path, method: str, number: signal.Signals) -> None:
     """Ctrl-C reaches all processes of a terminal, and a request to end rlint alone, which hands it on."""
     if method == "fork" and sys.platform != "linux":

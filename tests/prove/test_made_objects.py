@@ -12,6 +12,8 @@ from text_fixer import TextFixer
 from rlint.prove.proof import DIFFERENT, NOT_RECORDED, PROVEN, ProvenFix
 from rlint.prove.proving import ProveOptions, prove
 
+pytestmark = pytest.mark.xdist_group("made_objects")  # they share one proof, which takes long
+
 PROGRAM = """\
 import numpy as np
 

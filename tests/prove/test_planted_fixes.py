@@ -12,6 +12,8 @@ from text_fixer import TextFixer
 from rlint.prove.proof import DIFFERENT, FASTER, NO_CHANGE, SLOWER, ProvenFix
 from rlint.prove.proving import ProveOptions, prove
 
+pytestmark = pytest.mark.xdist_group("planted_fixes")  # they share one proof, which takes long
+
 
 @pytest.fixture(scope="module")
 def proven(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ProvenFix]:

@@ -15,6 +15,8 @@ import pytest
 
 from process_trees import attentive
 
+pytestmark = pytest.mark.xdist_group("prove_command")  # they share one proof, which takes long
+
 PROGRAM = """\
 import sys
 
