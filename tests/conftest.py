@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite findings.txt, after.py and generated parts of pages; then read the diff",
     )
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are processors: many tests wait for programs that they start."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture
