@@ -91,14 +91,15 @@ def _compared(report: SurveyReport, checked: Sequence[RepositoryTally]) -> Itera
         yield "There is no earlier run to compare with."
         return
     changed = sum(1 for each in checked if each.new or each.gone)
-    yield f"Compared with the run of {report.before}: findings changed in {_of(changed, 'repositor')}."
+    yield f"Compared with the run of {report.before}: findings changed in {repositories(changed)}."
     unknown = sum(1 for each in checked if each.new is None)
     if unknown:
-        yield f"{_of(unknown, 'repositor')} cannot be compared, as that run did not check them."
+        yield f"{repositories(unknown)} cannot be compared, as that run did not check them."
 
 
-def _of(number: int, stem: str) -> str:
-    return f"{_number(number)} {stem}{'y' if number == 1 else 'ies'}"
+def repositories(number: int) -> str:
+    """Return a number of repositories: "1 repository", "1,200 repositories"."""
+    return f"{_number(number)} {'repository' if number == 1 else 'repositories'}"
 
 
 def _cells(report: SurveyReport, code: str, one: RuleTally) -> tuple[str, str, str]:

@@ -25,7 +25,7 @@ _SETTINGS = {
     "GIT_ALLOW_PROTOCOL": "none",
 }
 # Hooks are started with these; the repository is found from the files instead.
-_MISLEADING = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"})
+MISLEADING = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"})
 _SUBMODULE = b"160000"
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--ignore-submodules=all")
 
@@ -148,7 +148,7 @@ class Repository:
     def _start(
         self, *arguments: str, settings: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
-        kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
+        kept = {key: value for key, value in os.environ.items() if key not in MISLEADING}
         try:
             done = subprocess.run(  # noqa: S603 - a list, no shell
                 [git_program(), *_OPTIONS, *arguments],

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from rlint.errors import RlintError
-from rlint.source.git import git_program
+from rlint.source.git import MISLEADING, git_program
 from rlint.survey.credentials import scrubbed
 from rlint.survey.repository_list import SurveyedRepository
 
@@ -38,14 +38,7 @@ _SETTINGS = {
     "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "SSH_ASKPASS_REQUIRE": "never",
 }
-_MISLEADING = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_PREFIX",
-    "GIT_NAMESPACE",
-    "GIT_TEMPLATE_DIR",
-)
+_MISLEADING = MISLEADING | {"GIT_TEMPLATE_DIR"}
 
 
 class RemoteRepository:

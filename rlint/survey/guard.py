@@ -20,6 +20,8 @@ from typing import Any
 
 import psutil
 
+from rlint.harness.processes.resident_memory import resident_bytes
+
 _LOOK = 0.05  # seconds between two looks at a process
 _SLACK = 2 * 2**30
 """Bytes of address space above the limit of memory: what is allocated at once is refused at once."""
@@ -80,7 +82,7 @@ class JobGuard:
                 if time.monotonic() > end:
                     reason = f"took more than {seconds:g} s"
                     break
-                held = _memory(known) if look >= _LOOK else 0
+                held = resident_bytes(known) if look >= _LOOK else 0
                 if held > memory:
                     reason = f"used more than {memory / 2**20:.0f} MB of memory"
                     break
@@ -119,7 +121,7 @@ def _work(job: Mapping[str, Any]) -> None:
         status = 0
     except MemoryError:
         status = _OUT_OF_MEMORY
-    except BaseException:  # noqa: BLE001 - shown by whoever reads the folder
+    except BaseException:  # noqa: BLE001 - shown by the process that reads the folder
         import traceback
 
         with contextlib.suppress(OSError):
@@ -140,16 +142,6 @@ def _how(status: int) -> str:
     if os.WEXITSTATUS(status) == _OUT_OF_MEMORY:
         return "ran out of memory"
     return "failed" if os.WEXITSTATUS(status) else ""
-
-
-def _memory(process: psutil.Process) -> int:
-    """Return the resident bytes of a process and of all that it has started."""
-    total = 0
-    with contextlib.suppress(psutil.Error):
-        for one in (process, *process.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):
-                total += one.memory_info().rss
-    return total
 
 
 def _kill(process: int) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def run_task(task: SurveyTask, options: SurveyOptions) -> TaskOutcome:
     except OSError as error:
         guarded.restart()
         outcome = _left(task, f"{error.strerror or error}")
-    return TaskOutcome(**{**asdict(outcome), "seconds": time.monotonic() - started})
+    return replace(outcome, seconds=time.monotonic() - started)
 
 
 def _left(task: SurveyTask, reason: str) -> TaskOutcome:
@@ -131,12 +131,7 @@ class _Work:
         job = {
             "what": what,
             "folder": str(folder),
-            "repository": {
-                "name": task.repository.name,
-                "location": task.repository.location,
-                "revision": task.repository.revision,
-                "is_remote": task.repository.is_remote,
-            },
+            "repository": asdict(task.repository),
             "part": task.part,
             "parts": task.parts,
             "content": task.content,

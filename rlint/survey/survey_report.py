@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rlint import __version__
 from rlint.output.counts import count
-from rlint.output.survey_page import SurveyReport, render
+from rlint.output.survey_page import SurveyReport, render, repositories
 from rlint.survey.result_store import ResultStore
 from rlint.survey.run_records import RunRecord, date_of, folder_of
 from rlint.survey.run_shard import ShardTally
@@ -42,19 +42,15 @@ def summary(
     ordered = sorted(found.rules.items(), key=lambda each: (-each[1].findings, each[0]))
     for code, one in ordered[:_MOST_RULES]:
         change = f"  +{one.new} -{one.gone}" if before is not None and (one.new or one.gone) else ""
-        where = _repositories(one.repositories)
+        where = repositories(one.repositories)
         yield f"{one.findings:>8,}  {code} {one.name}  ({where}){change}"
     if len(ordered) > _MOST_RULES:
         yield f"          and {len(ordered) - _MOST_RULES} more rules"
     number = sum(one.findings for one in found.rules.values())
     numbers = counted(results)
     yield (
-        f"{count(number, 'finding')} in {_repositories(len(results) - numbers['left'])}: "
+        f"{count(number, 'finding')} in {repositories(len(results) - numbers['left'])}: "
         f"{numbers['checked']:,} checked now, {numbers['kept']:,} unchanged, {numbers['left']:,} not checked"
     )
     yield f"findings: {store.address(folder_of(name))}/findings-*.parquet"
     yield f"page:     {store.address(folder_of(name))}/{PAGE}"
-
-
-def _repositories(number: int) -> str:
-    return f"{number:,} {'repository' if number == 1 else 'repositories'}"

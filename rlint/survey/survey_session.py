@@ -11,6 +11,7 @@ import click
 from rlint.cli.progress import progress_on
 from rlint.cli.rule_figures import rule_figures
 from rlint.errors import RlintError
+from rlint.output.terminal import printable
 from rlint.survey.extra import needed
 from rlint.survey.on_ray import RayExecutor, cluster
 from rlint.survey.result_store import ResultStore
@@ -81,7 +82,7 @@ def _run(
     options: dict[str, Any],
 ) -> int:
     def tell(what: str) -> None:
-        click.echo(f"rlint: {_shown(what)}", err=True)
+        click.echo(f"rlint: {printable(what)}", err=True)
 
     before, name = last_run(store), new_name()
     with progress_on(sys.stderr, quiet=options["quiet"], label="survey") as progress:
@@ -115,14 +116,7 @@ def _run(
     store.write(f"{folder_of(name)}/{PAGE}", page_of(found, date, before, settings, measured).encode())
     finish_run(store, name, settings, results)
     for line in summary(found, results, before, store, name):
-        click.echo(_shown(line))
+        click.echo(printable(line))
     if all(each.reason for each in results):
         return 2
     return 1 if found.rows or any(each.reason for each in results) else 0
-
-
-def _shown(text: str) -> str:
-    """Return a line without what could take the terminal over: names come from strangers."""
-    from rlint.output.terminal import printable
-
-    return printable(text)

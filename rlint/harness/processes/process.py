@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import psutil
 
+from rlint.harness.processes.resident_memory import resident_bytes
 from rlint.harness.processes.start import ForkStart, Started, fresh
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _watch(child: Started, life: _Life, limits: ProcessLimits, stop: threading.E
             raise StoppedError
         if time.monotonic() - life.last > limits.silence:
             raise EndedError(f"hung: no activity for {limits.silence:g} s; it was killed")
-        held = _memory(process)
+        held = resident_bytes(process) if process is not None else 0
         if held > limits.memory:
             raise EndedError(
                 f"used {_gigabytes(held)} of memory, of {_gigabytes(limits.memory)} allowed; it was killed"
@@ -169,18 +170,6 @@ def _watch(child: Started, life: _Life, limits: ProcessLimits, stop: threading.E
             return
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(timeout=2)  # it ends by itself, so that its status tells how
-
-
-def _memory(process: psutil.Process | None) -> int:
-    """Resident bytes of a process and its descendants; shared pages count once for each."""
-    if process is None:
-        return 0
-    total = 0
-    with contextlib.suppress(psutil.Error):
-        for one in [process, *process.children(recursive=True)]:
-            with contextlib.suppress(psutil.Error):
-                total += one.memory_info().rss
-    return total
 
 
 def _end(child: Started) -> None:
