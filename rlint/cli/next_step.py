@@ -32,13 +32,10 @@ def next_step(request: Request, output_format: str, report: Report) -> str:
 
 def _script(findings: Iterable[Finding], report: Report) -> str | None:
     """Return the script whose loop runs the first of the findings, if one is evident."""
-    tried: set[str] = set()
-    for path in _starts(findings):
-        if path not in tried:
-            tried.add(path)
-            text = report.text_of(path)
-            if "__name__" in text and "__main__" in text:
-                return path
+    for path in dict.fromkeys(_starts(findings)):
+        text = report.text_of(path)
+        if "__name__" in text and "__main__" in text:
+            return path
     return None
 
 

@@ -9,6 +9,8 @@ from rlint.models import vocabulary
 from rlint.semantics.effects.namespace_writes import NameResolver, NameWrite, owner_paths
 from rlint.syntax.syntax_index import SyntaxIndex
 
+_CODE = ("__code__", "__defaults__", "__kwdefaults__")
+
 
 def set_paths(
     syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: NameResolver, *, settings: bool
@@ -30,12 +32,11 @@ def set_paths(
 
 def replaced_code(syntax: SyntaxIndex) -> frozenset[str]:
     """Return the variables that hold functions whose code or defaults the file replaces."""
-    found = set()
-    for attribute in syntax.written.attribute_stores:
-        match attribute:
-            case ast.Attribute(value=ast.Name(id=name), attr="__code__" | "__defaults__" | "__kwdefaults__"):
-                found.add(name)
-    return frozenset(found)
+    return frozenset(
+        store.value.id
+        for store in syntax.written.attribute_stores
+        if store.attr in _CODE and isinstance(store.value, ast.Name)
+    )
 
 
 def _patched(call: ast.Call, resolve: NameResolver) -> Iterator[str]:

@@ -91,7 +91,7 @@ from collections.abc import Iterator
 from rlint.rule import Finding, GuardKind, Heat, Rule, SemanticModel, Tempo
 from rlint.rules.computation._shared import sharing, told, worth
 from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
-from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import MINOR, is_array_operation
+from rlint.rules.computation.rl501_duplicate_extract_call.array_operations import minor_reason
 from rlint.rules.computation.rl501_duplicate_extract_call.invariant import (
     invariant_loop,
     is_part_of_invariant,
@@ -140,7 +140,7 @@ class DuplicateExtractCall(Rule):
             told.message_for(node, again, often[0], model),
             fix=sharing.shared_result(repetition, again, model, "Evaluate it once, as"),
             advice="Keep the first result in a variable and use that",
-            minor=MINOR if is_array_operation(node, model) else None,
+            minor=minor_reason(node, model),
         )
 
     def _is_often(self, again: ast.expr, model: SemanticModel) -> bool:
@@ -165,7 +165,7 @@ class DuplicateExtractCall(Rule):
             told.place_of(call, model),
             f"{told.shown(call, model)} returns the same value in every iteration of the loop",
             advice="Evaluate it once, before the loop",
-            minor=MINOR if is_array_operation(call, model) else None,
+            minor=minor_reason(call, model),
         )
 
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
@@ -182,7 +182,7 @@ class DuplicateExtractCall(Rule):
             f"{told.shown(call, model)} is evaluated again after the branch on line {line} has evaluated it",
             advice="Evaluate it once, before the `if`",
             related=[(earlier, "already evaluated here on one of the branches")],
-            minor=MINOR if is_array_operation(call, model) else None,
+            minor=minor_reason(call, model),
         )
 
     def check_reapplied(

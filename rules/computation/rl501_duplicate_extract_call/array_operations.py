@@ -12,14 +12,15 @@ _OPERATIONS = (
 )  # fmt: skip
 _FUNCTIONS = models.having(_OPERATIONS, "numpy", "torch", "builtins")
 _METHODS = models.having(_OPERATIONS, TypeTag.NDARRAY, TypeTag.TENSOR)
-MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
-"""Why such a finding costs little: the rule was measured on answers that are extracted from texts."""
+_MINOR = "repeats operations on arrays, which take microseconds unless the arrays are large"
 
 
-def is_array_operation(node: ast.expr, model: SemanticModel) -> bool:
-    """Whether all calls within an expression are operations on arrays, tensors or numbers."""
+def minor_reason(node: ast.expr, model: SemanticModel) -> str | None:
+    """Return why repeating an expression costs little: all its calls are operations on arrays, tensors or
+    numbers, while the rule was measured on answers that are extracted from texts. None otherwise.
+    """
     calls = [inner for inner in (node, *descendants(node)) if isinstance(inner, ast.Call)]
-    return bool(calls) and all(_is_operation(call, model) for call in calls)
+    return _MINOR if calls and all(_is_operation(call, model) for call in calls) else None
 
 
 def _is_operation(call: ast.Call, model: SemanticModel) -> bool:
