@@ -418,3 +418,17 @@ def test_a_lambda_is_given_what_its_variable_is_called_with() -> None:
     """)
     for name, tag in (("x", TypeTag.MODULE), ("y", TypeTag.NDARRAY), ("z", TypeTag.UNKNOWN)):
         assert model.types.type_of(expression(model, name, last=True)).tag is tag
+
+
+def test_a_lambda_with_too_many_calls_is_given_anything() -> None:
+    """The last of many calls may pass something else than those that are looked at."""
+    calls = "\n".join(f"            show(np.zeros({number}))" for number in range(30))
+    model = model_of(f"""
+        import numpy as np
+
+        def train(net):
+            show = lambda x: use(x)
+{calls}
+            show(net)
+    """)
+    assert model.types.type_of(expression(model, "x", last=True)).tag is TypeTag.UNKNOWN

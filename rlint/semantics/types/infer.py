@@ -47,7 +47,7 @@ _ENTER_AS_THEMSELVES = frozenset(
 MOST_STARRED = 16
 """So many of the values are told apart that callers pass for `*args`."""
 MOST_CALLS = 24
-"""So many calls of a lambda are looked at."""
+"""Uses of the variable of a lambda; with more, the types of its parameters are unknown."""
 _DEPTH = 40
 _PASSES = 3  # in which what follows from itself must come to one kind
 _MOST_PARTS = 200
@@ -398,7 +398,8 @@ class TypeInference(CallInference, LiteralInference):
             return UNKNOWN
         place = function.args.args.index(parameter)
         found: Type | None = None
-        for use in self.syntax.variables.uses(name, scope)[:MOST_CALLS]:
+        uses = self.syntax.variables.uses(name, scope)
+        for use in uses if len(uses) <= MOST_CALLS else ():
             call = self.syntax.parents[use]
             if not isinstance(use.ctx, ast.Load):
                 continue
