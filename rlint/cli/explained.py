@@ -77,7 +77,7 @@ def _checked_here(work: CheckWork) -> Sequence[Target]:
 
     root = Path(os.path.realpath(work.resolver.root))
     if Path(os.path.realpath(os.path.expanduser("~"))).is_relative_to(root):
-        return ()  # a run over all that somebody has
+        return ()  # a whole home directory
     found = discover(["."], work.resolver)
     if len(found.files) > _MOST_FILES:
         return ()

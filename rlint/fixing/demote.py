@@ -81,8 +81,8 @@ class _Doubts:
         return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason))
 
     def _replaced_reason(self, fix: Fix) -> str | None:
-        """Nobody knows what a method or function does that the program replaces, and so what a fix changes
-        that takes its calls for the usual ones, calls it anew, or runs code in another mode.
+        """Return which replaced method or function the fix depends on: its effects are unknown, so a fix that
+        relies on its usual behaviour, calls it, or runs it in another autograd mode is not safe.
         """
         if not (self._methods or self._functions or self._own_functions):
             return None

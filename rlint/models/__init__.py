@@ -93,7 +93,7 @@ _LIBRARIES = frozenset(name.partition(".")[0] for name in _CALLABLES)
 
 
 INTERCEPTING = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
-"""Methods that are told of each function of a library that is called with an object of their class."""
+"""Methods that library functions dispatch to when they are called with an object of the class."""
 
 
 def is_data_class(path: str) -> bool:

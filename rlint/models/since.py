@@ -48,7 +48,7 @@ def methods() -> dict[str, Introduced]:
 
 @cache
 def words_of_newer_code() -> frozenset[str]:
-    """Return the words of which code that needs some version contains at least one."""
+    """Return the names of everything with a known version: other code needs no particular version."""
     known = list(_all())
     names = {name.rpartition(".")[2] for name, introduced in known if introduced.version}
     return frozenset(names | {word for _, introduced in known for word, _ in introduced.keywords})

@@ -101,7 +101,7 @@ def prove(
 ) -> Proof:
     """Record the command, and prove every fix that the fixer has on what was recorded.
 
-    An interrupt ends the command, and then the replays; what was found until then is told. Raises RlintError
+    An interrupt ends the command, and then the replays; the results so far are returned. Raises RlintError
     where there is nothing to prove, or the command cannot be started.
     """
     if asked is None:

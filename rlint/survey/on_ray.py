@@ -97,7 +97,7 @@ class RayExecutor:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, work: Work, *arguments: object) -> object:
-        """Start a task. Ray does not repeat it: whoever submitted it decides that."""
+        """Start a task. Ray does not retry it: the caller decides that."""
         remote = self._remote.get(work)
         if remote is None:
             remote = self._ray.remote(work).options(max_retries=0, retry_exceptions=False, **self._resources)

@@ -20,7 +20,7 @@ _MOST_CHANGES = 2
 
 
 class SurveyProgress(Protocol):
-    """Is told how far a survey is."""
+    """Receives the progress of a survey."""
 
     def advance(self, steps: int = 1) -> None:
         """Note that repositories are done."""
@@ -35,7 +35,7 @@ class SurveyedResult:
     results: list[str] = field(default_factory=list)
     """The names under which the findings of its parts are stored."""
     reason: str = ""
-    """Why it was left behind; "" for what was checked."""
+    """Why it was not checked; "" if it was."""
     seconds: float = 0.0
     """Processor time of its tasks, about."""
     kept: bool = True
@@ -163,7 +163,7 @@ class _Run:
 
 
 def counted(results: Sequence[SurveyedResult]) -> Mapping[str, int]:
-    """Return how many repositories were checked now, known before, and left behind."""
+    """Return the numbers of repositories that were checked now, known before, and not checked."""
     left = sum(1 for each in results if each.reason)
     kept = sum(1 for each in results if each.kept and not each.reason)
     return {"checked": len(results) - left - kept, "kept": kept, "left": left}

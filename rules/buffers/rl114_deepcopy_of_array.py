@@ -137,7 +137,7 @@ class DeepcopyOfArray(Rule):
 
 
 def is_just_made(value: ast.expr, kind: Type) -> bool:
-    """Whether it is an array that an expression makes, so that nobody else has it."""
+    """Whether it is an array that the expression creates, so that no other code refers to it."""
     return (
         kind.tag is TypeTag.NDARRAY and kind.fresh and isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Call))
     )

@@ -242,7 +242,7 @@ class Recorder:
         return _clock() - call.started - (self._session.spent - call.spent)
 
     def _key(self) -> int:
-        """Return what tells calls that run at the same time apart; asked by a hook."""
+        """Return the key that distinguishes concurrent calls; called by a hook."""
         return threading.get_ident()
 
     def leave(self, names: dict[str, Any]) -> None:
@@ -263,7 +263,7 @@ class Recorder:
         except Exception as error:  # noqa: BLE001 - the program must not notice
             self._fail(error)
         finally:
-            session.flush(now=True)  # a process that is killed later has told what it recorded
+            session.flush(now=True)  # also if the process is killed later
             session.spent += _clock() - started
 
     # --- which calls ---

@@ -208,7 +208,7 @@ class _Watched:
                 if analysis.names.qualified(node) is not None or kind.tag in _FIXED:
                     continue
                 self.names.add(node.id)
-                # a function that declares it `nonlocal` may bind it anew wherever it is called
+                # a call of a function that declares it `nonlocal` may rebind it
                 self.reads_state = self.reads_state or node.id in analysis.syntax.declared
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:

@@ -109,7 +109,7 @@ class ReachingDefinitions:
                     if target:
                         found.update(dict.fromkeys(target))
                         return list(found)
-                # behind the body; or by the back edge, in the next pass
+                # after the body, or by the back edge in the next iteration
                 if block is parent.body:
                     found.update(dict.fromkeys(variable.after_pass(parent)))
                 elif block is not None:

@@ -1,8 +1,8 @@
 """What names mean that a file does not bind itself: builtins, and what `from module import *` binds.
 
-That is told from the lines at the top level of the files of the project behind the modules, without
-parsing them, because it is asked before other files are summarised. A name that two of them bind, or whose
-meaning is unknown, is left to the index (`SymbolTable.symbol`).
+The meaning is read from the top-level lines of the modules' files, without parsing them, because it is
+queried before other files are summarised. A name that two of them bind, or whose meaning is unknown, is left
+to the index (`SymbolTable.symbol`).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class StarNames:
         return f"{sources[0] if len(sources) == 1 else self._module}.{name}"
 
     def _in_files(self, name: str) -> str | None:
-        """Return what the files of the project behind the modules bind the name to."""
+        """Return what the project files of the starred modules bind the name to."""
         if self._path is None:
             return None
         if self._names is None:

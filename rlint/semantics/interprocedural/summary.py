@@ -122,7 +122,7 @@ class FunctionSummary:
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
     carries: tuple[str, ...] = ()  # parameters whose gradient gets into its results, and nowhere else …
-    # … if no function does more with it that is handed one of them: parameter, path, position or keyword
+    # … unless a function that one is passed to does more with it: parameter, path, position or keyword
     lends: tuple[tuple[str, str, str], ...] = ()
     lent_alone: tuple[str, ...] = ()  # those that get into the results by way of these calls alone
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)

@@ -46,8 +46,8 @@ class ForwardSummary:
     `own` the methods that it calls through `super()`; `calls` the functions of the project;
     `keeps` the attributes that it sets or changes; `layers` what it
     calls of torch.nn.functional that acts like a layer, with whether it surely does. `opaque`: it calls
-    what nobody can name, takes gradients, decides by the autograd mode, or puts something where others
-    find it.
+    unknown code, takes gradients, depends on the autograd mode, or stores something where other code finds
+    it.
     """
 
     uses: set[tuple[str, str]] = field(default_factory=set)

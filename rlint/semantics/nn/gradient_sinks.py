@@ -237,7 +237,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         return self._by_lambda(function, place, call)
 
     def _by_lambda(self, function: ast.Lambda, place: int, call: ast.Call) -> bool:
-        """Go on behind a lambda that a value is handed to; False where that is not known."""
+        """Follow a value through a lambda that it is passed to; False if that is not possible."""
         parameters = [*function.args.posonlyargs, *function.args.args]
         if place >= len(parameters) or function is self._of_lambda:
             return False

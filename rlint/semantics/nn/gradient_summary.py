@@ -163,7 +163,7 @@ class GradientSummaries:
 
 class LentGradient(GradientTrace):
     """The walk of a gradient through one function, before files are linked: `lent` are the calls of other
-    functions that it is handed to, as path and argument. They give it back, unless it does not go on there.
+    functions that it is passed to, as path and argument. With `goes_on`, they return it.
     """
 
     def __init__(self, gradients: GradientFlow, *, goes_on: bool = True) -> None:

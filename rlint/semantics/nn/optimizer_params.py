@@ -107,7 +107,7 @@ class OptimizerParams:
 
     @cached_property
     def _own_steps(self) -> dict[ast.ClassDef | None, frozenset[str]]:
-        """Return the networks whose own optimizer takes a step, by the class that tells it to."""
+        """Return the networks whose own optimizer takes a step, by the class that calls `step`."""
         found: dict[ast.ClassDef | None, set[str]] = {}
         for use in self.syntax.written.attributes.get("step", ()):
             match use.value:

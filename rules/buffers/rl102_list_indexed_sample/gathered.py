@@ -112,7 +112,7 @@ def doubt(picked: Picked, call: ast.Call, model: SemanticModel) -> str | None:
 
 
 def is_plain_array(held: ast.expr, model: SemanticModel) -> bool:
-    """Whether this is surely an array that numpy made anew, row by row."""
+    """Whether this is certainly an array that NumPy created row by row."""
     values: list[ast.expr | None]
     if is_laid_out_otherwise("strides", model):
         return False

@@ -149,7 +149,7 @@ def _recurs(loop: ast.For, counters: set[str]) -> bool:
 
 
 def _is_carried(name: str, loop: ast.For) -> bool:
-    """Whether an iteration reads what the previous one left in a variable, before it assigns it anew."""
+    """Whether an iteration reads the value of a variable from the previous one before it assigns it."""
     for statement in loop.body:
         match statement:
             case ast.Assign(targets=targets, value=value) if any(

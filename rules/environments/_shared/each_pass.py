@@ -118,7 +118,7 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 
 def stays(value: ast.expr, loop: ast.AST, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Has an expression the same value in each pass of a loop, for all that the loop does? A number that is
+    """Whether an expression has the same value in each iteration, whatever the loop does. A number that is
     set in the loop has, if all that it is set to stays the same.
     """
     inside = {id(node) for node in descendants(loop)}
@@ -161,7 +161,7 @@ def stays(value: ast.expr, loop: ast.AST, model: SemanticModel, depth: int = _DE
 
 
 def _stays_when_set(binding: Binding, loop: ast.AST, model: SemanticModel, depth: int) -> bool:
-    """Is a variable set to the same in each pass?"""
+    """Whether a variable is set to the same value in each iteration."""
     is_plain = binding.kind is BindingKind.ASSIGN and not binding.path and binding.value is not None
     return is_plain and binding.value is not None and stays(binding.value, loop, model, depth)
 
