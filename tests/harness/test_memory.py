@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measured_programs import LOG, NAME, write
+from rlint.evidence.results import Verdict
 from rlint.harness.measure import memory
 from rlint.harness.measure.memory import MemoryUse, peak_of
+from rlint.harness.measure.verdicts import measurements
 
 MB = 1_000_000
 
@@ -48,6 +50,22 @@ def test_fifty_megabytes_more_are_seen(tmp_path: Path, library: str) -> None:
     assert [one.arm for one in found] == ["before"] * 3 + ["after"] * 3
     for low, high in zip(peaks(found, "before"), peaks(found, "after"), strict=True):
         assert high - low == pytest.approx(50 * MB, rel=0.05)
+
+
+@pytest.mark.parametrize("library", ["numpy", "python"])
+def test_ten_per_cent_more_memory_are_a_change(tmp_path: Path, library: str) -> None:
+    """Eleven megabytes instead of ten are a slower verdict, the other way round a faster one."""
+    text = TAKES[library].replace("def run(", "def take(")
+    small, large = (f"{text}\ndef run(n): return take({count * MB})" for count in (10, 11))
+
+    def verdict(before: str, after: str) -> Verdict:
+        uses = uses_of(tmp_path, before, after)
+        return next(
+            one.verdict for one in measurements([], uses, claims=("mem",), device="cpu") if one.claim == "mem"
+        )
+
+    assert verdict(small, large) is Verdict.SLOWER
+    assert verdict(large, small) is Verdict.FASTER
 
 
 @pytest.mark.parametrize("library", TAKES)

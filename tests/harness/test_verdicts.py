@@ -150,6 +150,18 @@ def test_figures_are_the_medians_that_their_ratio_is_of() -> None:
         assert one.samples == 75
 
 
+def test_spinning_shows_in_processor_time_alone() -> None:
+    """A wait that no longer spins is a gain of the claim `cpu`, and no change of the claim `time`."""
+    rounds = [
+        Round(number, 100, Cost(0.005 * pace, 0.005 * pace), Cost(0.005, 0.005), Cost(0.005, 0.0001))
+        for number in range(3)
+        for pace in (0.99, 1.0, 1.01) * 3
+    ]
+    found = measurements(rounds, claims=("cpu", "time"), device="cpu")
+    assert verdict_of(found, "cpu") is Verdict.FASTER
+    assert verdict_of(found, "time") is Verdict.NO_CHANGE
+
+
 # --- growth ---
 
 
