@@ -6,14 +6,14 @@ import ast
 import textwrap
 from pathlib import Path
 
-from rlint.cst.grammar import Reading
 from rlint.models.value_type import Type
+from rlint.parsing.grammar import Reading
+from rlint.parsing.parse import parse
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.likely_models import LikelyModels
 from rlint.semantics.model import SemanticModel
-from rlint.syntax.parse import parse
 
 
 def build(files: dict[str, str]) -> dict[str, SemanticModel]:

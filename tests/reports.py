@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlint.findings import Applicability, Edit, Finding, Fix, Heat, Position, Problem
+from rlint.parsing.positions import Positions
 from rlint.run_data import Changed, Report
 from rlint.source.files import Source
-from rlint.syntax.positions import Positions
 
 
 def source(text: str, name: str = "agent.py", path: Path | None = None, encoding: str = "utf-8") -> Source:

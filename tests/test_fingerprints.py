@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from reports import finding, report, source
 from rlint.findings import Finding
+from rlint.parsing.positions import Positions
 from rlint.suppression.fingerprints import finding_keys, fingerprints
-from rlint.syntax.positions import Positions
 
 TEXT = """\
 import numpy as np

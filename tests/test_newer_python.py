@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from fixture_folders import ROOT
 from notebook_files import notebook
 from project_builder import expression, model_of
-from rlint.cst.grammar import NEWEST, RUNNING, Reading, read_by_libcst
 from rlint.findings import Problem
 from rlint.models.value_type import TypeTag
+from rlint.parsing.grammar import NEWEST, RUNNING, Reading, read_by_libcst
+from rlint.parsing.parse import parse
+from rlint.parsing.positions import Positions
 from rlint.suppression import suppressions
 from rlint.suppression.fingerprints import finding_keys
-from rlint.syntax.parse import parse
-from rlint.syntax.positions import Positions
 from rlint.syntax.syntax_index import SyntaxIndex
 from workspaces import Workspace
 

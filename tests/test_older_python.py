@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from rlint.cst.grammar import NEWEST, Reading
 from rlint.findings import Problem
-from rlint.syntax.parse import parse
+from rlint.parsing.grammar import NEWEST, Reading
+from rlint.parsing.parse import parse
 from workspaces import Workspace
 
 Build = Callable[[Mapping[str, bytes]], Workspace]

@@ -33,8 +33,8 @@ from rlint.findings import (
     digest_of,
 )
 from rlint.output import ReportOptions, RulePage, reporter
+from rlint.parsing.positions import Positions
 from rlint.run_data import HiddenFindings, Report
-from rlint.syntax.positions import Positions
 
 SCHEMAS = ROOT / "tests" / "schemas"
 TEXT = "x = cat(x)\ny = \u65e5\U0001f600(y)\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fixture_folders import ROOT
 from rlint.findings import Problem
-from rlint.syntax.parse import parse, problem_in
+from rlint.parsing.parse import parse, problem_in
 
 PROGRAMS = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "fixtures").glob("*/before.py"))] + [
     path.read_text(encoding="utf-8") for path in sorted((ROOT / "rlint" / "syntax").glob("*.py"))

@@ -34,9 +34,9 @@ from rlint.edit.kept_comments import comments  # noqa: E402
 from rlint.engine import api  # noqa: E402
 from rlint.findings import Finding  # noqa: E402
 from rlint.fixing.apply_fixes import one_pass  # noqa: E402
+from rlint.parsing.positions import Positions  # noqa: E402
 from rlint.run_data import Target  # noqa: E402
 from rlint.source.files import Source, source_from_text  # noqa: E402
-from rlint.syntax.positions import Positions  # noqa: E402
 
 Change = tuple[int, int, str]
 Meaning = object

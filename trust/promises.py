@@ -21,11 +21,11 @@ from pathlib import Path
 from rlint import output
 from rlint.engine import api
 from rlint.findings import Finding, Problem
+from rlint.parsing.positions import Positions
 from rlint.registry import catalogue
 from rlint.run_data import FixReport, Report, Target
 from rlint.source.files import Source, source_from_text
 from rlint.suppression import suppressions
-from rlint.syntax.positions import Positions
 
 CODES = frozenset(entry.code for entry in catalogue.catalogue())
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "azure", "junit", "html")

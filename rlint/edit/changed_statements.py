@@ -8,10 +8,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rlint.cst.grammar import Grammar, Reading
 from rlint.edit.deferred_edit import WrittenEdit
 from rlint.findings import Edit
 from rlint.frozen import frozen
+from rlint.parsing.grammar import Grammar, Reading
 from rlint.syntax.queries import same_code
 from rlint.syntax.syntax_index import SyntaxIndex
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rlint.cst.grammar import RUNNING, Grammar
 from rlint.edit.deferred_edit import DeferredEdit, written
 from rlint.edit.source_text import SourceText
 from rlint.findings import Edit
+from rlint.parsing.grammar import RUNNING, Grammar
 from rlint.regex import regex
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from rlint.edit.snippet import Snippet, as_line
 from rlint.edit.source_text import SourceText
 from rlint.edit.token_borders import separated
 from rlint.findings import Edit
-from rlint.syntax.libcst_kinds import KINDS
+from rlint.parsing.libcst_kinds import KINDS
 from rlint.syntax.walk import descendants
 
 _OPERATORS = (

@@ -7,9 +7,9 @@ import warnings
 
 import libcst as cst
 
-from rlint.cst.grammar import RUNNING, Grammar
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import HEADER, by_libcst, parsed
+from rlint.parsing.grammar import RUNNING, Grammar
 
 
 def moved(code: str, old: str, new: str, grammar: Grammar = RUNNING) -> str:

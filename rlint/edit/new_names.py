@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from rlint.edit.changed_statements import Piece, parsed_lines
 from rlint.frozen import frozen
+from rlint.parsing.positions import Positions
 from rlint.regex import regex
-from rlint.syntax.positions import Positions
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import DEFINITIONS, SyntaxIndex
 

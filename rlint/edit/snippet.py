@@ -13,7 +13,7 @@ from rlint.edit.deferred_edit import CannotWriteError
 from rlint.edit.parsed_code import HEADER, parsed, smallest_edits
 from rlint.edit.source_text import SourceText
 from rlint.findings import Edit
-from rlint.syntax.positions import Positions
+from rlint.parsing.positions import Positions
 
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 Replacements = Mapping[Statement, Sequence[cst.BaseStatement]]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rlint.findings import Edit
+from rlint.parsing.positions import Positions
 from rlint.regex import regex
-from rlint.syntax.positions import Positions
 
 _WORDS = frozenset(keyword.kwlist) | (frozenset(keyword.softkwlist) - {"_"})
 _LAST_WORD = regex(r"\w*\Z")

@@ -12,11 +12,11 @@ from dataclasses import replace
 from rlint.findings import Applicability, Cell, Edit, Finding, Fix, Problem
 from rlint.notebook.notebook import Notebook
 from rlint.notebook.view import CellView, cell_at
+from rlint.parsing.parse import parse
+from rlint.parsing.positions import Positions
 from rlint.regex import regex
 from rlint.run_data import FileResult
 from rlint.source.files import Source
-from rlint.syntax.parse import parse
-from rlint.syntax.positions import Positions
 
 _LINES = regex(r"\bline (\d+(?:, \d+)*)")
 _SHOWN = "the notebook shows the value of a cell's last line, which would be another expression"

@@ -9,9 +9,9 @@ from typing import Any
 from rlint.base_rule import Rule
 from rlint.edit.deferred_edit import CannotWriteError
 from rlint.findings import Heat
+from rlint.parsing.libcst_kinds import fast_kinds, is_libcst, may_be
 from rlint.semantics.model import SemanticModel
 from rlint.semantics.model_libcst import LibcstModel
-from rlint.syntax.libcst_kinds import fast_kinds, is_libcst, may_be
 from rlint.syntax.walk import place_in_order
 
 

@@ -17,6 +17,7 @@ from rlint.findings import Finding, Problem
 from rlint.fixing.demote import doubted, restored_doubt, without_safe_fix
 from rlint.fixing.fix_validation import held
 from rlint.fixing.required_versions import with_requirements
+from rlint.parsing.parse import parse, problem_in
 from rlint.registry import catalogue
 from rlint.run_data import FileResult, FileTask
 from rlint.semantics.file_analysis import FileAnalysis
@@ -30,7 +31,6 @@ from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.likely.notes import NOTHING
 from rlint.source.files import NOTEBOOK, Source, read_source, source_from_text
 from rlint.suppression import suppressions
-from rlint.syntax.parse import parse, problem_in
 
 if TYPE_CHECKING:
     from rlint.base_rule import Rule

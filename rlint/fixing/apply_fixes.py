@@ -11,9 +11,9 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from rlint.cst.grammar import NEWEST
 from rlint.findings import Applicability, Problem, digest_of
 from rlint.frozen import frozen
+from rlint.parsing.grammar import NEWEST
 from rlint.source.atomic_write import replace_file
 from rlint.source.links import end_outside
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlint.parsing.positions import Positions
 from rlint.suppression import suppressions
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

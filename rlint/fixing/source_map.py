@@ -11,8 +11,8 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from rlint.parsing.positions import Positions
 from rlint.run_data import FixId
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -11,10 +11,10 @@ from lsprotocol import types
 
 from rlint.lsp.diagnostics import place_of
 from rlint.lsp.pages import about, page
+from rlint.parsing.positions import Positions
 from rlint.registry.catalogue import RuleEntry, catalogue
 from rlint.suppression.comments import read_layout
 from rlint.suppression.directives import Directive, DirectiveItem, read_directives
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

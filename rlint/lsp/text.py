@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from rlint.findings import Position
-from rlint.syntax.positions import Positions
+from rlint.parsing.positions import Positions
 
 _BYTES_PER_UNIT = {"utf-8": 1, "utf-16": 2}
 

@@ -14,8 +14,8 @@ from rlint.findings import Problem
 from rlint.notebook import magic_words
 from rlint.notebook.logical import Logical, assigned, logical_lines
 from rlint.notebook.masks import Masks
+from rlint.parsing.parse import parse
 from rlint.regex import regex
-from rlint.syntax.parse import parse
 
 _CELL = regex(r"%%(?P<name>\S+)(?P<rest>(?:\s.*)?)")
 _LANGUAGE = regex(r"%(?:sql|md|sh|scala|r|fs|html|mermaid)(?:\s|$)")

@@ -19,8 +19,8 @@ from rlint.notebook.masks import Masks, TornError, free_marker
 from rlint.notebook.strings import RawLine, StringStyle, lines_of_cell
 from rlint.notebook.view import CellView, split
 from rlint.notebook.written import written
+from rlint.parsing.parse import parse
 from rlint.regex import regex
-from rlint.syntax.parse import parse
 
 _LINE_END = regex(r"\r\n|\r")
 _PYTHON = frozenset({"python", "ipython", "python2", "python3", "py", "pyspark"})

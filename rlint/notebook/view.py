@@ -10,7 +10,7 @@ from functools import cached_property
 
 from rlint.findings import Edit
 from rlint.notebook.masks import Masks, TornError
-from rlint.syntax.positions import Positions
+from rlint.parsing.positions import Positions
 
 
 @dataclass

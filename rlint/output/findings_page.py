@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rlint.findings import Finding
     from rlint.output import ReportOptions
+    from rlint.parsing.positions import Positions
     from rlint.run_data import Report
-    from rlint.syntax.positions import Positions
 
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
 _DIFF_ROWS = 40

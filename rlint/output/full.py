@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rlint.findings import Finding, Fix, Problem, Related
     from rlint.output import ReportOptions
     from rlint.output.ranking import FindingGroup
+    from rlint.parsing.positions import Positions
     from rlint.run_data import Report
-    from rlint.syntax.positions import Positions
 
 _PREVIEW_ROWS = 12
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one

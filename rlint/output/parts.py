@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.frozen import mutable
-from rlint.syntax.positions import Positions
+from rlint.parsing.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

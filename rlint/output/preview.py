@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen, mutable
+from rlint.parsing.positions import Positions
 from rlint.source.line_diff import changes
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rlint.output.parts import versions
 from rlint.output.terminal import Paint, TextStyle, printable
+from rlint.parsing.positions import Positions
 from rlint.source.line_diff import changes
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

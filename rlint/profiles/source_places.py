@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rlint.cst.grammar import NEWEST
+from rlint.parsing.grammar import NEWEST
 
 if TYPE_CHECKING:
     from rlint.findings import Finding

@@ -9,8 +9,8 @@ from typing import Any
 from rlint.base_rule import Rule
 from rlint.errors import nearest
 from rlint.findings import Heat
+from rlint.parsing.libcst_kinds import fast_kinds, is_libcst
 from rlint.regex import regex
-from rlint.syntax.libcst_kinds import fast_kinds, is_libcst
 
 _CLAIMS = "time, cpu, mem, alloc, sync and exp"
 _CLAIM = regex(r"(time|cpu|mem|alloc|sync|exp)(:[a-z]+)?")

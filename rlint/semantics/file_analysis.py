@@ -24,7 +24,7 @@ from rlint.syntax.syntax_index import SyntaxIndex
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rlint.cst.grammar import Reading
+    from rlint.parsing.grammar import Reading
     from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 

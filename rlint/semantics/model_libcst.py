@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlint.edit.deferred_edit import DeferredEdit
-from rlint.syntax.libcst_kinds import is_libcst
+from rlint.parsing.libcst_kinds import is_libcst
 
 if TYPE_CHECKING:
     import ast

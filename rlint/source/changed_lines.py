@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.errors import RlintError
+from rlint.parsing.positions import Positions
 from rlint.source.files import Source, read_regular, source_from_text
 from rlint.source.git import Repository, top_of
 from rlint.source.line_diff import changes
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ import tokenize
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from rlint.cst.grammar import NEWEST
 from rlint.frozen import frozen
-from rlint.syntax.positions import Positions
+from rlint.parsing.grammar import NEWEST
+from rlint.parsing.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,10 +15,10 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rlint.cst.grammar import NEWEST
 from rlint.frozen import ordered
+from rlint.parsing.grammar import NEWEST
+from rlint.parsing.positions import Positions
 from rlint.suppression.comments import read_layout
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

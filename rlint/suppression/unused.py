@@ -14,10 +14,10 @@ from rlint.suppression.directives import Mistake
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rlint.parsing.positions import Positions
     from rlint.registry.engine_rules import EngineCode
     from rlint.suppression.comments import Comment
     from rlint.suppression.directives import Directive, DirectiveItem, Directives
-    from rlint.syntax.positions import Positions
 
 _CODE = regex(r"([A-Z]+)[0-9]*", re.IGNORECASE)
 _OWN_CODES = {own.code: own.name for own in ENGINE_CODES}

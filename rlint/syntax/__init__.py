@@ -1,4 +1,4 @@
-"""Read source as a tree that is parsed once and walked once.
+"""Index a syntax tree, which is walked once: parents, scopes, names, values assigned to targets.
 
-Answers where things stand: parents, scopes, positions. Knows neither what names mean nor rules.
+Does not know what names mean across files, nor rules.
 """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from rlint.cst.later_nodes import TYPE_ALIAS, TYPE_PARAMETERS
 from rlint.enums import Enum
 from rlint.frozen import single
+from rlint.parsing.later_nodes import TYPE_ALIAS, TYPE_PARAMETERS
 
 
 class BindingKind(Enum):

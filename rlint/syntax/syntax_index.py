@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rlint.cst.later_nodes import TYPE_ALIAS
+from rlint.parsing.later_nodes import TYPE_ALIAS
+from rlint.parsing.positions import Positions
 from rlint.syntax.evaluation_root import EvaluationRoots
 from rlint.syntax.import_statements import absolute_module
 from rlint.syntax.name_index import NameIndex
-from rlint.syntax.positions import Positions
 from rlint.syntax.redefinitions import Definition, tell_apart
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.too_deep import buried_parts
@@ -21,7 +21,7 @@ from rlint.syntax.variables import Variables
 from rlint.syntax.walk import PARTS_FROM_BEHIND
 
 if TYPE_CHECKING:
-    from rlint.cst.grammar import Reading
+    from rlint.parsing.grammar import Reading
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.cst.later_nodes import LATER_FIELDS, TYPE_ALIAS
+from rlint.parsing.later_nodes import LATER_FIELDS, TYPE_ALIAS
 
 RUN_LATER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, TYPE_ALIAS})
 """What holds code that is no part of what runs around it."""

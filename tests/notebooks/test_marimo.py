@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rlint.cli import cli
-from rlint.cst.grammar import Reading
-from rlint.syntax.parse import parse
+from rlint.parsing.grammar import Reading
+from rlint.parsing.parse import parse
 
 NOTEBOOK = """\
 import marimo

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from project_builder import both
-from rlint.cst.grammar import Reading
 from rlint.models.value_type import Device, TypeTag
+from rlint.parsing.grammar import Reading
+from rlint.parsing.parse import parse
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.syntax.parse import parse
 
 STEPS = """
     import gymnasium as gym

@@ -18,8 +18,8 @@ from rlint.lsp.documents import DocumentPlace, OpenDocument, path_of
 from rlint.notebook.masks import TornError
 from rlint.notebook.notebook import Notebook
 from rlint.notebook.view import CellView, cell_at
+from rlint.parsing.positions import Positions
 from rlint.source.line_diff import changes
-from rlint.syntax.positions import Positions
 
 JUPYTER = "jupyter-notebook"
 INTERACTIVE = "interactive"

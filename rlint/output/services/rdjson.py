@@ -14,8 +14,8 @@ from rlint.output.parts import ReportParts, problem_text
 if TYPE_CHECKING:
     from rlint.findings import Finding, Position, Problem
     from rlint.output import ReportOptions
+    from rlint.parsing.positions import Positions
     from rlint.run_data import Report
-    from rlint.syntax.positions import Positions
 
 
 def render(report: Report, options: ReportOptions) -> str:

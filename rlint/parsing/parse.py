@@ -6,10 +6,10 @@ import symtable
 import sys
 import warnings
 
-from rlint.cst.grammar import NEWEST, Reading
 from rlint.findings import Problem
-from rlint.syntax.marimo_cells import with_cells_opened
-from rlint.syntax.python_2 import is_python_2
+from rlint.parsing.grammar import NEWEST, Reading
+from rlint.parsing.marimo_cells import with_cells_opened
+from rlint.parsing.python_2 import is_python_2
 
 
 def parse(text: str, name: str) -> Reading | Problem:

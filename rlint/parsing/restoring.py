@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from rlint.cst import later_nodes
-from rlint.cst.constructs import (
+from rlint.parsing import later_nodes
+from rlint.parsing.constructs import (
     Alias,
     Construct,
     Group,
@@ -21,7 +21,7 @@ from rlint.cst.constructs import (
     TypeParameters,
     Unpacking,
 )
-from rlint.cst.masking import Masker
+from rlint.parsing.masking import Masker
 from rlint.regex import regex
 
 _LINE_END = regex(rb"\r\n|\r|\n")

@@ -13,7 +13,7 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
 
-from rlint.cst.constructs import (
+from rlint.parsing.constructs import (
     Alias,
     Construct,
     ExceptStar,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rlint.parsing.positions import Positions
 from rlint.regex import regex
-from rlint.syntax.positions import Positions
 
 _MESSAGE = regex(
     r"Missing parentheses in call to|multiple exception types must be parenthesized"

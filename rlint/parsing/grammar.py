@@ -12,8 +12,8 @@ import tokenize
 import warnings
 from collections.abc import Iterator
 
-from rlint.cst import old_names
 from rlint.frozen import frozen
+from rlint.parsing import old_names
 from rlint.regex import regex
 
 _STACK = 256 * 1024 * 1024
@@ -130,7 +130,7 @@ def _read_newer(text: str, refused: SyntaxError) -> Reading:
     """Read a text that the running Python refuses. If nothing reads it, the error is the one further below:
     what stands above is read by the one or the other.
     """
-    from rlint.cst.constructs_of_text import Python2Error, UnreadableError
+    from rlint.parsing.constructs_of_text import Python2Error, UnreadableError
 
     try:
         return read_by_libcst(text)
@@ -187,9 +187,9 @@ def read_by_libcst(text: str) -> Reading:
 
 
 def _masked(text: str) -> Reading:
-    from rlint.cst.constructs_of_text import constructs_of_text
-    from rlint.cst.masking import Masker, by_characters
-    from rlint.cst.restoring import Restorer
+    from rlint.parsing.constructs_of_text import constructs_of_text
+    from rlint.parsing.masking import Masker, by_characters
+    from rlint.parsing.restoring import Restorer
 
     source = text.encode()
     whole, comments = constructs_of_text(source)

@@ -12,8 +12,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rlint.cst.grammar import Reading
-from rlint.syntax.positions import Positions
+from rlint.parsing.grammar import Reading
+from rlint.parsing.positions import Positions
 
 _SIGN = "marimo.App("
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from rlint.cst.constructs import (
+from rlint.parsing.constructs import (
     Alias,
     Construct,
     ExceptStar,
