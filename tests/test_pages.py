@@ -109,7 +109,7 @@ def test_the_example_is_true(rule: RuleEntry, workspace: Callable[[Mapping[str, 
     compile(example.after, "after.py", "exec")
     program = workspace({"example.py": example.before.encode()})
     found = program.findings({rule.code})
-    assert found, "the rule does not find its own example"
+    assert found, "the rule does not find its own example; `rlint explain FILE:LINE --all` says why"
     if example.by_hand:
         assert all(finding.fix is None for finding in found)
     else:

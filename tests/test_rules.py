@@ -144,7 +144,7 @@ def test_findings_are_the_expected_ones(rule: RuleEntry, before: Workspace, expe
     findings = [
         finding for finding in before.findings(default_codes() | {rule.code}) if finding.code == rule.code
     ]
-    assert findings, "the rule does not find its own pattern"
+    assert findings, "the rule does not find its own pattern; `rlint explain before.py:LINE --all` says why"
     expected.compare(FIXTURES / rule.name / "findings.txt", render_findings(findings))
 
 

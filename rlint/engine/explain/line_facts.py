@@ -124,7 +124,8 @@ def _why_cold(
         caller = f"`{edge.caller.shown}`" if edge.caller.qualname else "code at module level"
         named.append(f"{caller} ({module.path}:{shown_line(edge.site.line, module.cells)})")
     more = f" and {len(callers) - _MOST_CALLERS} more" if len(callers) > _MOST_CALLERS else ""
-    return f"`{function.shown}` is called by {', '.join(named)}{more}, which are not known to run often"
+    are = "are" if len(callers) > 1 else "is"
+    return f"`{function.shown}` is called by {', '.join(named)}{more}, which {are} not known to run often"
 
 
 def values_of(statement: ast.stmt, model: SemanticModel) -> tuple[tuple[str, str], ...]:
