@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rlint.config.options import Layer
+from rlint.config.options import GivenBy, Layer
 from rlint.config.selection import default_codes, selected_codes
 from rlint.errors import RlintError
 from rlint.registry.catalogue import catalogue
@@ -17,7 +17,12 @@ RL3 = {code for code in RULES if code.startswith("RL3")}
 def select(*layers: dict[str, Any]) -> frozenset[str]:
     """The codes that layers of options, weakest first, select."""
     return selected_codes(
-        Layer("command line", Path("/"), {key.replace("_", "-"): value for key, value in layer.items()})
+        Layer(
+            "command line",
+            GivenBy.OPTION,
+            Path("/"),
+            {key.replace("_", "-"): value for key, value in layer.items()},
+        )
         for layer in layers
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.cli.request import Request, build_resolver
+from rlint.config.options import GivenBy
 from rlint.errors import RlintError
 from rlint.file_paths import absolute
 from rlint.findings import Problem
@@ -50,13 +51,13 @@ class CheckWork:
         beside = settings.config.parent if settings.config is not None else self.resolver.root
         if settings.cache_dir is None:
             return Cache(absolute(beside / FOLDER))
-        origin = settings.origins["cache-dir"][1]
-        if origin == "command line":
+        given_by = settings.given_by["cache-dir"]
+        if given_by is GivenBy.OPTION:
             return Cache(Path(os.path.realpath(self.resolver.root / settings.cache_dir)))
         folder = Path(os.path.realpath(beside / settings.cache_dir))
-        if origin != "--config" and not _lies_below(folder, beside):
+        if given_by is not GivenBy.CONFIG_OPTION and not _lies_below(folder, beside):
             raise RlintError(
-                f"{origin}: `cache-dir` is outside {beside}; "
+                f"{settings.origins['cache-dir'][1]}: `cache-dir` is outside {beside}; "
                 "use `--cache-dir` or RLINT_CACHE_DIR for a folder elsewhere"
             )
         return Cache(folder)
@@ -68,7 +69,7 @@ class CheckWork:
             return absolute(root / self.request.write_baseline)
         beside = settings.config.parent if settings.config is not None else root
         if not self.request.no_baseline and settings.baseline is not None:
-            if settings.origins["baseline"][1] in ("command line", "--config"):
+            if settings.given_by["baseline"] in (GivenBy.OPTION, GivenBy.CONFIG_OPTION):
                 return absolute(root / settings.baseline)
             path = absolute(beside / settings.baseline)
         elif to_write:

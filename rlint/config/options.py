@@ -5,6 +5,7 @@ A layer holds what one place says. `rlint.config.settings` joins layers into the
 
 from __future__ import annotations
 
+import enum
 import os
 import re
 import sys
@@ -92,22 +93,32 @@ KEYS: Mapping[str, str] = {
 _MOST_BYTES = 1_000_000
 
 
+class GivenBy(enum.Enum):
+    """The kind of place that sets an option."""
+
+    DEFAULT = enum.auto()
+    FILE = enum.auto()
+    CONFIG_OPTION = enum.auto()
+    """`--config "key = value"`."""
+    OPTION = enum.auto()
+    """An option of the command line, or its environment variable."""
+    EDITOR = enum.auto()
+
+
 @frozen
 class Layer:
     """What one place says. Patterns in it are relative to `root`."""
 
     origin: str
+    """The place as it is shown to people."""
+    given_by: GivenBy
     root: Path
     values: Mapping[str, Any]
     path: Path | None = None
 
     def name_of(self, key: str) -> str:
         """Return the key as its author wrote it: an option on the command line, a key elsewhere."""
-        return (
-            f"`--{key}`"
-            if self.path is None and self.origin == "command line"
-            else f"`{key}` ({self.origin})"
-        )
+        return f"`--{key}`" if self.given_by is GivenBy.OPTION else f"`{key}` ({self.origin})"
 
 
 def find_config(folder: Path) -> Path | None:
@@ -132,7 +143,7 @@ def read_config(path: Path, root: Path | None = None) -> list[Layer]:
         seen.append(current)
         values = _section(current, required=True) or {}
         _check(values, _shown(current), _text(current))
-        layers.insert(0, Layer(_shown(current), root or current.parent, values, current))
+        layers.insert(0, Layer(_shown(current), GivenBy.FILE, root or current.parent, values, current))
         extended = values.get("extend")
         root = None
         current = _extended(current, extended) if extended is not None else None
@@ -148,16 +159,18 @@ def inline_layer(texts: tuple[str, ...], root: Path) -> Layer:
         if "extend" in pairs:
             raise RlintError("`extend` belongs in a configuration file; pass the file itself to `--config`")
         values.update(pairs)
-    return Layer("--config", root, values)
+    return Layer("--config", GivenBy.CONFIG_OPTION, root, values)
 
 
-def option_layer(values: Mapping[str, Any], root: Path, *, origin: str = "command line") -> Layer:
-    """Return the layer of the command line's own options, or an editor's; keys without a value (None) are not
-    in it.
+def option_layer(values: Mapping[str, Any], root: Path, *, editor: str | None = None) -> Layer:
+    """Return the layer of the command line's own options; keys without a value (None) are not in it.
+
+    `editor` names the place where an editor's settings come from, if they do.
     """
     given = {key: value for key, value in values.items() if value is not None}
+    origin, given_by = ("command line", GivenBy.OPTION) if editor is None else (editor, GivenBy.EDITOR)
     _check(given, origin, "")
-    return Layer(origin, root, given)
+    return Layer(origin, given_by, root, given)
 
 
 def _section(path: Path, *, required: bool) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rlint import __version__
 from rlint.config.declared_knowledge import NOTHING_DECLARED, DeclaredKnowledge
 from rlint.config.fixability import AS_FOUND, Fixability
-from rlint.config.options import KEYS, Layer, find_config, read_config
+from rlint.config.options import KEYS, GivenBy, Layer, find_config, read_config
 from rlint.config.patterns import PathPatterns
 from rlint.config.required_version import satisfies
 from rlint.config.selection import Rules, codes_of, fixability, selected_codes
@@ -90,6 +90,8 @@ class Settings:
     baseline: str | None
     origins: Mapping[str, tuple[Any, str]] = field(compare=False)
     """For each key that has a value: the value, and where it comes from."""
+    given_by: Mapping[str, GivenBy] = field(default_factory=dict, compare=False)
+    """For each plain key that is set: the kind of place that sets it."""
     problems: tuple[Problem, ...] = ()
     """What is wrong with the plugins that are named, whose rules are left out."""
     declared: DeclaredKnowledge = NOTHING_DECLARED
@@ -222,10 +224,11 @@ class SettingsResolver:
         codes = selected_codes(layers, rules)
         ignores, excludes = _file_ignores(layers, rules), _excludes(layers, self.root)
         values: dict[str, tuple[Any, str]] = {key: (value, "default") for key, value in DEFAULTS.items()}
+        given_by = dict.fromkeys(values, GivenBy.DEFAULT)
         for layer in layers:
-            values.update(
-                (key, (value, layer.origin)) for key, value in layer.values.items() if key in _PLAIN
-            )
+            plain = {key: (value, layer.origin) for key, value in layer.values.items() if key in _PLAIN}
+            values.update(plain)
+            given_by.update(dict.fromkeys(plain, layer.given_by))
         values["select"] = (sorted(codes), _origins(layers, _SELECTION))
         values["exclude"] = (
             [each for group in excludes for each in group.patterns],
@@ -262,6 +265,7 @@ class SettingsResolver:
             cache_dir=get.get("cache-dir"),
             baseline=get.get("baseline"),
             origins=values,
+            given_by=given_by,
             problems=_with_left_out(broken, rules),
             declared=_declared(layers, values),
             rule_url=get.get("rule-url"),

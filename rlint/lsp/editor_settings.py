@@ -60,7 +60,7 @@ class EditorSettings:
 
     def layer(self, root: Path) -> Layer:
         """Return the editor's settings as a layer above the configuration files."""
-        return option_layer(self.values, root, origin="editor")
+        return option_layer(self.values, root, editor="editor")
 
     def configuration_file(self, root: Path) -> Path | None:
         """Return the file that counts instead of those found beside the code."""
@@ -98,7 +98,7 @@ def read_options(*given: object) -> tuple[EditorSettings, list[str]]:
 def _mistake(key: str, name: str, value: object) -> str | None:
     if key in _SHARED:
         try:
-            option_layer({key: value}, Path(), origin="the editor's settings")
+            option_layer({key: value}, Path(), editor="the editor's settings")
         except RlintError as error:
             return str(error)
         return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlint.output.terminal import Paint, TextStyle, printable
 from rlint.profiles.heated import Basis
+from rlint.profiles.ratios import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def share_line(heated: Heated, heating: Heating) -> str:
 
 def gain_line(heated: Heated) -> str | None:
     """Return "4–12 % less with the fix …", or why nobody knows."""
-    if heated.known == "measured" and heated.ratio is not None:
+    if heated.known is Known.MEASURED and heated.ratio is not None:
         if heated.saved is None or heated.saved.high <= 0:
             return None
         low, high = _figure(heated.ratio.low), _figure(heated.ratio.high)
@@ -49,9 +50,9 @@ def gain_line(heated: Heated) -> str | None:
         return f"{percent(heated.saved)} less time if it is fixed (this share, measured {ratio} as fast)"
     if heated.basis is Basis.NOT_SEEN:
         return None
-    if heated.known == "no gain":
+    if heated.known is Known.NO_GAIN:
         return "no gain: none was measured for this rule"
-    if heated.known == "other than time":
+    if heated.known is Known.OTHER:
         named = [
             _CLAIMS[name] for name in (claim.partition(":")[0] for claim in heated.claims) if name in _CLAIMS
         ]
@@ -113,7 +114,7 @@ def as_json(heated: Heated | None) -> dict[str, Any] | None:
         "basis": heated.basis.value,
         "share": _bounds(heated.share),
         "calls": heated.calls,
-        "evidence": heated.known,
+        "evidence": heated.known.value,
         "ratio": _bounds(heated.ratio),
         "saved": _bounds(heated.saved),
     }

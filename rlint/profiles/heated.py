@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rlint.findings import Finding
+from rlint.profiles.ratios import Known
 
 
 class Basis(enum.Enum):
@@ -52,8 +53,8 @@ class Heated:
     """Of the run; None where the profile cannot say."""
     calls: int | None
     """How often the function around it was called; None where that is not counted."""
-    known: str
-    """"measured", "no gain", "other than time" or "not measured": the state of the rule's evidence."""
+    known: Known
+    """The state of the rule's evidence."""
     ratio: GainInterval | None
     """How many times as fast the rule's programs became."""
     saved: GainInterval | None

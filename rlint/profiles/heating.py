@@ -94,7 +94,7 @@ class Heater:
 
         def plain(basis: Basis, share: GainInterval | None, calls: int | None = None) -> Heated:
             saved = _NOTHING if share == _NOTHING and factor is not None else None
-            return Heated(basis, share, calls, ratio.known.value, factor, saved, ratio.claims)
+            return Heated(basis, share, calls, ratio.known, factor, saved, ratio.claims)
 
         if path is None or source is None:
             return plain(Basis.UNKNOWN, None), None
@@ -112,7 +112,7 @@ class Heater:
         saved = None
         if factor is not None:
             saved = gains.saved(self.profile, [gains.Stake(claim, factor.low, factor.high)])
-        return Heated(basis, share, calls, ratio.known.value, factor, saved, ratio.claims), claim
+        return Heated(basis, share, calls, ratio.known, factor, saved, ratio.claims), claim
 
     def _saved(
         self, findings: Iterable[Finding], claims: Mapping[Finding, Claim], ratios: Mapping[str, TimeRatio]

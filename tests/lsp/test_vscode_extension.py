@@ -28,7 +28,7 @@ def test_the_server_knows_all_settings(properties: dict[str, dict[str, object]])
     found, mistakes = read_options({"rulePages": "markdown", "explanations": "returned"}, passed)
     assert mistakes == []
     assert found == EditorSettings(syntax_errors=False, rule_pages="markdown", explanations="returned")
-    assert option_layer(found.values, Path(), origin="editor").values == {}
+    assert option_layer(found.values, Path(), editor="editor").values == {}
 
 
 def test_all_settings_are_documented(properties: dict[str, dict[str, object]]) -> None:

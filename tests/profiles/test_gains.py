@@ -133,7 +133,7 @@ def test_no_figure_where_none_was_measured(tmp_path: Path, known: Known) -> None
     profile = Stacks([Frame("train.py", "main", 7)], {(0,): 1.0}, format="test", may_have_lines=True)
     heating = heater(tmp_path, profile).heating([finding(7, 16)], {"RL101": TimeRatio(known)})
     [heated] = heating.findings.values()
-    assert (heated.share, heated.saved, heated.known) == (GainInterval(1.0, 1.0), None, known.value)
+    assert (heated.share, heated.saved, heated.known) == (GainInterval(1.0, 1.0), None, known)
     assert heating.saved_all == GainInterval(0, 0)
 
 

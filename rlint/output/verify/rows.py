@@ -103,6 +103,11 @@ def behaviour_words(behaviour: Behaviour | None) -> str:
     return f"same in {cases}" if behaviour.enough else f"no difference in {cases}"
 
 
+def tells_more(behaviour: Behaviour | None) -> bool:
+    """Whether the words on behaviour tell more than the verdict: that it is the same in so many cases."""
+    return behaviour is not None and bool(behaviour.cases) and not behaviour.differences
+
+
 def ratio_of(measured: Measurement) -> Ratio | None:
     """Return the ratio, also where a count became nothing, or came of nothing, and nothing was divided."""
     if measured.ratio is None and measured.claim != "exp" and measured.before != measured.after:

@@ -43,7 +43,7 @@ def _subject(row: VerifyRow) -> list[str]:
 
 def _behaviour(row: VerifyRow) -> list[str]:
     """Return behaviour details that the verdict beside them does not say."""
-    return [row.behaviour] if row.behaviour not in ("different", "not compared") or row.gains else []
+    return [row.behaviour] if row.gains or rows.tells_more(row.outcome.behaviour) else []
 
 
 def _costs(row: VerifyRow) -> list[str]:
