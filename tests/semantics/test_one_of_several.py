@@ -138,3 +138,50 @@ def test_what_has_no_such_method_is_not_meant() -> None:
     model = build({"agents.py": agents, "train.py": train})["train.py"]
     targets = model.types.call_targets(expression(model, "policy.value(step)"))  # type: ignore[arg-type]
     assert [target.path for target in targets] == ["agents.Critic.value"]
+
+
+LEARNERS = """
+    class Model:
+        def loss(self, batch):
+            return self.net(batch).mean()
+
+    class Policy:
+        def __init__(self, env):
+            self.env = env
+
+        def loss(self, batch):
+            total = 0.0
+            done = False
+            while not done:
+                _, reward, done, _, _ = self.env.step(self.act(batch))
+                total = total + reward
+            return total
+"""
+FIT = """
+    from learners import Model, Policy
+
+    def fit(part, optimizer, batches, steps):
+        for step in range(steps):
+            loss = part.loss(batches[step])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+    def main(env, optimizer, batches):
+        {calls}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "level"),
+    [
+        ("fit(Policy(env), optimizer, batches, 1_000)", Heat.WARM),
+        ("fit(Model(), optimizer, batches, 1_000)", Heat.HOT),
+        ("fit(Policy(env), optimizer, batches, 1_000); fit(Model(), optimizer, batches, 1_000)", Heat.HOT),
+    ],
+    ids=["plays", "does not", "one of two"],
+)
+def test_a_loop_is_over_episodes_where_all_classes_play_one(calls: str, level: Heat) -> None:
+    """A loop over gradient steps is hot if the loss of at least one class plays no episode."""
+    model = build({"learners.py": LEARNERS, "fit.py": FIT.format(calls=calls)})["fit.py"]
+    assert model.frequency.heat_of(expression(model, "optimizer.step()")).level is level

@@ -391,15 +391,19 @@ class HeatMap:
         direct: list[set[Driver]] = [set(loop.drivers) for loop in function.loops]
         nested: list[set[Driver]] = [set() for _ in range(count)]
         now_and_then: list[set[Driver]] = [set() for _ in range(count)]
-        short: list[set[Driver]] = [set() for _ in range(count)]  # rollouts of few steps
+        short: list[set[Driver]] = [set() for _ in range(count)]  # rollouts of few steps, or not always
+        calls = self.graph.calls(function.path)
+        without = {id(edge.site) for edge in calls if not self._many[edge.target.path] & _ROLLOUT}
         for site in self._learning_calls(function):
             if 0 <= site.loop < count:
                 direct[site.loop].add(Driver.GRADIENT_STEP)
-        for edge in self.graph.calls(function.path):
+        for edge in calls:
             if 0 <= edge.site.loop < count and not self._is_done_once(function, edge.site):
                 direct[edge.site.loop] |= self._surely_once(edge.target)
                 rare = _is_at_interval(edge.site.guards, function.loops_from(edge.site.loop))
-                kept = now_and_then if rare else short if self._plays_shortly(edge.target) else nested
+                # of several classes whose method may be called, one that plays no rollout is enough
+                plays_shortly = id(edge.site) in without or self._plays_shortly(edge.target)
+                kept = now_and_then if rare else short if plays_shortly else nested
                 kept[edge.site.loop] |= self._many[edge.target.path]
             for index in _fed_by(function, edge):
                 nested[index] |= self._once[edge.target.path] | self._many[edge.target.path]
