@@ -14,6 +14,7 @@ from rlint.models.value_type import TypeTag
 from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.syntax.last_names import calls_like, last_name
+from rlint.syntax.queries import is_constant
 from rlint.syntax.scopes import BindingKind
 from rlint.syntax.walk import descendants
 
@@ -176,14 +177,37 @@ class OptimizerParams:
         found: set[str] = set()
         attributes = self.syntax.written.attributes
         for node in (*attributes.get("requires_grad", ()), *attributes.get("requires_grad_", ())):
-            if node.attr == "requires_grad_" or isinstance(node.ctx, ast.Store):
+            if self._may_turn_off(node):
                 found.update(self._turned_off(node.value))
         for call in calls_like(_FREEZES.search, self.syntax):
             values = [*call.args, *(keyword.value for keyword in call.keywords)]
-            values += [call.func.value] if isinstance(call.func, ast.Attribute) else []
+            if isinstance(call.func, ast.Attribute) and self.analysis.names.qualified(call.func) is None:
+                values.append(call.func.value)  # `critic.freeze()`, but not `torch.no_grad()`
             for value in values:
                 found.update(self._network_names(value))
         return frozenset(found)
+
+    def _may_turn_off(self, node: ast.Attribute) -> bool:
+        """Whether the use of `requires_grad` or `requires_grad_` may set it to another value than True."""
+        parents = self.syntax.parents
+        if node.attr == "requires_grad_":
+            call = parents.get(node)
+            if not isinstance(call, ast.Call) or call.func is not node:
+                return True
+            values = [*call.args, *(keyword.value for keyword in call.keywords)]
+            return bool(values) and not all(is_constant(value, value=True) for value in values)
+        if not isinstance(node.ctx, ast.Store):
+            return False
+        statement = parents.get(node)
+        return not (isinstance(statement, ast.Assign) and is_constant(statement.value, value=True))
+
+    def _is_prefix(self, part: ast.Name | ast.Attribute) -> bool:
+        """Whether a part only leads to a network: the `self` of `self.critic.parameters()`."""
+        longer = self.syntax.parents.get(part)
+        called = self.syntax.parents.get(longer) if isinstance(longer, ast.Attribute) else None
+        return isinstance(longer, ast.Attribute) and not (
+            isinstance(called, ast.Call) and called.func is longer
+        )
 
     def _turned_off(self, owner: ast.expr) -> Iterator[str]:
         """Yield the networks whose `requires_grad` is set through a value: they or their parameters."""
@@ -192,7 +216,7 @@ class OptimizerParams:
             for binding in self.analysis.definitions.reaching(owner):
                 if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
                     for part in descendants(binding.value):
-                        if isinstance(part, (ast.Name, ast.Attribute)):
+                        if isinstance(part, (ast.Name, ast.Attribute)) and not self._is_prefix(part):
                             yield from self._network_names(part)
         function = self.syntax.function(owner)
         if function is not None:
