@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
 import itertools
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +21,20 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+_ROOT = Path(__file__).parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the program once: hundreds of tests start it, and each process would compile it for itself
+    where a container forbids to write bytecode.
+    """
+    if hasattr(config, "workerinput"):
+        return  # what started this worker has done it
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    for folder in ("rlint", "rules"):
+        compileall.compile_dir(_ROOT / folder, quiet=2)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--accept`, which writes down what rlint says instead of comparing it."""
     parser.addoption(
@@ -28,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)  # only pytest-xdist calls it
 def pytest_xdist_auto_num_workers() -> int:
     """Start one worker more than there are processors: many tests wait for programs that they start."""
     return (os.cpu_count() or 1) + 1
