@@ -7,8 +7,6 @@ import functools
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from fixture_folders import ROOT
 from rlint import models
 from rlint.models import by_trait
@@ -77,16 +75,13 @@ MODULES = sorted(
 )
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_lists_of_library_functions_are_in_the_models(path: str) -> None:
+def test_lists_of_library_functions_are_in_the_models() -> None:
     """A fact that is written down twice is wrong in one place sooner or later. Ask `models.having`, and give
     the rows the property that they lack.
     """
-    found = lists_of(path)
-    if path in EXCEPTIONS:
-        assert found, f"{path} has no such list any more: take it off the list"
-    else:
-        assert not found, "\n".join(found)
+    found = {path: lists for path in MODULES if (lists := lists_of(path))}
+    assert {path: lists for path, lists in found.items() if path not in EXCEPTIONS} == {}
+    assert [path for path in EXCEPTIONS if path not in found] == [], "take these off the list"
 
 
 def test_a_list_of_library_functions_is_recognised() -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from fixture_folders import ROOT, RULES, rule_folders
 from rlint import cli
-from rlint.registry import catalogue
 from test_pages import FENCE, page_of
 from words_not_used import NOT_USED
 
@@ -33,23 +32,27 @@ def unused_words(text: str, place: str) -> list[str]:
     return [f"{place}: …{around(flat, match)}…: write {each.instead!r} ({each.why})" for each, match in found]
 
 
-@pytest.mark.parametrize("folder", rule_folders(), ids=lambda folder: folder.name)
-def test_messages(folder: Path) -> None:
-    """What the findings of a fixture say, their advice and what their fixes assume."""
-    text = (folder / "findings.txt").read_text(encoding="utf-8")
-    assert unused_words(re.sub(r"`[^`\n]*`", "``", text), f"fixtures/{folder.name}") == []
+def test_messages() -> None:
+    """What the findings of fixtures say, their advice and what their fixes assume."""
+    wrong = []
+    for folder in rule_folders():
+        text = (folder / "findings.txt").read_text(encoding="utf-8")
+        wrong += unused_words(re.sub(r"`[^`\n]*`", "``", text), f"fixtures/{folder.name}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda entry: entry.name)
-def test_pages(rule: catalogue.RuleEntry) -> None:
-    """The page of a rule, without the programs of its example."""
-    assert unused_words(FENCE.sub("", page_of(rule)), rule.code) == []
+def test_pages() -> None:
+    """The pages of rules, without the programs of their examples."""
+    assert [each for rule in RULES for each in unused_words(FENCE.sub("", page_of(rule)), rule.code)] == []
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_documents(path: Path) -> None:
+def test_documents() -> None:
     """The README and the pages of the documentation."""
-    assert unused_words(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()) == []
+    assert [
+        each
+        for path in DOCUMENTS
+        for each in unused_words(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
+    ] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command or "rlint")
@@ -101,10 +104,13 @@ def texts_in(path: Path) -> list[tuple[int, str, bool]]:
     ]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "rules").rglob("*.py")), ids=lambda path: path.stem)
-def test_texts_of_rules(path: Path) -> None:
+def test_texts_of_rules() -> None:
     """Messages, advice, titles and reasons as they are written, whether or not a fixture shows them."""
-    place = path.relative_to(ROOT).as_posix()
-    for line, text, plain in texts_in(path):
-        assert unused_words(re.sub(r"`[^`\n]*`", "``", text), f"{place}:{line}") == []
-        assert not (plain and PLACEHOLDER.search(text)), f"{place}:{line}: {text!r} is no f-string"
+    wrong = []
+    for path in sorted((ROOT / "rules").rglob("*.py")):
+        place = path.relative_to(ROOT).as_posix()
+        for line, text, plain in texts_in(path):
+            wrong += unused_words(re.sub(r"`[^`\n]*`", "``", text), f"{place}:{line}")
+            if plain and PLACEHOLDER.search(text):
+                wrong.append(f"{place}:{line}: {text!r} is no f-string")
+    assert wrong == []
