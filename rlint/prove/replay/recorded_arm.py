@@ -19,6 +19,11 @@ from rlint.prove.replay.definitions import definitions
 
 MAINS = ("__main__", "__mp_main__")
 
+_foreign: dict[tuple[str, ...], dict[str, ModuleType | None]] = {}
+"""Loaded modules that are known not to be the program's: looking at each of thousands takes milliseconds
+whenever an arm is entered or left, which is once for every batch of runs.
+"""
+
 
 class RecordedArm(Arm):
     """One text of the program, in the surroundings of a record."""
@@ -37,10 +42,7 @@ class RecordedArm(Arm):
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Within, the program's modules are those of this arm, and modules are looked for as in the run."""
-        before = {name: sys.modules.pop(name) for name in list(sys.modules) if name in MAINS}
-        for name, module in list(sys.modules.items()):
-            if self._is_own(module):
-                before[name] = sys.modules.pop(name)
+        before = {name: sys.modules.pop(name) for name in self._own_names()}
         sys.modules.update(self._modules)
         path, argv = list(sys.path), list(sys.argv)
         sys.path[:] = [*self._path, *(entry for entry in path if entry not in self._path)]
@@ -51,11 +53,7 @@ class RecordedArm(Arm):
         finally:
             sys.meta_path.remove(self._finder)
             sys.path[:], sys.argv[:] = path, argv
-            self._modules = {
-                name: sys.modules.pop(name)
-                for name, module in list(sys.modules.items())
-                if name in MAINS or self._is_own(module)
-            }
+            self._modules = {name: sys.modules.pop(name) for name in self._own_names()}
             sys.modules.update(before)
 
     @property
@@ -116,6 +114,19 @@ class RecordedArm(Arm):
     def _text(self, path: str) -> str:
         found = self._finder.texts.get(os.path.realpath(path))
         return found if found is not None else importlib.util.decode_source(Path(path).read_bytes())
+
+    def _own_names(self) -> list[str]:
+        """Names of the loaded modules that belong to the program."""
+        foreign = _foreign.setdefault(self.subject.roots, {})
+        own = []
+        for name, module in list(sys.modules.items()):
+            if foreign.get(name, _foreign) is module:
+                continue
+            if name in MAINS or self._is_own(module):
+                own.append(name)
+            else:
+                foreign[name] = module
+        return own
 
     def _is_own(self, module: ModuleType | None) -> bool:
         name = getattr(module, "__name__", "")
