@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -17,3 +18,26 @@ def soon(happened: Callable[[], object]) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+class TimerUntil(threading.Thread):
+    """Stands for `threading.Timer`, with a time limit that is over once something has happened, however long
+    a busy machine takes to get there.
+    """
+
+    def __init__(self, function: Callable[[], None], happened: Callable[[], bool]) -> None:
+        super().__init__(daemon=True)
+        self._function = function
+        self._happened = happened
+        self._cancelled = threading.Event()
+
+    def run(self) -> None:
+        """Wait for it, and call the function."""
+        while not self._cancelled.wait(0.02):
+            if self._happened():
+                self._function()
+                return
+
+    def cancel(self) -> None:
+        """Wait no longer."""
+        self._cancelled.set()

@@ -10,12 +10,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
-from patience import PATIENCE, soon
+from patience import PATIENCE, TimerUntil, soon
+from rlint.trial.user_command import Ran, run_command
 
 Run = Callable[..., Result]
 
@@ -127,10 +130,21 @@ def test_a_command_that_fails_at_times_is_noticed_after_fixing(
     assert (tree / "a.py").read_text() == FIXABLE
 
 
-def test_a_fix_that_makes_the_command_hang_is_left_out(run: Run, tree: Path) -> None:
-    """The time limit counts as a failure."""
+def test_a_fix_that_makes_the_command_hang_is_left_out(
+    run: Run, tree: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time limit counts as a failure; here it is over once the command hangs."""
     (tree / "a.py").write_text("x0 = 0  # rlint: ignore[RL101]\n")
-    done = run("fix", "--verify-with", "grep -q ignore a.py || sleep 9999", "--verify-timeout", "10")
+    hangs = outside / "hangs"
+
+    def timer(_seconds: float, function: Callable[[], None]) -> TimerUntil:
+        hangs.unlink(missing_ok=True)
+        return TimerUntil(function, hangs.exists)
+
+    monkeypatch.setattr("threading.Timer", timer)
+    monkeypatch.setenv("HANGS", str(hangs))
+    command = 'grep -q ignore a.py || { touch "$HANGS"; sleep 9999; }'
+    done = run("fix", "--verify-with", command, "--verify-timeout", "10")
     assert "did not end within" in done.stdout
     assert "ignore" in (tree / "a.py").read_text()
 
@@ -163,11 +177,21 @@ def test_a_file_that_was_edited_meanwhile_is_not_overwritten(
     assert (tree / "b.py").read_text() == FIXED
 
 
-def test_fixes_that_slow_the_command_down_are_left_out(run: Run, tree: Path) -> None:
-    """--require-faster times the command with and without; a slower one keeps its fix out."""
+def test_fixes_that_slow_the_command_down_are_left_out(
+    run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--require-faster times the command with and without; a slower one keeps its fix out.
+
+    The command runs, and what the clock says of it is made up: a busy machine says anything.
+    """
     (tree / "a.py").write_text("x0 = 0  # rlint: ignore[RL101]\nx1 = 1  # rlint: ignore[RL101]\n")
-    slower = "if ! grep -q 'x1 .*ignore' a.py; then sleep 0.3; fi"
-    done = run("fix", "--verify-with", slower, "--require-faster", "--output-format", "json")
+
+    def clocked(command: str, folder: Path, *rest: Any, **named: Any) -> Ran:
+        slow = "1 = 1\n" in (folder / "a.py").read_text()
+        return replace(run_command(command, folder, *rest, **named), seconds=0.5 if slow else 0.2)
+
+    monkeypatch.setattr("rlint.trial.trial.run_command", clocked)
+    done = run("fix", "--verify-with", "true", "--require-faster", "--output-format", "json")
     report = json.loads(done.stdout)
     (left,) = report["verification"]["left_out"]
     assert left["why"] == "slower"

@@ -162,7 +162,7 @@ PLANTS = {
         HEAD
         + "import threading\ndef run(rows): thread = threading.Thread(target=int); thread.start(); thread.join()\n",
         HEAD
-        + "import threading\ndef run(rows): threading.Thread(target=threading.Event().wait, args=(3,), daemon=True)"
+        + "import threading\ndef run(rows): threading.Thread(target=threading.Event().wait, args=(600,), daemon=True)"
         + ".start()\n",
         HEAD + "import threading\ndef run(rows): threading.Thread(target=int).start()\n",
         "running",
@@ -346,7 +346,8 @@ class TestDerivedInputsThatAProgramRefuses:
         """A loop up to a number that NaN never reaches is given up, and a note says so."""
         text = (
             HEAD
-            + "def run(rows):\n    at = sum(rows, 1.0)\n    while not at >= 1: at += 0.5\n    return at\n"
+            + "import time\ndef run(rows):\n    at = sum(rows, 1.0)\n    while not at >= 1:\n"
+            + "        at += 0.5\n        time.sleep(0.001)\n    return at\n"
         )
         found = compare(tmp_path, text, text + "\n")
         assert found.same

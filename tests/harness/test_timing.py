@@ -137,7 +137,7 @@ def test_each_batch_begins_with_the_same_random_numbers(tmp_path: Path) -> None:
 def test_long_runs_get_three_rounds(tmp_path: Path) -> None:
     """A run that eats a quarter of the budget is still compared, three times."""
     found = rounds_of(
-        write(tmp_path, "import time\ndef run(n): time.sleep(0.6 if n else 0)"), sizes=(0, 1), budget=2
+        write(tmp_path, "import time\ndef run(n): time.sleep(0.1 if n else 0)"), sizes=(0, 1), budget=0.33
     )
     assert sum(one.size == 1 for one in found) == timing.LEAST_OF_VERY_LONG
     assert sum(one.size == 0 for one in found) >= timing.LEAST_ROUNDS

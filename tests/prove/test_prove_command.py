@@ -218,7 +218,7 @@ ENDLESS = PROGRAM.replace("range(int(sys.argv[1]))", "iter(int, 1)")
 def test_a_program_that_never_ends_is_ended(tmp_path: Path) -> None:
     """How far it has come by then depends on the machine."""
     (tmp_path / "train.py").write_text(ENDLESS)
-    done = prove(tmp_path, sys.executable, "train.py", options=("--seconds", "10", "--select", "RL101"))
+    done = prove(tmp_path, sys.executable, "train.py", options=("--seconds", "2", "--select", "RL101"))
     assert "ended early" in done.stdout, done.stderr
 
 

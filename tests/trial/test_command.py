@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from patience import PATIENCE, soon
+from patience import PATIENCE, TimerUntil, soon
 from rlint.trial.user_command import Ran, run_command
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
@@ -50,11 +50,16 @@ def test_only_the_end_of_a_long_output_is_kept(tmp_path: Path) -> None:
     assert ran.output.endswith("the end\n")
 
 
-def test_time_is_limited_for_all_that_it_started(tmp_path: Path) -> None:
-    """Children go with it, those that ignore SIGTERM, too."""
-    ran = run(
-        "(trap '' TERM; exec sleep 9999) & echo $! > child; trap '' TERM; sleep 9999; sleep 9999", tmp_path, 5
+def test_time_is_limited_for_all_that_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children go with it, those that ignore SIGTERM, too. The time is over once all of them are there."""
+    ready = (tmp_path / "ready", tmp_path / "child-ready")
+    monkeypatch.setattr(
+        "threading.Timer",
+        lambda _seconds, function: TimerUntil(function, lambda: all(one.exists() for one in ready)),
     )
+    monkeypatch.setattr("rlint.trial.user_command._GRACE", 0.2)
+    child = "(trap '' TERM; touch child-ready; exec sleep 9999) & echo $! > child"
+    ran = run(f"{child}; trap '' TERM; touch ready; sleep 9999; sleep 9999", tmp_path, 5)
     assert ran.timed_out
     assert not ran.passed
     assert "did not end within" in ran.ending
