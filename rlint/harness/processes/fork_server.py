@@ -7,6 +7,7 @@ runs anything itself, so each process begins as it was when the imports were don
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -27,6 +28,7 @@ def main() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     sys.argv[1:] = []
+    gc.freeze()  # what is imported is no garbage: each job would look through all of it, and copy its pages
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # those that wait for a job are not waited for
     while True:
         data, descriptors, _, _ = socket.recv_fds(requests, 1, HANDED)

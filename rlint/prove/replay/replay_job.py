@@ -172,10 +172,11 @@ class _Replay:
             quick = took < 1 and time.perf_counter() - begun < _PATIENCE
             for number in good[: 2 if quick else 1]:
                 self._sequence(number)
-        gc.unfreeze()
         self._found.good = tuple(good)
         if good and not self._found.differences and self._job.timed:
-            self._found.rounds = self._time(good)
+            self._found.rounds = self._time(good)  # what is frozen stays so: collecting it again takes longer
+        else:
+            gc.unfreeze()
         return self._found
 
     def _import_differences(self) -> dict[str, frozenset[str]]:
