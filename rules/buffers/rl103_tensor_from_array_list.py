@@ -1,16 +1,20 @@
 """A tensor created from a list of arrays, which is converted number by number.
 
 ## What it does
-Flags `torch.tensor`, `torch.as_tensor`, `torch.FloatTensor` and similar functions called with a list or
-tuple of arrays, in code that runs often. The list may be written out, a comprehension, filled with `append`,
-or the observations of `zip(*batch)`. Its items are known to be arrays, or are observations of an environment:
-results of `env.step()` and `env.reset()`, or variables with such a name
-(`states = torch.tensor([row[0] for row in rows])`).
+Flags `torch.tensor`, `torch.as_tensor`, `torch.FloatTensor` and similar functions when they are called with
+a list or tuple of arrays, in code that runs often. The list may be a literal, a comprehension, a list
+filled with `append`, or the observations of `zip(*batch)`.
+
+The items must be known to be arrays, or to be observations of an environment: results of `env.step()` and
+`env.reset()`, or variables with such a name (`states = torch.tensor([row[0] for row in rows])`).
+
+The rule does not flag lists of numbers or tensors, lists of unknown items, or lists of one short array,
+where there is no gain.
 
 ## Why is it slow
 torch iterates over the list in Python and converts each number of each array to a Python object. `np.array`
-copies each row at once, and torch then shares the array's memory. The larger the observation, the larger
-the gain; for images it is the difference between seconds and milliseconds.
+copies each row at once, and torch then shares the array's memory. The gain grows with the size of the
+observation; for images it is the difference between seconds and milliseconds.
 
 ## Example
 ```python
@@ -36,23 +40,23 @@ def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
 ```
 
 ## Fix safety
-The fix wraps the list in `np.array(...)` and passes the array to `torch.as_tensor`, which shares its memory.
-It is safe where the list is written out, all items are one-dimensional arrays with the same dtype and the
-same known length above zero (`[states[0], states[i]]` with `states = np.zeros((capacity, 4))`), and the
+The fix wraps the list in `np.array(...)` and passes the array to `torch.as_tensor`, which shares its
+memory.
+
+Safe where the list is a literal whose items are one-dimensional arrays with the same dtype and the same
+known length above zero (`[states[0], states[i]]` with `states = np.zeros((capacity, 4))`), and where the
 tensor has their dtype, float32 or float64.
 
-Elsewhere it is unsafe:
+Unsafe elsewhere:
+
 - a list of Python numbers becomes float64, while torch creates float32;
 - tensors that require a gradient cannot be converted to an array;
 - `torch.FloatTensor` ignores the default device;
-- empty lists and empty arrays: shape and strides may differ, and a list whose first array alone is empty
+- for empty lists and empty arrays, shape and strides may differ; a list whose first array alone is empty
   raises an error, while torch creates an empty tensor;
 - a tensor that shares an array's memory cannot be enlarged in place (`resize_`).
 
-torch's warning about converting a list of arrays disappears.
-
-Not flagged are lists of numbers or tensors, lists of unknown items, and lists of one short array, for which
-nothing is gained.
+The fixed code no longer triggers torch's warning about converting a list of arrays.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.tensor.html

@@ -1,15 +1,18 @@
-"""Rows gathered with an index array and then reshaped, field by field.
+"""Rows selected with an index array and then reshaped, one field after the other.
 
 ## What it does
 Flags `states[indices].reshape(batch_size, -1)` in hot code, where `states` is known to be a NumPy array
 whose rows hold several numbers. Replay buffers build a batch of each field in this way.
 
-The rule is opt-in: the gain is small, and zero for rows of one number.
+The rule does not flag one-dimensional arrays (`rewards[indices].reshape(-1, 1)`), for which brackets are
+faster, tensors, or values that are not known to be arrays.
+
+The rule is opt-in: the gain is small, and there is none for rows of one number.
 
 ## Why is it slow
 The `reshape` is cheap: it returns a view of the copied rows. The copy takes the time. `numpy.take` copies
-whole rows a little faster than indexing with brackets, which handles any mixture of indices, slices and
-masks. The larger the row, the smaller the difference: memory bandwidth then limits both.
+whole rows a little faster than indexing with brackets, which supports any mixture of indices, slices and
+masks. The larger the row, the smaller the difference, because memory bandwidth then limits both.
 
 ## Example
 ```python
@@ -41,12 +44,9 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-The fix is unsafe: `numpy.take` returns the same rows and rejects the same indices, but it reads a boolean
-mask as indices 0 and 1. The fix does not pass `out=`, which would save the allocation but return the same
+Unsafe: `numpy.take` returns the same rows and rejects the same indices, but it reads a boolean mask as
+indices 0 and 1. The fix does not pass `out=`. That would save the allocation, but would return the same
 memory to every caller and so change batches that are still in use.
-
-Not flagged are one-dimensional arrays (`rewards[indices].reshape(-1, 1)`), for which brackets are faster,
-tensors, and values that are not known to be arrays.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.take.html

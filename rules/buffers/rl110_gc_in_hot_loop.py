@@ -1,19 +1,23 @@
 """A full garbage collection, or an emptied device memory cache, in every iteration of a loop.
 
 ## What it does
-Flags `gc.collect()` and `torch.cuda.empty_cache()` (of `mps`, `xpu` and the like, too) where they run in
-every iteration of a training loop: per environment step, gradient step, episode or epoch. A helper that
-does so counts, and so does a call under `if torch.cuda.is_available()`.
+Flags `gc.collect()` and `torch.cuda.empty_cache()` (also of `mps`, `xpu` and others) where they run in
+every iteration of a training loop: per environment step, gradient step, episode or epoch. The call may be
+in a helper function or under `if torch.cuda.is_available()`.
 
-Not flagged are calls with a visible reason: at an interval or after a check of the memory in use, in an
-`except`, once per epoch or phase right after a `del`, and where a model is moved, put to sleep, loaded,
-saved or passed to generation. So are loops over what an experiment compares (`for seed in seeds`),
-collections of the young generations alone (`gc.collect(0)`), and code that runs once.
+The rule does not flag:
+
+- calls at an interval, after a check of the memory in use, or in an `except` block;
+- calls once per epoch or phase directly after a `del`;
+- calls where a model is moved, put to sleep, loaded, saved or used for generation;
+- loops over the variants of an experiment (`for seed in seeds`);
+- collections of the young generations only (`gc.collect(0)`);
+- code that runs once.
 
 ## Why is it slow
 `gc.collect()` scans every container object of the process, including those of imported libraries and of a
-replay buffer, to find the few in reference cycles. All others are freed without it, as soon as nothing
-refers to them, and so is the memory of their tensors.
+replay buffer, to find the few in reference cycles. All other objects, and the memory of their tensors, are
+freed without it, as soon as nothing refers to them.
 
 `torch.cuda.empty_cache()` synchronises with the device and releases all cached blocks. The next iteration
 has to allocate them from the driver again. It does not increase the memory available to PyTorch, which
@@ -51,13 +55,13 @@ def train(network, optimizer, loader):
 ```
 
 ## Fix safety
-Unsafe: the fix removes the call. Objects that refer to each other in a cycle then live until Python
-collects by itself, with the memory of their tensors and whatever their finalizers do. What is cached on the
-device cannot be used by other processes, and a fragmented cache may run out of memory earlier; where that
-happens, empty it once after the loop or on an out-of-memory error.
+Unsafe: the fix removes the call. Objects in a reference cycle, and the memory of their tensors, then live
+until Python collects them by itself, and their finalizers run later. Other processes cannot use the memory
+that PyTorch caches on the device. A fragmented cache may run out of memory earlier; if that happens, empty
+it once after the loop or on an out-of-memory error.
 
-There is only advice where the result of the call is used, and for a helper that does nothing but this: it
-may be called from elsewhere for good reason. The import stays.
+There is only advice where the result of the call is used, and for a helper function that does nothing else,
+because it may have other callers that need it. The fix keeps the import.
 
 ## References
 - https://docs.python.org/3/library/gc.html#gc.collect

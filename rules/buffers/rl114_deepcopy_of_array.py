@@ -1,17 +1,17 @@
-"""An array, a tensor or a state dict copied by `copy.deepcopy`, which is made for objects of any kind.
+"""An array, a tensor or a state dict copied by `copy.deepcopy`, which is slower than its own copy.
 
 ## What it does
-Flags `copy.deepcopy` in hot code of what is known to be a NumPy array, a tensor, the state dict of a
-network, or a list, tuple or dict of arrays or tensors.
+Flags `copy.deepcopy` in hot code if its argument is known to be a NumPy array, a tensor, the state dict of
+a network, or a list, tuple or dict of arrays or tensors.
 
-Not flagged are objects of which nothing is known, arrays of objects, networks and optimizers, whose copies
-need `deepcopy`, copies made for `load_state_dict` (RL305), and code that is not hot, where a snapshot is
-taken now and then.
+The rule does not flag objects of unknown type, arrays of objects, networks and optimizers (which need
+`deepcopy`), copies made for `load_state_dict` (RL305), and code that is not hot, such as an occasional
+snapshot.
 
 ## Why is it slow
 `copy.deepcopy` dispatches on the type of an object and records each copy in a memo dict. For an observation
-of a few numbers this takes far longer than the copy. For tensors all of it is Python code: it copies the
-storage, the gradient and the attributes, and for a view the whole underlying storage.
+of a few numbers, this takes far longer than the copy itself. For a tensor, all of it is Python code, which
+copies the storage, the gradient and the attributes; for a view it copies the whole underlying storage.
 
 ## Example
 ```python
@@ -45,19 +45,23 @@ def rollout(env, policy, steps):
 ```
 
 ## Fix safety
-Safe for an array that is known to hold numbers: the copy has the same values, dtype, shape, memory
-order and flags. `order="K"` keeps the order of the axes in memory as `deepcopy` does; where all arrays
-are laid out in rows, which is what numpy makes, plain `.copy()` does the same. Of an array that
-the expression makes itself (`deepcopy(frames / 255)`) no copy is needed at all.
+Safe for an array that is known to hold numbers: the copy has the same values, dtype, shape, memory order
+and flags. `order="K"` keeps the order of the axes in memory, as `deepcopy` does. Where all arrays are in C
+order, NumPy's default, the fix writes a plain `.copy()`. An array that the expression itself creates
+(`deepcopy(frames / 255)`) needs no copy at all.
 
-Unsafe for an array of unknown dtype, since the objects that an array of objects holds would not be copied
-with it. Unsafe for a tensor, which becomes `.detach().clone()`: that copy has no gradient, requires none,
-and is no `torch.nn.Parameter`. Unsafe for lists, tuples and dicts, which are rebuilt item by item, so an
-item that occurs twice is copied twice; and for a state dict, whose copy is a plain dict without the version
-metadata that some modules read while loading.
+Unsafe in these cases:
 
-There is only advice where the value may be `None`, and inside an f-string.
-The import of `copy` stays.
+- The dtype of the array is unknown. If it holds objects, these would not be copied with it.
+- The value is a tensor, which becomes `.detach().clone()`. That copy has no gradient, does not require one,
+  and is not a `torch.nn.Parameter`.
+- The value is a list, tuple or dict, which is rebuilt item by item. An item that occurs twice is copied
+  twice.
+- The value is a state dict. The copy is a plain dict without the version metadata that some modules read
+  while loading.
+
+There is only advice where the value may be `None`, and inside an f-string. The fix keeps the import of
+`copy`.
 
 ## References
 - https://docs.python.org/3/library/copy.html#copy.deepcopy

@@ -1,21 +1,25 @@
-"""A sum tree of priorities that Python descends once for each sampled transition.
+"""A sum tree of priorities that Python code descends once for each sampled transition.
 
 ## What it does
-Flags the loop of a prioritised buffer that looks up one transition after the other in a sum tree kept in
-an array or a tensor, each time from the root down to a leaf: by a call of the tree's search, whether that
-is a loop or calls itself, in the same class or another file, or by a search that is written out there.
+Flags the loop of a prioritised replay buffer that looks up one transition after the other in a sum tree,
+descending from the root to a leaf each time. The tree is kept in an array or a tensor. The loop may call
+the tree's search method, which may be iterative or recursive and may be in another file, or contain the
+search itself.
 
-Not flagged are trees kept in Python lists, whose items are read so quickly that a batch must be large for
-anything else to win; searches that take the whole batch down at once, or that are compiled (`@njit`); and
-loops that change the tree between one draw and the next.
+The rule does not flag:
+
+- trees kept in Python lists, whose items are read so quickly that vectorisation only pays off for large
+  batches;
+- searches that process the whole batch at once, and compiled searches (`@njit`);
+- loops that change the tree between two draws.
 
 ## Why is it slow
 Each level indexes an array and compares the result. Both create an object, which takes longer than the
-arithmetic (and much longer for tensors). A batch of 64 from a buffer of 100,000 descends about a thousand
+arithmetic (and much longer for tensors). A batch of 64 from a buffer of 100,000 visits about a thousand
 levels in total. All searches of a batch have the same depth, so one vectorised operation per level can
 advance all of them: it reads the left sums of all nodes, compares, and selects.
 
-An operation on arrays has a cost of its own, so small batches (about 20 samples or fewer) gain nothing.
+Array operations have a fixed cost, so small batches (about 20 samples or fewer) gain nothing.
 
 ## Example
 ```python
@@ -66,9 +70,9 @@ class PrioritizedReplay:
 ```
 
 ## Fix safety
-There is no fix: the search, its callers and often the layout of the tree change together. With a
-capacity that is a power of two, all leaves lie on one level, the comparisons are the same, and so are the
-transitions that come out.
+There is no fix: the search, its callers and often the layout of the tree change together. With a capacity
+that is a power of two, all leaves are on one level, so the comparisons and the sampled transitions are the
+same.
 
 The new priorities of a batch can be written level by level, too: set the leaves, then for the `np.unique`
 parents of each level the sum of the two children.

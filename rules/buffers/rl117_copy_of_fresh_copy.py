@@ -1,13 +1,13 @@
 """An array or tensor that is copied although the same expression just created it.
 
 ## What it does
-Flags a copy of a newly allocated array or tensor that nothing else refers to, in hot or warm code:
+Flags a copy of a newly allocated array or tensor that nothing else refers to, in code that runs repeatedly:
 `np.stack(rows).copy()`, `np.array(np.concatenate(parts))`, `torch.stack(rows).clone()`, `(a + b).clone()`,
 `rows[indices].copy()` with an array of indices.
 
-Not flagged are copies of views (`x[1:]`, `x.T`, `x.numpy()`), of results of the program's own functions, and
-of results that may be the argument itself (`np.asarray`, `x.to(device)`, `x.float()`). Code that runs once
-is not flagged either.
+The rule does not flag copies of views (`x[1:]`, `x.T`, `x.numpy()`), copies of results of the program's own
+functions, copies of results that may be the argument itself (`np.asarray`, `x.to(device)`, `x.float()`),
+and code that runs once.
 
 ## Why is it slow
 The copy allocates and fills the memory a second time, and the first array is freed immediately.

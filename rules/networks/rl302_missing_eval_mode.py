@@ -1,17 +1,20 @@
 """A network with dropout or batch normalisation, evaluated in training mode.
 
 ## What it does
-Flags loops that evaluate a network (in a function called `evaluate`, `validate`, `test_epoch` and the like,
-or over a `val_loader`, a `test_set`) where the network is known to have dropout or batch normalisation and
-no code calls `eval()` or `train(False)`: neither the function, nor its callees, nor its callers, in any
-file of the project. Functions that learn are not flagged, nor are those whose name says that dropout is
-meant to go on (`mc_dropout`, `uncertainty`).
+Flags loops that evaluate a network known to have dropout or batch normalisation, if no code in the project
+calls `eval()` or `train(False)` for it: neither the function, nor its callees, nor its callers. A loop
+evaluates a network if it is in a function called `evaluate`, `validate`, `test_epoch` or similar, or
+iterates over a `val_loader` or a `test_set`.
+
+The rule does not flag functions that train, and functions whose name says that dropout is intended
+(`mc_dropout`, `uncertainty`).
 
 ## Why is it slow
-Dropout draws a mask for each layer and each batch, and batch normalisation computes means and variances
-and updates its running statistics, all of which evaluation has no use for. Above all the figures are
-wrong: units are dropped at random, rows are normalised by the batch that they happen to be in, and the
-data of the evaluation leak into the statistics that the trained network keeps.
+Dropout draws a mask for each layer and each batch. Batch normalisation computes means and variances and
+updates its running statistics. Evaluation needs none of this.
+
+More importantly, the results are wrong. Units are dropped at random, each row is normalised by the other
+rows of its batch, and the evaluation data changes the running statistics of the trained network.
 
 ## Example
 ```python
@@ -48,10 +51,12 @@ def evaluate(batches: list[torch.Tensor]) -> float:
 ```
 
 ## Fix safety
-Always unsafe: what the loop computes changes, as it should, and the random numbers that dropout drew are
-left to others. The previous mode is restored after the loop for the whole network: submodules that were in
-another mode get the same one. Where an exception leaves the loop, the network stays in evaluation mode.
-There is no fix where the loop returns or yields.
+Always unsafe: the results of the loop change, as they should, and so do later random numbers, because
+dropout no longer draws any.
+
+The fix restores the previous mode after the loop for the network as a whole, so a submodule that was in
+another mode gets the same one. If an exception leaves the loop, the network stays in evaluation mode. There
+is no fix where the loop returns or yields.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.eval

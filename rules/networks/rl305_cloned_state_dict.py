@@ -1,13 +1,19 @@
-"""A state dict cloned only to be loaded, which copies it anyway.
+"""A state dict cloned before `load_state_dict`, which copies it anyway.
 
 ## What it does
-Flags `load_state_dict` of tensors that were copied for it: `{k: v.clone() for k, v in
-net.state_dict().items()}` or `copy.deepcopy(net.state_dict())`, written in the call or kept in a
-name that is used for nothing else.
+Flags `load_state_dict` called with tensors that were copied only for it: `{k: v.clone() for k, v in
+net.state_dict().items()}` or `copy.deepcopy(net.state_dict())`, written in the call or assigned to a
+variable that is used for nothing else.
+
+The rule does not flag:
+
+- `assign=True`, where the clone keeps the two networks separate;
+- variables that are read again or stored, which are snapshots;
+- keys that are renamed or filtered, because a network may be loaded into itself.
 
 ## Why is it slow
-`load_state_dict` copies the values into the parameters that are there. A clone made before that
-costs a second copy of every weight, and the memory to hold all of them at once.
+`load_state_dict` copies the values into the existing parameters. A clone before that costs a second copy of
+every weight, and the memory to hold all of them at once.
 
 ## Example
 ```python
@@ -31,21 +37,21 @@ def copy_weights(source: nn.Module, target: nn.Module) -> None:
 ```
 
 ## Fix safety
-The fix drops the copy and nothing else: a comprehension stays a comprehension, since the plain
-`state_dict()` also carries version metadata that modules may read while loading.
+The fix only removes the copy. A comprehension stays a comprehension, because the plain `state_dict()` also
+carries version metadata that modules may read while loading.
 
-It is safe where both networks are built here, each by a constructor of its own or one as a deep copy
-of the other, so that they share no weights, and where nothing can change the weights between the clone
-and the call. It is unsafe where the networks come from elsewhere: they may share weights (a decoder that
-is the encoder transposed), and a target of another class than `torch.nn.Module` may keep what it is given.
-It is unsafe, too, where the whole network is copied (`copy.deepcopy(net).state_dict()`), for
-`copy.deepcopy` in a project whose modules have a `get_extra_state`, and in a project with modules that
-override `state_dict` or `load_state_dict`, or change what they load or return, by hooks or by a
-`_load_from_state_dict` of their own.
+Safe where both networks are created in the same code, so that they share no weights (each by its own
+constructor, or one as a deep copy of the other), and where nothing can change the weights between the clone
+and the call.
 
-With `assign=True` the clone is what keeps the two networks apart; names that are read again or
-stored are snapshots; keys that are renamed or filtered may mean that a network is loaded into
-itself. None of these is flagged.
+Unsafe in these cases:
+
+- The networks come from elsewhere. They may share weights (a decoder that is the transposed encoder), and a
+  target that is not a `torch.nn.Module` may keep the tensors that it is given.
+- The whole network is copied: `copy.deepcopy(net).state_dict()`.
+- `copy.deepcopy` is used in a project whose modules have a `get_extra_state`.
+- Modules of the project override `state_dict` or `load_state_dict`, or change what they load or return, by
+  hooks or by their own `_load_from_state_dict`.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict

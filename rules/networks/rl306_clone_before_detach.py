@@ -1,16 +1,16 @@
-"""A clone recorded in the autograd graph, then detached at once.
+"""A clone that is recorded in the autograd graph and then detached.
 
 ## What it does
 Flags `x.clone().detach()` in hot code where autograd may record the clone. `torch.clone(x)`,
-`torch.detach(...)` and `detach_()` count as well. Where autograd is off, or the tensor carries no
-gradient, both orders cost the same, and nothing is flagged.
+`torch.detach(...)` and `detach_()` are recognised as well. Where autograd is off, or the tensor carries no
+gradient, both orders cost the same, and the rule is silent.
 
-Off unless selected: one recorded operation is saved, which shows on small tensors alone. The memory
-is the same in both orders.
+The rule is opt-in: it saves one recorded operation, which is only measurable for small tensors. Memory is
+the same in both orders.
 
 ## Why is it slow
-While gradients are recorded, `clone` makes a node of the graph, and links it to those of its argument, only
-for `detach` to drop it again. Detached first, the same copy is not recorded.
+While gradients are recorded, `clone` creates a node of the graph and links it to the nodes of its argument,
+and `detach` discards it again. If the tensor is detached first, the copy is not recorded.
 
 ## Example
 ```python
@@ -44,9 +44,11 @@ def collect(net: nn.Module, observations: list, optimizer: torch.optim.Optimizer
 ```
 
 ## Fix safety
-Safe for what is known to be a tensor: values, strides, and everything else about the result are the
-same in both orders, for sparse tensors, too. Unsafe where the class is not known, or where a class of the
-program derives from `torch.Tensor` and defines `clone` or `detach` itself: it may see a difference.
+Safe for values that are known to be tensors: values, strides and all other properties of the result are the
+same in both orders, also for sparse tensors.
+
+Unsafe where the class is not known, or where a class of the program derives from `torch.Tensor` and defines
+`clone` or `detach` itself: that class may notice the difference.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.Tensor.detach.html

@@ -1,15 +1,17 @@
-"""An activation that allocates its output, though its input is not needed any more.
+"""An activation that allocates its output although its input is no longer needed.
 
 ## What it does
-Flags `nn.ReLU()`, `nn.LeakyReLU()`, `nn.ELU()` and the like without `inplace=True`, directly after a linear
-or convolutional layer: in an `nn.Sequential`, in a list of layers, in two consecutive appends, or kept as
-`self.relu` and only called on the output of such layers. Activations after other operations are not
-flagged: a skip connection, `Sigmoid`, `Tanh` or `Softmax` need the values that would be overwritten.
+Flags `nn.ReLU()`, `nn.LeakyReLU()`, `nn.ELU()` and similar modules without `inplace=True`, directly after a
+linear or convolutional layer: in an `nn.Sequential`, in a list of layers, in two consecutive appends, or
+stored as `self.relu` and only called on the output of such layers.
 
-The rule is opt-in: the gain is small. Each activation allocates one tensor less. `ReLU` saves its output for
-the backward pass and frees its input, so peak memory stays the same; `LeakyReLU` and `ELU` save their input,
-and need less memory in training if they overwrite it. The time on a CPU is the same. `torch.compile` does
-this by itself.
+The rule does not flag activations after other operations: a skip connection, `Sigmoid`, `Tanh` and
+`Softmax` need the values that would be overwritten.
+
+The rule is opt-in because the gain is small. Each activation allocates one tensor less, but the time on a
+CPU does not change. `ReLU` saves its output for the backward pass and frees its input, so peak memory stays
+the same. `LeakyReLU` and `ELU` save their input, and need less memory in training if they overwrite it.
+`torch.compile` does this by itself.
 
 ## Why is it slow
 An activation that is not in place allocates memory for its output. This costs time on a device with a slow
@@ -29,10 +31,12 @@ net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(inplace=True), nn.Linear(64, 2))
 ```
 
 ## Fix safety
-Always unsafe. Values are the same, and so are the gradients of `ReLU`, `ReLU6` and `LeakyReLU`; those of
-`ELU`, `CELU` and `SELU` then follow from their results, which is rounded differently. Code that keeps the
-output of the previous layer, by a forward hook or by running the layers one at a time, sees it overwritten,
-and where autograd needs it, `backward()` raises.
+Always unsafe. Values are the same, and so are the gradients of `ReLU`, `ReLU6` and `LeakyReLU`. The
+gradients of `ELU`, `CELU` and `SELU` are then computed from the output instead of the input, which rounds
+differently.
+
+The output of the previous layer is overwritten. Code that keeps it, by a forward hook or by running the
+layers one at a time, sees other values, and `backward()` raises an error where autograd needs it.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.ReLU.html

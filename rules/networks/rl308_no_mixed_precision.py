@@ -1,16 +1,20 @@
-"""Training of a large network on a CUDA device in float32 only.
+"""A large network trained on a CUDA device in float32 only.
 
 ## What it does
-Flags `loss.backward()` in code that takes gradient steps repeatedly, where the loss comes from a network
-that surely has convolutions, attention or linear layers of 1,024 units or more, the file puts something on
-a device that may be a CUDA one, and nothing in the whole project mentions lower precision: no `autocast`,
-no `GradScaler`, no `half` or `bfloat16`, no TF32, no option called `fp16` or `amp`, and no library that
-sets it, such as accelerate, deepspeed or lightning. One place in each function is flagged.
+Flags `loss.backward()` in code that takes gradient steps repeatedly, if all of these hold:
 
-The rule is opt-in: what is gained depends on the device and on the sizes. Convolutions and matrix
-products must be large enough to keep the device busy; where an update waits for Python, for its data or
-for the environment, lower precision changes nothing, and the casts even cost a little. Networks of a few
-small linear layers, as for joint positions, are therefore not flagged.
+- the loss comes from a network that is known to have convolutions, attention, or linear layers of 1,024
+  units or more;
+- the file moves something to a device that may be a CUDA device;
+- nothing in the project mentions lower precision: no `autocast`, `GradScaler`, `half`, `bfloat16` or TF32,
+  no option called `fp16` or `amp`, and no library that sets it, such as accelerate, deepspeed or lightning.
+
+One place in each function is flagged.
+
+The rule is opt-in: the gain depends on the device and on the sizes. Convolutions and matrix products must
+be large enough to keep the device busy. Where an update waits for Python, for data or for the environment,
+lower precision changes nothing, and the casts even cost a little. Networks of a few small linear layers, as
+for joint positions, are therefore not flagged.
 
 ## Why is it slow
 GPUs since Volta have tensor cores, which multiply matrices in half precision several times as fast as in
@@ -52,11 +56,13 @@ def train(batches: list, optimizer: torch.optim.Optimizer) -> None:
 ```
 
 ## Fix safety
-There is no fix: the results are less precise, and only a training run shows whether it still learns. With
-`torch.bfloat16` (GPUs since Ampere) the range is that of float32, so that no `GradScaler` is needed; with
-`torch.float16`, small gradients become zero without one. Only the forward pass and the loss belong in the
-block, neither `backward` nor the optimizer step. Convert its results with `.float()` before `.numpy()`:
-NumPy has no bfloat16. `torch.amp.autocast` needs PyTorch 1.10; `torch.cuda.amp.autocast` is deprecated.
+There is no fix: the results are less precise, and only a training run shows whether the agent still learns.
+
+`torch.bfloat16` (GPUs since Ampere) has the range of float32 and needs no `GradScaler`. With
+`torch.float16` and no `GradScaler`, small gradients become zero. Only the forward pass and the loss belong
+in the `autocast` block, neither `backward` nor the optimizer step. Convert results with `.float()` before
+`.numpy()`, because NumPy has no bfloat16. `torch.amp.autocast` needs PyTorch 1.10;
+`torch.cuda.amp.autocast` is deprecated.
 
 ## References
 - https://docs.pytorch.org/docs/stable/amp.html

@@ -2,20 +2,25 @@
 
 ## What it does
 Flags the call of a network on observations, with autograd off, in a loop that steps environments or in a
-function that such a loop calls, where the project has many environments (`num_envs`, 32 or more by
-default), the file puts something on a device that may be a CUDA one, and nothing in the whole project
-mentions a compiler: no `torch.compile`, no CUDA graphs, no TorchScript, nothing that exports the network.
-The network must be known wholly and have one shape of input: no recurrent layers, no attention, no hooks,
-no attributes that it changes when it runs. Only the first such call of a network in a function is flagged.
+function that such a loop calls, if all of these hold:
 
-The rule is opt-in: `torch.compile` needs PyTorch 2.0. It pays on CUDA devices, for batches of about 64
-observations or more, over runs that are long enough to make up for the seconds or minutes of compilation.
-For one observation on the CPU, a compiled policy is slower than the plain one.
+- the project has many environments (`num_envs`, 32 or more by default);
+- the file moves something to a device that may be a CUDA device;
+- nothing in the project mentions a compiler: no `torch.compile`, CUDA graphs or TorchScript, and no export
+  of the network;
+- all of the network is known, and its inputs have one shape: no recurrent layers, no attention, no hooks,
+  no attributes that the forward pass changes.
+
+Only the first such call of a network in a function is flagged.
+
+The rule is opt-in: `torch.compile` needs PyTorch 2.0. It pays off on CUDA devices, for batches of about 64
+observations or more, in runs that are long enough to make up for the seconds or minutes of compilation. For
+one observation on the CPU, a compiled policy is slower than the plain one.
 
 ## Why is it slow
-Each layer and each activation is a call from Python that launches a kernel. For the networks of
+Each layer and each activation is a call from Python that launches a kernel. In the networks of
 reinforcement learning, the kernels take less time than their launches, so the device idles. `torch.compile`
-fuses the operations, and with `mode="reduce-overhead"` it records them as a CUDA graph, which is started by
+fuses the operations. With `mode="reduce-overhead"` it records them as a CUDA graph, which is launched by
 one call.
 
 ## Example
@@ -54,10 +59,11 @@ def collect(envs, num_envs: int, steps: int) -> None:
 
 ## Fix safety
 There is no fix: compiled code rounds differently, needs a compiler on the machine, and recompiles for each
-new shape of the observations. With `mode="reduce-overhead"`, the next call overwrites what the last one
-gave: what is kept has to be copied (`rollout[step] = logits` does, a list of results does not). Keep the
-plain network for `state_dict()`, whose keys differ in the compiled one. TorchScript is deprecated and no
-substitute.
+new shape of the observations.
+
+With `mode="reduce-overhead"`, each call overwrites the result of the previous call. Copy results that you
+keep: `rollout[step] = logits` copies, appending to a list does not. Keep the plain network for
+`state_dict()`, because the keys of the compiled one differ. TorchScript is deprecated and no substitute.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.compile.html

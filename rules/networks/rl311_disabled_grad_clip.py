@@ -1,16 +1,18 @@
 """Gradient clipping that is commented out between `backward()` and `step()`.
 
 ## What it does
-Flags an optimizer's `step()` where a call of `clip_grad_norm_` or `clip_grad_value_` stands in a
-comment between it and the `backward()` before it, and nothing else there clips.
+Flags an optimizer's `step()` if a call of `clip_grad_norm_` or `clip_grad_value_` is commented out between
+it and the preceding `backward()`, and no other code there clips.
 
-The rule is opt-in: clipping costs time rather than saving it. It is in the catalogue since a line
-that was switched off for an experiment is easily forgotten, and the run that diverges is the one
-that has to be repeated.
+The rule does not flag a comment that explains why gradients are not clipped, or a commented-out line beside
+one that clips.
+
+The rule is opt-in, because clipping costs time rather than saves it. It exists because a line that was
+disabled for an experiment is easily forgotten, and a run that diverges has to be repeated.
 
 ## Why is it slow
-It is not. Without clipping, one bad batch can throw the weights far off, which shows as a return
-that falls and does not come back.
+It is not slow. Without clipping, one bad batch can change the weights so much that the return falls and
+does not recover.
 
 ## Example
 ```python
@@ -40,9 +42,7 @@ def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
 ```
 
 ## Fix safety
-There is no fix: the author has switched it off, and only the author can say whether that was meant. A
-comment that says in words why nothing is clipped is not flagged, as is a commented line beside one that
-clips.
+There is no fix: only the author knows whether clipping was disabled on purpose.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html

@@ -1,17 +1,20 @@
-"""A loss multiplied by a large bare number just before it is differentiated.
+"""A loss multiplied by a large literal number just before `backward()`.
 
 ## What it does
-Flags `(loss * 1000).backward()`, and `loss = loss * 1000` or `loss *= 1000` whose value the next
-`backward()` differentiates, where the factor is a plain number of a hundred or more.
+Flags `(loss * 1000).backward()`, and `loss = loss * 1000` or `loss *= 1000` before the next `backward()` of
+that loss, where the factor is a literal number of a hundred or more.
 
-The rule is opt-in: the factor costs no time. It is in the catalogue since it changes what is
-learned, and mostly by accident.
+The rule does not flag a named coefficient, a factor of one term among several, a factor that the gradients
+are divided by later (`p.grad /= 1000`), and the scale of a `GradScaler`.
+
+The rule is opt-in, because the factor costs no time. It exists because the factor changes what is learned,
+usually by accident.
 
 ## Why is it slow
-It is not slow by itself. The gradients of all weights grow by the factor: with plain gradient descent the
-learning rate grows by it, a `clip_grad_norm_` after it clips every step, and half precision overflows
-sooner. With `Adam`, which divides it out again, it does nothing but hide what the learning rate is. What is
-spent is the run that has to be repeated.
+It is not slow by itself. The gradients of all weights grow by the factor. With plain gradient descent the
+effective learning rate grows with them, a following `clip_grad_norm_` clips in every step, and half
+precision overflows sooner. `Adam` cancels the factor, which then only hides the true learning rate. The
+cost is a training run that has to be repeated.
 
 ## Example
 ```python
@@ -42,11 +45,8 @@ def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
 ```
 
 ## Fix safety
-There is no fix: without the factor, another policy is learned, and whether a better one is for the
-author to see.
-
-A named coefficient, a factor of one term among several, one whose gradients are divided again (`p.grad /=
-1000`), and the scale of a `GradScaler` are not flagged.
+There is no fix: without the factor, training gives another policy, and only the author can decide which is
+better.
 
 ## References
 - https://pytorch.org/docs/stable/amp.html#gradient-scaling

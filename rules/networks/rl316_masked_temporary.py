@@ -1,14 +1,15 @@
 """A tensor of ones that is allocated only to be multiplied by a number.
 
 ## What it does
-Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot code, where the
-ones are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Ones
-that are multiplied by a tensor are not flagged, since they spread its values over another shape.
+Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot code, where the ones are
+used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`.
+
+The rule does not flag ones that are multiplied by a tensor, which broadcast its values to another shape.
 
 ## Why is it slow
-The ones fill one tensor, and the products a second one of the same size; the first is dropped at
-once. A tensor that is filled with the number itself takes one allocation and one pass. That shows on
-small tensors, which are what such masks usually are, and is lost beside the rest on large ones.
+The code allocates and fills one tensor with ones, and a second one of the same size with the products; the
+first is then freed. Filling one tensor with the number directly needs one allocation and one pass. The gain
+is measurable for small tensors, such as typical masks, and negligible for large ones.
 
 ## Example
 ```python
@@ -40,20 +41,22 @@ def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer, keep:
 ```
 
 ## Fix safety
-Safe where the factor is surely a number and the tensor of a floating-point type that the number
-fits into: every bit is the same, and `torch.bernoulli` draws the same from the same stream. The fix
-is `torch.full` where the factor is written with a point or the type is given, and else `fill_`,
-which takes whole numbers without changing the type.
+Safe where the factor is certainly a number, and the tensor has a floating-point dtype that the number fits
+into. Every bit is the same, and `torch.bernoulli` draws the same values from the same stream. The fix is
+`torch.full` where the factor is a literal with a decimal point or the dtype is given. Otherwise it is
+`fill_`, which accepts integers without changing the dtype.
 
-Where the ones may be whole numbers, or are, a fraction would be cut off: `ones_like` is then filled in the
-type that the product has, `torch.result_type(x, 0.5)`, and for ones of a dtype that is passed in there is
-only advice.
+If the ones are or may be integers, filling them with a fraction would truncate it. For `ones_like`, the fix
+therefore passes the dtype of the product, `torch.result_type(x, 0.5)`. For ones whose dtype is a parameter,
+there is only advice.
 
-Unsafe where the factor of a probability may be a tensor, which `fill_` takes only if it is a single
-number, and for numbers that are not written out: one beyond the range of the type raises an error in
-place of becoming infinite.
+Unsafe in these cases:
 
-`torch.empty(n).bernoulli_(p)` is a little faster still, but draws other numbers from the stream.
+- The factor is a probability that may be a tensor, which `fill_` accepts only if it is a single number.
+- The factor is not a literal. A number outside the range of the dtype raises an error instead of becoming
+  infinite.
+
+`torch.empty(n).bernoulli_(p)` is a little faster still, but draws different numbers.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.full.html

@@ -1,19 +1,22 @@
 """A target network whose forward pass is part of the graph of the loss.
 
 ## What it does
-Flags the forward of a target network or of an old policy, run with autograd on, whose value reaches
-`backward()` with its graph, although no optimizer steps the weights of that network. What counts as
-such a network is one that is called so, that the program copies weights into, and that none of the
-optimizers made beside it was given.
+Flags the forward pass of a target network or of an old policy that runs with autograd on, if `backward()`
+reaches its graph although no optimizer updates the weights of that network. A network counts as a target
+network if its name says so, the program copies weights into it, and it was not passed to any of the
+optimizers created beside it.
 
-Not flagged are networks whose weights need no gradient, forwards of something that itself carries a
-gradient of a network that learns (an actor's loss by way of a target critic), and programs in which the
-parameters of an optimizer are not known.
+The rule does not flag:
+
+- networks whose weights do not require gradients;
+- inputs that carry a gradient of a network that is trained (an actor loss that goes through a target
+  critic);
+- programs in which the parameters of an optimizer are not known.
 
 ## Why is it slow
-`backward()` walks through the target network, too, and computes a gradient for each of its weights. No
-optimizer reads them; they accumulate in memory until they are zeroed. All activations of the target network
-are kept until `backward()`.
+`backward()` also traverses the target network and computes a gradient for each of its weights. No optimizer
+reads them, and they accumulate in memory until they are zeroed. All activations of the target network stay
+in memory until `backward()`.
 
 ## Example
 ```python
@@ -60,10 +63,12 @@ class Agent:
 ```
 
 ## Fix safety
-Always unsafe: the weights of the target network no longer get a gradient, which other code may log or clip;
-and if something that learns does share weights with it, or makes its input, its gradient changes. The fix
-puts the statement of the forward under `torch.no_grad()`. There is none where the statement computes
-something else that is learned from, such as the loss itself.
+Always unsafe: the weights of the target network no longer get a gradient, which other code may log or clip.
+If a network that is trained does share weights with it, or computes its input, the gradient of that network
+changes.
+
+The fix puts the statement with the forward pass in a `with torch.no_grad():` block. There is no fix where
+the statement also computes a value that is trained on, such as the loss itself.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.no_grad.html

@@ -1,21 +1,24 @@
 """An optimizer that updates weights with many small operations instead of a fused kernel.
 
 ## What it does
-Flags `Adam`, `AdamW` and `SGD` with momentum that are made without `fused=` or `foreach=` and take a step
-for each update, also where another file does that (`self.policy.optimizer.step()`). `SGD` without momentum,
-which does little, is not flagged, nor are optimizers of a single tensor (`[log_alpha]`), those that are
-given a closure, that are `differentiable` or `capturable`, and files with sparse gradients.
+Flags `Adam`, `AdamW`, and `SGD` with momentum that are created without `fused=` or `foreach=` and take a
+step in each update, possibly in another file (`self.policy.optimizer.step()`).
 
-The rule is opt-in: `fused=True` rounds differently, so a seeded run changes. It needs PyTorch 2.0, for `SGD`
-PyTorch 2.3, and on the CPU PyTorch 2.4; `foreach=True` needs PyTorch 1.12. Where the forward and backward
-passes are large, the step is a small part of the time.
+The rule does not flag `SGD` without momentum, which does little work, optimizers of a single tensor
+(`[log_alpha]`), optimizers that are called with a closure or are `differentiable` or `capturable`, and
+files with sparse gradients.
+
+The rule is opt-in: `fused=True` rounds differently, so the results of a seeded run change. It needs PyTorch
+2.0, for `SGD` PyTorch 2.3, and on the CPU PyTorch 2.4; `foreach=True` needs PyTorch 1.12. Where the forward
+and backward passes are large, the step is a small part of the time.
 
 ## Why is it slow
-Written out, a step of Adam is a dozen operations on each tensor of weights: each is a call from Python, and
-reads and writes the whole tensor. The small networks of reinforcement learning have many small tensors, for
-which the calls take most of the time. A fused step does all of it in one call and one pass. On CUDA
-devices PyTorch groups the tensors by default (`foreach`): each operation then takes all tensors at once,
-and there is less to gain. On the CPU it does not.
+Without these options, a step of Adam is a dozen operations on each weight tensor; each is a call from
+Python, and reads and writes the whole tensor. The small networks of reinforcement learning have many small
+tensors, so the calls take most of the time. A fused step does all of it in one call and one pass.
+
+On CUDA devices PyTorch groups the tensors by default (`foreach`): each operation then processes all tensors
+at once, and the gain is smaller. On the CPU it does not group them.
 
 ## Example
 ```python
@@ -47,10 +50,11 @@ def train(model, batches):
 ```
 
 ## Fix safety
-The fix is unsafe. The weights round differently from the first step on, and the constructor raises where a
-parameter is no floating-point number or lies on a device without such kernels; sparse gradients make the step
-raise. Where no rounding may change, `foreach=True` groups the tensors and computes the same bits, and gains
-less.
+Unsafe. The weights round differently from the first step on. The constructor raises an error if a parameter
+is not a floating-point tensor or is on a device without such kernels, and the step raises an error for
+sparse gradients.
+
+If rounding must not change, `foreach=True` groups the tensors, gives identical results, and gains less.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html

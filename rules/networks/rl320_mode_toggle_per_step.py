@@ -1,15 +1,16 @@
 """A network switched to `eval()` and back for each action, though no layer depends on the mode.
 
 ## What it does
-Flags `net.eval()` in code that runs per step, with a `net.train()` that runs per step, too: around the
-forward pass of each action, or the one where the agent acts and the other where it learns. All of the
-network must be known, over files, helper functions and base classes, and nothing in it may depend on the
-mode: no dropout, no batch normalisation, no attention, no code that reads `self.training`, no `train` or
-`eval` of its own. Networks that are not fully known are not flagged.
+Flags `net.eval()` in code that runs per step, if `net.train()` runs per step too: both around the forward
+pass of each action, or one where the agent acts and the other where it learns.
+
+All of the network must be known, including helper functions, base classes and other files, and nothing in
+it may depend on the mode: no dropout, no batch normalisation, no attention, no code that reads
+`self.training`, no `train` or `eval` method of its own.
 
 ## Why is it slow
-`eval()` and `train()` walk over all modules of the network and set an attribute of each, in Python. For a
-small network, this takes a considerable part of the time of the forward pass, for every action.
+`eval()` and `train()` visit all modules of the network and set an attribute of each, in Python. For a small
+network, this takes a considerable part of the time of the forward pass, for every action.
 
 ## Example
 ```python
@@ -57,9 +58,9 @@ def run(agent: Agent, env) -> None:
 ```
 
 ## Fix safety
-Always unsafe. What the network computes does not change, but its `training` attribute does: code outside
-that reads it sees the previous mode, and if dropout is added later, the calls are needed again. There is
-only advice where the old mode is kept in a variable (`net.train(before)`).
+Always unsafe. The output of the network does not change, but its `training` attribute does: other code that
+reads it sees the previous mode. If dropout is added later, the calls are needed again. There is only advice
+where the old mode is stored in a variable (`net.train(before)`).
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.train

@@ -1,18 +1,21 @@
-"""A tensor repeated along a new dimension, though a view would do.
+"""A tensor repeated along a new dimension where a view would be enough.
 
 ## What it does
-Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each dimension that is repeated has one
-element (from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
+Flags `x.unsqueeze(1).repeat(1, n, 1)` and `tile` in hot code where each repeated dimension has one element
+(from `unsqueeze`, `x[:, None]`, `view(-1, 1)`, `keepdim=True`), and the copies are only read: by
 arithmetic, comparisons, `gather`, `where`, reductions.
 
-Not flagged are repeats of dimensions with several elements; copies that are written to, stored, returned or
-given to functions that rlint does not know; copies that are flattened by `view` or `reshape` at once,
-which needs the memory; and copies that only go into `cat` or `stack`, which copy most of it anyway.
+The rule does not flag:
+
+- repeats of dimensions with several elements;
+- copies that are written to, stored, returned or passed to unknown functions;
+- copies that are immediately flattened by `view` or `reshape`, which needs the memory;
+- copies that only go into `cat` or `stack`, which copy most of it anyway.
 
 ## Why is it slow
-`repeat` allocates memory for all copies and fills it, and whatever reads them fetches it again. `expand`
-returns a view that reads the same elements several times, in no time and with no memory; arithmetic does the
-same by itself (broadcasting).
+`repeat` allocates memory for all copies and fills it, and later operations read all of it. `expand` returns
+a view that reads the same elements several times, at no cost in time or memory. Arithmetic does the same by
+broadcasting.
 
 ## Example
 ```python
@@ -36,9 +39,9 @@ class Critic:
 ```
 
 ## Fix safety
-Always unsafe: the values are the same, but the view shares its memory with the original, so that neither may
-be written to while the other is used; gradients are added up in another order; and a result may be laid out
-in memory in another way, which `view` refuses and `reshape` does not.
+Always unsafe. The values are the same, but the view shares its memory with the original, so neither may be
+written to while the other is used. Gradients are added in another order. The memory layout of a result may
+differ, which `view` rejects and `reshape` accepts.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.expand.html

@@ -2,12 +2,14 @@
 
 ## What it does
 Flags `"cuda" in str(device)`, `str(device).startswith("cuda")`, `str(device) == "cpu"` and similar checks,
-and `torch.cuda.is_available()`, in code that runs per step. Once per episode or checkpoint, their cost does
-not matter.
+and `torch.cuda.is_available()`, in code that runs per step.
 
-The rule is opt-in. A check takes a fraction of a microsecond, which is not measurable in most training loops;
-`device.type == "cuda"` takes even longer. Storing the result pays off only in code that runs very often and
-does little else.
+The rule does not flag checks of `device.type`, and checks that run once, or once per episode or checkpoint,
+where their cost does not matter.
+
+The rule is opt-in. A check takes a fraction of a microsecond, which is not measurable in most training
+loops; `device.type == "cuda"` takes even longer. Storing the result pays off only in code that runs very
+often and does little else.
 
 ## Why is it slow
 `str(device)` builds the name from the type and index of the device on every call, and `is_available()`
@@ -44,11 +46,10 @@ def collect(env, policy, steps: int, device: torch.device):
 ```
 
 ## Fix safety
-For the device of a tensor, `"cuda" in str(x.device)` becomes `x.is_cuda`, which is safe. In a loop, the
-result is stored in a variable before the loop; in a method, in an attribute that is set next to the device
-attribute. Both are unsafe: other code may change the device in between.
+For the device of a tensor, `"cuda" in str(x.device)` becomes `x.is_cuda`, which is safe.
 
-Not flagged are checks in code that runs once, and checks of the `type` of a device.
+In a loop, the fix stores the result in a variable before the loop; in a method, in an attribute that is set
+next to the device attribute. Both are unsafe: other code may change the device in between.
 
 ## References
 - https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device

@@ -2,23 +2,26 @@
 
 ## What it does
 Flags an array or tensor that is repeatedly assigned the concatenation of itself and new parts: in a loop,
-or in a method that is called per step. `np.concatenate`, `np.append`, `np.vstack`, `np.hstack`, `np.r_`,
-`torch.cat` and similar functions count, and so do attributes, entries of dicts, aliases, and helpers that
-return such a concatenation.
+or in a method that is called per step. The rule recognises `np.concatenate`, `np.append`, `np.vstack`,
+`np.hstack`, `np.r_`, `torch.cat` and similar functions. The array may be a variable, an attribute, an entry
+of a dict or an alias of these, and a helper function may return the concatenation.
 
-Not flagged are concatenations that happen once per call or per iteration (`torch.cat([x, action])` in a
-forward pass), windows of constant length (`np.concatenate((frames[1:], frame))`), padding, loops with few
-iterations or over components (layers, keys, agents), sequences that are read as a whole in every iteration,
-such as generated tokens, and code that runs once.
+The rule does not flag:
+
+- concatenations that do not accumulate, such as `torch.cat([x, action])` in a forward pass;
+- windows of constant length (`np.concatenate((frames[1:], frame))`) and padding;
+- loops with few iterations, and loops over components (layers, keys, agents);
+- sequences that are read as a whole in every iteration, such as generated tokens;
+- code that runs once.
 
 ## Why is it slow
-Arrays cannot grow in place: each concatenation allocates a new array and copies every existing row, so n
+Arrays cannot grow in place. Each concatenation allocates a new array and copies every existing row, so n
 rows cost about n * n / 2 row copies. A list stores references, and one concatenation at the end copies each
-row once; preallocated storage also copies each row once.
+row once. Preallocated storage also copies each row once.
 
-A few short rows are copied quickly: a list then gains little, and its rows, each a separate object, take
-more memory than one array; preallocated storage for an attribute pays off from about a thousand short rows
-on.
+A few short rows are copied quickly, and a list then gains little. The rows in a list are separate objects
+and take more memory than one array. For an attribute, preallocated storage pays off from about a thousand
+short rows on.
 
 ## Example
 ```python
@@ -53,32 +56,38 @@ def collect(env, policy, steps):
 ```
 
 ## Fix safety
-Safe for a local variable that is bound before the loop, grows at one place in it and is read only after it,
-where no handler, `finally` or generator can read it in between, and where every part is known to fit: all
-are numbers of one type, and the concatenation flattens (`np.append`) or has one dimension
-(`np.append(rewards, np.float32(reward))`, `np.concatenate((rewards, [float(reward)]))`, `torch.cat([values,
-torch.tensor([float(value)])])`). The rows are copied into the list, unless they were just created, since an
-environment may write its next observation into the same array. The result has the same values, shape, dtype
-and gradient.
+Safe for a local variable if all of these hold:
 
-Unsafe where a part may have another shape or dtype: an error is then raised after the loop instead of in
-it, when the environment has been stepped further; and promoting several dtypes at once may give another
-dtype than promoting them one by one.
+- the variable is bound before the loop, grows at one place in it, and is read only after it;
+- no exception handler, `finally` block or generator can read it in between;
+- all parts are numbers of one type, and the concatenation flattens them (`np.append`) or has one dimension:
+  `np.append(rewards, np.float32(reward))`, `np.concatenate((rewards, [float(reward)]))`,
+  `torch.cat([values, torch.tensor([float(value)])])`.
 
-Unsafe where a row is a string or may be `None`, where the program uses `np.matrix` or masked arrays, which
-would become plain arrays, and where the loop enables or disables autograd.
+The result then has the same values, shape, dtype and gradient. The fix copies each row into the list,
+because an environment may write its next observation into the same array. Rows that were just created are
+not copied.
 
-Unsafe at module level, where other code may read the variable while the loop runs; for a variable that
-starts as `None`, since with a single part the result was that object itself; and for unpacked parts
-(`[found, *rows]`), since an iteration without parts made a copy.
+Unsafe in these cases:
 
-Unsafe for an array that is an attribute: it becomes a view of storage with room for more rows, kept by a
-small class that the fix adds to the file. The attribute has the same rows, order, dtype and trimming
-wherever it is read or assigned. Arrays read from it at different times share memory, so a write to one is
-visible in the other, and up to twice the memory is allocated.
+- A part may have another shape. The error is then raised after the loop instead of in it, when the
+  environment has made further steps.
+- A part may have another dtype. Promoting several dtypes at once may give another dtype than promoting them
+  one by one.
+- A row is a string or may be `None`.
+- The program uses `np.matrix` or masked arrays, which would become plain arrays.
+- The loop enables or disables autograd.
+- The variable is at module level, where other code may read it while the loop runs.
+- The variable starts as `None`: with a single part, the result was that part itself.
+- The parts are unpacked (`[found, *rows]`): an iteration without parts made a copy.
 
-Tensors that are attributes, entries of dicts, and buffers that are read while they grow get only advice:
-the right storage depends on how they are read.
+Unsafe for an array that is an attribute. The fix adds a small class to the file that keeps storage with
+room for more rows, and the attribute becomes a view of that storage. The attribute has the same rows,
+order, dtype and trimming wherever it is read or assigned. But arrays that are read from it at different
+times share memory, so a write to one changes the other, and up to twice the memory is allocated.
+
+Tensors in attributes, entries of dicts, and buffers that are read while they grow get only advice: the
+right storage depends on how they are read.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.append.html

@@ -1,21 +1,23 @@
 """A batch assembled from single transitions that are looked up one by one.
 
 ## What it does
-Flags, in hot code, the ways in which a batch is picked from a replay buffer one transition at a time:
-`[self.buffer[i] for i in indices]` with indices that were drawn at random or in a method that samples, the
-same as a loop that appends the items (also columns of a tensor), `np.array(self.buffer)[indices]`, and
-`random.sample` on a list of transitions or on a deque that may hold ten thousand or more. Also flags
-`np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])` where the indexed
-object is already an array or tensor.
+Flags hot code that builds a batch from a replay buffer one transition at a time:
 
-Not flagged are draws of fewer than eight, `random.sample` on a range or on other lists than those of
-transitions, shorter deques, lists of text, and `zip(*batch)` by itself, which is quick.
+- `[self.buffer[i] for i in indices]`, where the indices were drawn at random or the method samples;
+- a loop that appends such items to lists, including rows of a tensor's columns;
+- `np.array(self.buffer)[indices]`;
+- `random.sample` on a list of transitions, or on a deque that may hold ten thousand or more;
+- `np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, where the
+  indexed object is already an array or tensor.
+
+The rule does not flag draws of fewer than eight items, shorter deques, lists of text, `random.sample` on a
+range or on a list of other things than transitions, or `zip(*batch)` by itself, which is fast.
 
 ## Why is it slow
-Each transition costs an interpreted iteration and a look-up, and the batch must then be unpacked and copied
+Each transition costs an interpreted iteration and a look-up. The batch must then be unpacked and copied
 into arrays value by value. An array is indexed with all indices at once and copies the rows in one call. A
-deque is slower still: indexing scans it from the nearer end. For large images the copy itself dominates,
-and less is gained.
+deque is slower than a list, because it scans to each index from the nearer end. For large images the copy
+itself dominates, and the gain is smaller.
 
 ## Example
 ```python
@@ -47,16 +49,17 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-There is a fix only where the storage is already an array or tensor; other storage is a design decision, and
-gets advice.
+There is a fix only where the storage is already an array or tensor. Other storage gets advice, because
+changing it is a design decision.
 
-Safe for a numeric C-contiguous array with indices that are known to be drawn by `randint`, `choice` or
-`random.sample`, at least one of them. Values, type, shape and layout are the same.
+Safe for a numeric C-contiguous array, if `randint`, `choice` or `random.sample` drew the indices and drew
+at least one. Values, type, shape and memory layout are the same.
 
 Unsafe where there may be no index at all: an empty list becomes an empty float array, while an empty index
-gives zero rows in the array's dtype. Unsafe for tensors, for arrays that may hold objects or strings, and
-for arrays that may be Fortran-ordered, since the result follows the layout. Indices of unknown origin get
-only advice: a tuple or a boolean array has another meaning as an index.
+gives zero rows in the array's dtype. Also unsafe for tensors, for arrays that may hold objects or strings,
+and for arrays that may be Fortran-ordered, because the result then has another memory layout.
+
+Indices of unknown origin get only advice: a tuple or a boolean array has another meaning as an index.
 
 ## References
 - https://numpy.org/doc/stable/user/basics.indexing.html#integer-array-indexing

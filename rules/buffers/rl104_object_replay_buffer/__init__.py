@@ -1,15 +1,18 @@
 """A replay buffer that stores each transition as a Python object and builds arrays for each batch.
 
 ## What it does
-Flags the place where a transition is put, as a tuple, named tuple, dict or object, into a list or deque
-from which batches are drawn at random: a buffer class, an attribute of the agent, or a variable of the
-script. `append` counts, and so do writing to a place that wraps around, `extend`, and sequences of
-transitions that are taken apart one by one for each batch.
+Flags the place that stores a transition as a tuple, named tuple, dict or object in a list or deque from
+which batches are drawn at random. The list may belong to a buffer class, be an attribute of the agent, or
+be a variable of the script. The rule recognises `append`, `extend`, writes to an index that wraps around,
+and sequences of transitions that are unpacked one by one for each batch.
 
-Not flagged are lists that are emptied while the program trains, as on-policy rollouts are, lists that
-nothing is drawn from at random (queues, n-step windows, episodes that are read in order), other episodes
-and sequences as items, texts, buffers that hold fewer than a thousand items, and files with `LazyFrames` or
-`FrameStack`, whose observations share their images.
+The rule does not flag:
+
+- lists that are emptied during training, such as on-policy rollouts;
+- lists that are not sampled at random: queues, n-step windows, episodes that are read in order;
+- items that are whole episodes, sequences of other kinds, or texts;
+- buffers that hold fewer than a thousand items;
+- files with `LazyFrames` or `FrameStack`, whose observations share their images.
 
 ## Why is it slow
 Each transition is a container with an object for each field: two arrays with a header each, a float, a
@@ -17,9 +20,10 @@ flag. For observations of a few numbers, the objects take several times the memo
 sampled batch must be unpacked and copied into arrays value by value, while preallocated arrays are indexed
 once. The garbage collector also has to scan all these containers.
 
-Writing a transition to the rows of several arrays takes longer than one `append`; the batches, each of
-many transitions, more than make up for that. For images the pixels take nearly all of the memory, and
-little is gained unless each image is stored once instead of as `state` and again as `next_state`.
+Writing a transition to the rows of several arrays takes longer than one `append`. Batches hold many
+transitions, so faster sampling more than makes up for it. For images, the pixels take nearly all of the
+memory, and the gain is small unless each image is stored once instead of as `state` and again as
+`next_state`.
 
 ## Example
 ```python
@@ -67,11 +71,11 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-There is only advice: shapes and types of the fields must be known beforehand, and other code may take
+There is only advice: the shapes and types of the fields must be known beforehand, and other code may take
 single transitions out of the buffer.
 
-`random.sample` draws without repeats, `randint` with them, which makes no difference to learning in a
-buffer of some size. `random.sample(range(count), size)` draws the very same transitions as before.
+`random.sample` draws without replacement, `randint` with replacement, which makes no difference to learning
+in a large buffer. `random.sample(range(count), size)` draws exactly the same transitions as before.
 
 ## References
 - https://docs.python.org/3/library/collections.html#collections.deque

@@ -1,23 +1,25 @@
-"""A tensor or array allocated in every iteration, only to be overwritten as a whole.
+"""A tensor or array that is allocated in every iteration and then completely overwritten.
 
 ## What it does
-Flags tensors and arrays that are allocated in every iteration of a hot loop with a size that the loop does
-not change, and that are overwritten completely before they are read: by `batch[:] = rows`, `fill`, `copy_`,
-`out=batch`, or item by item. The same holds for a method that runs per step and allocates such an array
-with a size from the object's attributes.
+Flags tensors and arrays that a hot loop allocates in every iteration, with a size that does not change in
+the loop, and overwrites completely before reading them: by `batch[:] = rows`, `fill`, `copy_`, `out=batch`,
+or item by item. Also flags a method that runs per step and allocates such an array with a size from the
+object's attributes.
 
-Not flagged are arrays that outlive the iteration: arrays that are stored, returned, yielded, put into a
-list or a queue, or passed to a function that could keep them. Nor are arrays that are only partly written,
-since clearing them takes longer than allocating zeros. Tensors are flagged only if autograd is off, because
-the graph may save their values.
+The rule does not flag:
 
-The rule is opt-in: the reader must know that no other code reads the memory, and the gain is small unless
-the array is small and the loop tight, or the array large.
+- arrays that may outlive the iteration: arrays that are stored, returned, yielded, put into a list or a
+  queue, or passed to a function that could keep them;
+- arrays that are only partly written, because clearing them takes longer than allocating zeros;
+- tensors where autograd is on, because the graph may save their values.
+
+The rule is opt-in. You must know that no other code reads the memory. The gain is small unless the array is
+small and the loop tight, or the array is large.
 
 ## Why is it slow
-For a small array the allocation takes as long as writing its values. A large one comes from the operating
-system, which has to map and clear each page at the first write, in every iteration. Reused memory avoids
-both.
+For a small array, the allocation takes as long as writing its values. A large array comes from the
+operating system, which maps and clears each page at the first write, in every iteration. Reusing the memory
+avoids both costs.
 
 ## Example
 ```python
@@ -51,8 +53,8 @@ def rollout(env, policy, steps, n_envs, size):
 ```
 
 ## Fix safety
-Unsafe. All iterations share one array: references to it or views of it from an earlier iteration see the
-new values. It is allocated before the loop, even if the loop does not run.
+Unsafe. All iterations share one array, so references to it or views of it from an earlier iteration see the
+new values. The array is allocated before the loop, even if the loop does not run.
 
 There is only advice where the array is allocated on each call of a method.
 

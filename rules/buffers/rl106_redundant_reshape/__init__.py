@@ -1,22 +1,23 @@
-"""Shape changes that a single call could do, or that have no effect.
+"""Changes of shape that a single call could do, or that have no effect.
 
 ## What it does
-Flags changes of shape in hot code which do nothing that a shorter chain would not do:
+Flags redundant changes of shape in hot code:
 
-- one that the next one undoes, such as `flatten()` in `x.flatten().reshape(n, 4)`;
-- a new axis that `reshape` could have made: `x.view(-1).unsqueeze(1)` is `x.view(-1, 1)`;
+- a change that the next one overrides, such as `flatten()` in `x.flatten().reshape(n, 4)`;
+- a new axis that `reshape` could have created: `x.view(-1).unsqueeze(1)` is `x.view(-1, 1)`;
 - an axis that is removed again: `x.unsqueeze(0).squeeze(0)`;
 - axes that are swapped twice: `x.t().t()`, or `permute` after `permute`;
-- a change that depends on the number of dimensions where that is known: `x.flatten() if x.ndim > 1 else x`;
+- a change that depends on the number of dimensions, where that is known: `x.flatten() if x.ndim > 1 else
+  x`;
 - the same change of the same value, made twice in a function.
 
-A change of shape counts only where nothing is computed in between. `squeeze(-1).unsqueeze(-1)` is not
-flagged, since it requires a last axis of one item, nor is `view` with a dtype.
+The changes must follow each other directly, without a computation in between. The rule does not flag
+`squeeze(-1).unsqueeze(-1)`, which requires that the last axis has one item, or `view` with a dtype.
 
 ## Why is it slow
-It moves no data. But each shape change is a call that creates a new tensor (and, with autograd on, a node
-of the graph), which takes about as long as adding two small tensors. In code that handles one observation
-at a time, such calls are a good part of the work.
+A change of shape moves no data. But each one is a call that creates a new tensor (and, with autograd on, a
+node of the graph), which takes about as long as adding two small tensors. In code that handles one
+observation at a time, such calls are a considerable part of the work.
 
 ## Example
 ```python
@@ -53,11 +54,15 @@ def fit(net, optimizer, batches):
 
 ## Fix safety
 Safe where the value was just created, so that it is contiguous, and where the removed call could not have
-failed. Then values, shape, strides and sharing of memory are the same.
+failed. Values, shape, strides and sharing of memory are then the same.
 
-Unsafe elsewhere: `flatten` and `reshape` copy tensors that are not contiguous, and code that writes to the
-result would then write to the original; a size mismatch no longer raises an error; a value that is returned
-unchanged is the same object instead of a view. A view that is created once is shared by its uses.
+Unsafe elsewhere:
+
+- `flatten` and `reshape` copy a tensor that is not contiguous; without the copy, code that writes to the
+  result writes to the original;
+- a size mismatch no longer raises an error;
+- a value that is returned unchanged is the same object instead of a view;
+- if a view is created once instead of twice, its uses share it.
 
 There is only advice for a condition on the number of dimensions, which costs next to nothing.
 

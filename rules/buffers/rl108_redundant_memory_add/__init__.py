@@ -1,17 +1,17 @@
 """A transition added to a second buffer that is never read.
 
 ## What it does
-Flags a call that adds a transition to a buffer where the same function adds the same transition to another
-one in the same step, and where nothing in the project ever reads the first: it is not sampled from,
+Flags a call that adds a transition to a buffer, if the same function adds the same transition to another
+buffer in the same step and nothing in the project ever reads the first buffer: it is not sampled from,
 counted, iterated over, passed on, returned or inspected.
 
-Not flagged are two buffers that both are used (demonstrations and the agent's own steps, n-step returns
-beside single steps, frames that are stacked), two different transitions, and buffers from elsewhere whose
-readers are not known.
+The rule does not flag two buffers that are both used (demonstrations and the agent's own steps, n-step
+returns beside single steps, stacked frames), two different transitions, or imported buffers whose readers
+are not known.
 
 ## Why is it slow
-The transition is stored twice in each step: its arrays are copied once more, or kept alive, and the
-memory holds a second copy of all that the agent has seen. It is seldom much of a step's time.
+Each step stores the transition twice. Its arrays are copied once more, or kept alive, and memory holds a
+second copy of all that the agent has seen. It is seldom a large part of a step's time.
 
 ## Example
 ```python

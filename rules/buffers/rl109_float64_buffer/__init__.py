@@ -1,18 +1,23 @@
 """A float64 array whose rows are only read as float32.
 
 ## What it does
-Flags an array of a buffer or rollout (an attribute or a variable) that numpy allocates as float64, by
-default or by name, that is filled row by row, and whose rows become float32 tensors when they are read:
+Flags an array of a buffer or rollout that NumPy allocates as float64 (by default or explicitly), if it is
+filled row by row and its rows become float32 tensors when they are read:
 `torch.FloatTensor(self.states[indices])`, `torch.from_numpy(self.states[indices]).float()`,
-`torch.as_tensor(self.states[indices], dtype=torch.float32)`. The same of the entries of a dict
-(`self.buffers = {"states": np.empty((size, width))}`), also where their rows are returned by key and become
-tensors elsewhere in the program; of the arrays in a list; and of what a method returns rows of, for others
-to make tensors of them.
+`torch.as_tensor(self.states[indices], dtype=torch.float32)`.
+
+The array may be an attribute, a variable, an item of a list or an entry of a dict (`self.buffers =
+{"states": np.empty((size, width))}`). A method may also return its rows, which become tensors elsewhere in
+the program.
+
+The rule does not flag small arrays, arrays that are incremented, arrays that are also read as integers or
+in ways that rlint does not understand (saving them does not count), and arrays with a comment that asks for
+float64.
 
 ## Why is it slow
-NumPy allocates float64 by default, torch computes in float32. Each number takes twice the memory, for as
-long as the buffer lives, and is converted again in each batch that holds it. Frames are worse still: as
-bytes (`np.uint8`) they take an eighth.
+NumPy allocates float64 by default, torch computes in float32. Each number takes twice the memory for as
+long as the buffer lives, and is converted again in each batch that contains it. For frames the waste is
+larger: as bytes (`np.uint8`) they take an eighth of the memory.
 
 ## Example
 ```python
@@ -52,12 +57,9 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-The fix asks for `np.float32`. It is unsafe: numbers are rounded when they are stored and not when they are
-read, which is the same only as long as no code computes with the stored values. A count beyond sixteen
-million would stand still, and a saved buffer has another dtype.
-
-Not flagged are arrays that are counted up, that are read as whole numbers too, or in ways that are not
-understood (saving them aside), small arrays, and those whose comment says that float64 is meant.
+Unsafe: the fix sets the dtype to `np.float32`. Numbers are then rounded when they are stored instead of
+when they are read, which is the same only if no code computes with the stored values. A float32 count stops
+increasing at about sixteen million, and a saved buffer has another dtype.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.zeros.html

@@ -1,19 +1,24 @@
 """A few indices drawn without replacement from a large buffer by permuting all of them.
 
 ## What it does
-Flags `np.random.choice(n, k, replace=False)` in hot code, where `n` is the number of transitions in a
-buffer: `len(self.buffer)`, `min(self.mem_cntr, self.mem_size)`, a `size` of a replay memory. `range(n)`,
-`np.arange(n)` and `RandomState.choice` count, and so do `np.random.permutation(n)[:k]` and
-`torch.randperm(n)[:k]`, which are the same by another name. Flags `np.random.choice(n, k, p=p)` on a
-buffer as well.
+Flags draws in hot code whose population is a replay buffer:
 
-Not flagged are `numpy.random.Generator.choice`, which draws a few at a time; numbers of agents, critics or
-environments, which are small; other numbers of which nothing is known; whole permutations, which each epoch
-over a rollout needs; and code that runs once per episode or less.
+- `np.random.choice(n, k, replace=False)` and `RandomState.choice`, where `n` is the number of transitions:
+  `len(self.buffer)`, `min(self.mem_cntr, self.mem_size)`, a `size` of a replay memory, or a `range(n)` or
+  `np.arange(n)` of one of these;
+- `np.random.permutation(n)[:k]` and `torch.randperm(n)[:k]`, which do the same work;
+- `np.random.choice(n, k, p=p)`.
+
+The rule does not flag:
+
+- `numpy.random.Generator.choice`, which draws only as many as needed;
+- numbers of agents, critics or environments, which are small, and numbers of unknown meaning;
+- whole permutations, which each epoch over a rollout needs;
+- code that runs once per episode or less.
 
 ## Why is it slow
-The `choice` of `np.random` without replacement permutes all `n` numbers and discards all but the first `k`,
-so the cost of each batch is proportional to the size of the buffer. From ten thousand transitions on, that
+`np.random.choice` without replacement permutes all `n` numbers and discards all but the first `k`, so the
+cost of each batch is proportional to the size of the buffer. From about ten thousand transitions on, that
 costs more than the batch itself. The cost of `numpy.random.Generator.choice` depends on `k` only; below
 about a thousand transitions it is not faster.
 
@@ -57,13 +62,13 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-Unsafe: the indices are as many, of the same type and without repeats, but others are drawn, since a
-`Generator` has a stream of its own. The fix seeds it from `np.random`, so that a seeded run still
-gives the same twice. Where a permutation was cut, which gave all there are to who asked for more, `min`
-stands in the new call, since `choice` would raise a `ValueError`.
+Unsafe: the fix draws as many indices, of the same type and without repeats, but different ones, because a
+`Generator` has its own random stream. The fix seeds the generator from `np.random`, so two runs with the
+same seed still give the same indices. `np.random.permutation(n)[:k]` returns all `n` indices if `k` is
+larger, where `choice` would raise a `ValueError`; the fix therefore draws `min` of the two.
 
-The generator is kept by the object, so the fix needs a class with an `__init__` that runs to its end.
-Functions, `torch.randperm` and probabilities get only advice. Where duplicates in a batch are acceptable,
+The object keeps the generator, so the fix needs a class with an `__init__` that runs to its end. Functions,
+`torch.randperm` and draws with probabilities get only advice. Where duplicates in a batch are acceptable,
 as in most replay buffers, `np.random.randint(0, n, size=k)` is simpler and faster still.
 
 ## References

@@ -2,16 +2,16 @@
 
 ## What it does
 Flags `x.pop(0)`, `del x[0]` and `x.insert(0, item)` in hot code, on a list that is kept long: the same
-function compares its length with a limit that is large, or that is named like a capacity (`if
+function compares its length with a limit that is large, or that has a name like a capacity (`if
 len(self.buffer) > self.capacity`).
 
-Not flagged are lists with a small limit or one that names a window of frames or steps, lists of whose
-length nothing is known, objects that may be no lists, and code that runs once per episode or less.
+The rule does not flag lists with a small limit or with a limit named like a window of frames or steps,
+lists of unknown length, objects that may not be lists, and code that runs once per episode or less.
 
 ## Why is it slow
 A list is a contiguous array. Removing or inserting the first item moves all other items by one place, so
-each step costs time proportional to the length. A deque adds and removes at both ends in constant time. Up
-to some hundred items, the difference does not matter.
+each step costs time proportional to the length. A deque adds and removes items at both ends in constant
+time. Below a few hundred items, the difference does not matter.
 
 ## Example
 ```python
@@ -48,14 +48,18 @@ class Replay:
 ```
 
 ## Fix safety
-The fix makes the list a deque, and calls `popleft` and `appendleft`. It is offered where the list is
-created empty at one place and the file only uses operations that a deque supports: no slices, no items from
-the middle, no passing on.
+The fix replaces the list with a deque, and calls `popleft` and `appendleft`. It is offered where the list
+is created empty at one place and the file only uses operations that a deque supports: no slices, no items
+from the middle, and the list is not passed to other code.
 
-Safe for a variable of one function, where items are only added, removed and counted. Unsafe for
-attributes, also private ones: a subclass, `vars`, a notebook and a pickle show a deque then, and an
-object that was pickled before brings its list along. Unsafe where it is looped over, since a deque must
-not be changed meanwhile; and for `random.sample`, which finds items in the middle of a deque slowly.
+Safe for a variable of one function, where items are only added, removed and counted.
+
+Unsafe in these cases:
+
+- The list is an attribute, even a private one. A subclass, `vars`, a notebook and a pickle then see a
+  deque, and an object that was pickled before the fix still has a list.
+- Code iterates over it: a deque must not be changed during iteration.
+- Code calls `random.sample` on it: access to the middle of a deque is slow.
 
 A replay buffer that is sampled from is best kept in a ring buffer of preallocated arrays.
 

@@ -2,21 +2,21 @@
 
 ## What it does
 Flags `np.mean(scores)` and similar calls (`sum`, `max`, `np.std`, `statistics.mean`,
-`np.array(scores).mean()`, a comprehension over all of the list) in each step or episode of a training,
-where the list is made once and only grows: a local or global list or an attribute that nothing empties,
-cuts or replaces.
+`np.array(scores).mean()`, a comprehension over the whole list) in each step or episode of training, where
+the list is created once and only grows. The list may be a local or global variable, or an attribute; no
+code empties, cuts or replaces it.
 
-Not flagged are windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that are recreated for each episode
-or update, statistics at an interval or once at the end, and a list that gains one item per episode in a
-loop of few episodes.
+The rule does not flag windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that are recreated for each
+episode or update, statistics at an interval or once at the end, and a list that gains one item per episode
+in a loop of few episodes.
 
 ## Why is it slow
 Each call reads all items, and NumPy first converts the list to an array. The cost of one call grows
-linearly with the length of the training, the total quadratically. A running sum costs the same at the end
-as at the beginning.
+linearly with the length of training, and the total cost quadratically. The cost of a running sum does not
+grow.
 
-While a list is short, or where one item per episode comes in, this is little beside the rest of an
-episode; a list that gains an item per step is long soon.
+The cost is small while a list is short, or where it gains one item per episode. A list that gains an item
+per step soon becomes long.
 
 ## Example
 ```python
@@ -48,11 +48,12 @@ def train(env, policy, steps):
 ```
 
 ## Fix safety
-Unsafe, and for sums and means alone: the fix keeps a sum beside the list. It rounds in another order, the
-items must be numbers, and the result may be a Python number where it was one of numpy. There is a fix where
-the list is set and grows at one place each, with a statement of its own, and where a mean is taken only
-after that. For everything else there is advice: keep the largest item so far, or sums of items and of
-squares; or, as is often intended, use only the latest items.
+Unsafe, and only for sums and means: the fix keeps a running sum beside the list. The sum is rounded in
+another order, the items must be numbers, and the result may be a Python number instead of a NumPy scalar.
+
+There is a fix only where one statement sets the list, one statement extends it, and a mean is taken only
+after that. Everything else gets advice: keep the largest item so far, or the sums of the items and of their
+squares. Often the intention was to use only the latest items.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.mean.html

@@ -1,23 +1,25 @@
 """`np.random.choice` used where `randint` would draw the same integers.
 
 ## What it does
-Flags `np.random.choice(n, size)` in hot code, where `n` is a whole number: a length, an entry of a
-shape, the number of actions. `RandomState.choice`, `Generator.choice` and `choice(range(n))` count,
-too. So does `np.random.choice(n, p=p)` where `p` is the same each time: an attribute that `__init__`
-alone sets, or a variable that stays the same in the loop around the call.
+Flags `np.random.choice(n, size)` in hot code, where `n` is an integer: a length, an entry of a shape, the
+number of actions. The same holds for `RandomState.choice`, `Generator.choice` and `choice(range(n))`. Also
+flags `np.random.choice(n, p=p)` where `p` is the same on each call: an attribute that only `__init__` sets,
+or a variable that the surrounding loop does not change.
 
-Not flagged are arrays and lists as first argument, whose items come back; probabilities that change from
-call to call, as those of a policy do; draws without replacement, which `no-replace-choice` covers; and code
-that runs once per episode or less.
+The rule does not flag:
+
+- arrays and lists as first argument, because `choice` returns their items;
+- probabilities that change between calls, such as those of a policy;
+- draws without replacement, which `no-replace-choice` covers;
+- code that runs once per episode or less.
 
 ## Why is it slow
-`choice` turns its first argument into an array, measures that and checks the rest before it asks
-`randint` for the same numbers. Of `range(n)` it makes an array with all of the numbers in it to pick
-a few. With `p=` it checks all of the probabilities and sums them in each call, though the sums stay
-the same as long as `p` does.
+`choice` converts its first argument to an array, checks all its arguments, and then calls `randint` to draw
+the numbers. It converts `range(n)` to an array of all `n` numbers to pick a few. With `p=`, it checks and
+sums all probabilities on each call, although the sums stay the same as long as `p` does.
 
-What the call itself saves is a few microseconds: much beside the draw of one action, little beside a
-batch of images. What is saved on `range(n)` and on `p` grows with their length.
+The call itself costs a few microseconds more than `randint`: much for the draw of one action, little for a
+batch of images. The savings for `range(n)` and for `p` grow with their length.
 
 ## Example
 ```python
@@ -51,18 +53,19 @@ class Replay:
 ```
 
 ## Fix safety
-Safe where the first argument surely is a whole number: `randint` draws the same numbers from the same
-stream, as the same type, and leaves the generator in the same state. Where there is nothing to draw
-from, both raise a `ValueError`.
+Safe where the first argument is certainly an integer: `randint` draws the same numbers from the same
+stream, as the same type, and leaves the generator in the same state. If there is nothing to draw from, both
+raise a `ValueError`.
 
-Unsafe where only the name says that it is a number (`n_actions`, `buffer_size`). Unsafe for a single
-draw from `range(n)`, which gave a numpy scalar and gives a Python number then, and for a single draw
-by a `Generator`, where it is the other way round. For `range(n)`, unsafe also where `n` and the size
-may both be 0, since that gave an empty array of floats.
+Unsafe in these cases:
 
-Unsafe for probabilities, whose sums the fix keeps beside them: the same numbers are drawn from the
-same stream, but probabilities that are negative, or more or fewer than there are numbers, are no
-longer noticed.
+- Only the name suggests that the argument is a number (`n_actions`, `buffer_size`).
+- A single number is drawn from `range(n)`: the result becomes a Python number instead of a NumPy scalar.
+  For a single draw by a `Generator` it is the other way round.
+- The argument is `range(n)`, and `n` and the size may both be 0, which gave an empty array of floats.
+- There are probabilities. The fix keeps their cumulative sums beside them and draws the same numbers from
+  the same stream, but negative probabilities, and a wrong number of probabilities, no longer raise an
+  error.
 
 ## References
 - https://numpy.org/doc/stable/reference/random/generated/numpy.random.choice.html

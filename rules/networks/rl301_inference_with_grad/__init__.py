@@ -1,22 +1,24 @@
-"""A forward pass that builds an autograd graph, though no gradient is ever computed from it.
+"""A forward pass that builds an autograd graph from which no gradient is ever computed.
 
 ## What it does
-Flags a forward pass in hot code (to act, to evaluate, to compute targets) that runs outside of
-`torch.no_grad()` and `torch.inference_mode()`, and whose result is only used as numbers, as indices
-(`argmax`), as samples of a distribution, or detached from the graph. In warm code a forward pass is flagged
-if it runs on a whole batch of sequences or of a rollout.
+Flags a forward pass in hot code (to act, to evaluate, to compute targets) that runs with autograd on, if
+its result is only used as numbers, as indices (`argmax`), as samples of a distribution, or detached from
+the graph. In warm code (once per update or episode) a forward pass is flagged if it runs on a whole batch
+of sequences or of a rollout.
 
-Results that are returned, stored in attributes or passed to functions of the same file are followed to all
-code that receives them. Where other files could use them, too, the finding is likely, not certain, and its
-fix is unsafe. Not flagged are results passed to unknown functions, networks whose weights do not require
-grad, and functions that are only called with autograd off.
+rlint follows results that are returned, stored in attributes or passed to functions of the same file to all
+code that receives them. If other files might use them too, the finding is `likely` and its fix unsafe.
+
+The rule does not flag results passed to unknown functions, networks whose weights do not require gradients,
+and functions that are only called with autograd off.
 
 ## Why is it slow
 With autograd on, each layer saves its input for the backward pass and each operation adds a node to the
-graph, which is freed unused. For a batch this keeps all activations in memory at once; for one observation,
-creating the nodes is part of the time of each action. The peak does not change where one layer needs more
-memory than all others, such as the first convolution of an image network; the time for large batches hardly
-changes.
+graph. The graph is then freed unused. For a batch, this keeps all activations in memory at once. For one
+observation, creating the nodes is a considerable part of the time of each action.
+
+For large batches the time hardly changes. Peak memory does not change where one layer needs more memory
+than all others together, such as the first convolution of an image network.
 
 ## Example
 ```python
@@ -49,16 +51,22 @@ class Agent:
 ```
 
 ## Fix safety
-The fix puts the statement of the forward under `torch.no_grad()`. `torch.inference_mode()` is no
-faster, and its tensors raise where they are saved for a backward pass or written to later.
+The fix puts the statement with the forward pass in a `with torch.no_grad():` block. It does not use
+`torch.inference_mode()`, which is no faster and whose tensors raise an error if they are saved for a
+backward pass or written to later.
 
-It is safe where all layers of the network are known, none of them stores tensors of the forward pass, and
-no other part of the statement can need a gradient. It is unsafe where the network is created elsewhere,
-sets attributes or has hooks, and inside of `autocast`, whose cached weights carry no gradient in old
-versions of PyTorch. It is also unsafe where the network contains attention, a transformer or a recurrent
-layer (`LSTM`), which use another kernel under `no_grad`, so that the last digits differ; and where the
-program uses `weight_norm` or `spectral_norm`, which store the weights of the last forward pass. There is no
-fix where the statement also computes a value that is trained on.
+Safe where all layers of the network are known, none of them stores tensors of the forward pass, and no
+other part of the statement can need a gradient.
+
+Unsafe in these cases:
+
+- The network is created elsewhere, sets attributes or has hooks.
+- The code runs inside `autocast`, whose cached weights carry no gradient in old versions of PyTorch.
+- The network contains attention, a transformer or a recurrent layer (`LSTM`). These use another kernel
+  under `no_grad`, so the last digits differ.
+- The program uses `weight_norm` or `spectral_norm`, which store the weights of the last forward pass.
+
+There is no fix where the statement also computes a value that is trained on.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.no_grad.html

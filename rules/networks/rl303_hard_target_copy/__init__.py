@@ -3,13 +3,15 @@
 ## What it does
 Flags a network that follows another (a target network, an old policy) and is overwritten as a whole in each
 gradient or environment step: by `target.load_state_dict(net.state_dict())`, by `target =
-copy.deepcopy(net)`, or by a loop over `parameters()`. Copies made every so many steps are not flagged, nor
-copies made once, weights passed to other processes, restored or kept for later.
+copy.deepcopy(net)`, or by a loop over `parameters()`.
+
+The rule does not flag copies at an interval, copies made once, and weights that are passed to other
+processes, restored, or kept for later.
 
 ## Why is it slow
-`load_state_dict` builds two state dicts, compares their keys and shapes and calls the hooks of each
-module; `deepcopy` builds a new network, and the old one goes to waste. On networks of the usual size
-that takes longer than copying the numbers, and is paid in each update.
+`load_state_dict` builds two state dicts, compares their keys and shapes, and calls the hooks of each
+module. `deepcopy` builds a new network and discards the old one. For networks of the usual size, that
+overhead takes longer than copying the numbers, in each update.
 
 ## Example
 ```python
@@ -50,15 +52,18 @@ class Agent:
 ```
 
 ## Fix safety
-Always unsafe. The tensors of both state dicts (parameters and persistent buffers) are paired in
-order, so both networks must be built alike: nothing compares keys and shapes any more, a smaller
-tensor is broadcast, and hooks on `load_state_dict` are not called. In place of `deepcopy`, the
-target stays the object that it was: what else holds it sees the new weights, and its mode, its
-gradients and everything that is no tensor stay as they were. There is no fix where the target does
-not exist before, for `strict=False`, and for loops, which have little to lose.
+Always unsafe. The fix pairs the tensors of both state dicts (parameters and persistent buffers) in order,
+so both networks must have the same structure. Keys and shapes are no longer compared, a smaller tensor is
+broadcast, and hooks on `load_state_dict` are not called.
 
-A target that equals the network after each update is no target. To copy every few hundred
-updates, or to blend softly, gains more, but changes the algorithm.
+With `deepcopy` replaced, the target stays the same object: other references to it see the new weights, and
+its mode, its gradients and all state other than tensors stay as they were.
+
+There is no fix where the target does not exist before the copy, for `strict=False`, and for loops, which
+gain little.
+
+A target network that equals the network after each update serves no purpose. Copying every few hundred
+updates, or a soft update, gains more, but changes the algorithm.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict

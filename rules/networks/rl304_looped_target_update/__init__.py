@@ -3,13 +3,15 @@
 ## What it does
 Flags loops that blend the weights of one network into those of another and allocate new tensors to do so:
 `t.data.copy_(tau * p.data + (1 - tau) * t.data)` and similar updates, by `copy_`, by assignment to `.data`,
-or through the items of a state dict that is loaded afterwards. Updates in place are not flagged: `lerp_`,
-or `mul_` with `add_`.
+or through the items of a state dict that is loaded afterwards.
+
+The rule does not flag in-place updates: `lerp_`, or `mul_` with `add_`.
 
 ## Why is it slow
-Every iteration allocates two products and their sum, and copies the sum into the parameter, for every
-parameter and every gradient step. Large weights suffer most: their temporary tensors do not fit into the
-cache, and are allocated by the operating system each time. In place, one temporary tensor is left.
+Every iteration allocates two products and their sum, and copies the sum into the parameter. This happens
+for every parameter and every gradient step. Large weights cost most: their temporary tensors do not fit
+into the cache, and the operating system allocates them each time. The in-place update needs only one
+temporary tensor.
 
 ## Example
 ```python
@@ -54,22 +56,28 @@ class Agent:
 ```
 
 ## Fix safety
-Safe for `copy_` into parameters that autograd does not follow (`.data`, or under `torch.no_grad()`),
-with numbers as weights: the same products are added in the same precision, so every bit is the
-same. The share of the new weights is computed first, because both networks may hold the same tensor.
-Where two products become two operations, the networks must be built alike in the same function or
-class: one is a deep copy of the other, or both are built by the same call and one has loaded the
-state of the other.
+Safe for `copy_` into parameters that autograd does not track (`.data`, or under `torch.no_grad()`), if the
+coefficients are numbers and both networks are known to have the same structure. That is known if the same
+function or class creates them, and one is a deep copy of the other, or both come from the same call and one
+has loaded the state of the other. The fix adds the same products in the same precision, so the result is
+identical to the bit. It computes the share of the new weights first, because both networks may hold the
+same tensor.
 
-Unsafe where that is not known, as in a function that is given both networks: if their shapes, types or
-devices differ, the error comes after the old weights were scaled. Unsafe, too, where the tensors may be
-integers, which cannot be multiplied in place (`state_dict()` has the counters of batch normalisation),
-where the weights may be tensors, and where autograd may be on. Assignments to `.data` and to the items of a
-state dict become `lerp_`, which makes no tensor at all but rounds differently, and what shares memory with
-the old tensor changes with it. Other dicts of weights get only advice.
+Unsafe in these cases:
 
-`lerp_` in place of the safe fix gains more. Its rounding is no worse, but the numbers differ in the
-last digit from those of earlier runs.
+- The structure of the networks is not known, as in a function that receives both. If shapes, dtypes or
+  devices differ, the error is raised after the old weights were scaled.
+- The tensors may be integers, which cannot be multiplied in place (`state_dict()` contains the counters of
+  batch normalisation).
+- The coefficients may be tensors.
+- Autograd may be on.
+- The code assigns to `.data` or to the items of a state dict. These become `lerp_`, which allocates no
+  tensor but rounds differently, and which also changes other tensors that share memory with the old one.
+
+Other dicts of weights get only advice.
+
+Using `lerp_` instead of the safe fix gains more. Its rounding is no worse, but the last digits differ from
+earlier runs.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.Tensor.lerp_.html

@@ -2,14 +2,16 @@
 
 ## What it does
 Flags `loss.backward(retain_graph=True)` where no other backward pass uses the same graph: it was built in
-the same iteration, no later loss depends on a part of it, and it is neither returned nor stored. Losses
-that share a part of their graphs need it for all of them but the last, and so does a recurrent state that
-is carried from one update to the next without `detach()`.
+the same iteration, no later loss depends on a part of it, and it is neither returned nor stored.
+
+If several losses share a part of their graphs, all of them but the last need `retain_graph=True`, and are
+not flagged. The same holds for a recurrent state that is carried from one update to the next without
+`detach()`.
 
 ## Why is it slow
-`backward` frees what the layers saved for it as soon as it is used. With `retain_graph=True`, all of
-it stays for as long as anything refers to the loss: often until the next forward has saved its own,
-so that the peak is that of two updates at once. The time is the same.
+`backward` normally frees each saved tensor as soon as it has been used. With `retain_graph=True`, all of
+them stay in memory for as long as anything refers to the loss. That is often until the next forward pass
+has saved its own tensors, so peak memory is that of two updates. The time is the same.
 
 ## Example
 ```python
@@ -39,8 +41,8 @@ def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer) -> No
 ```
 
 ## Fix safety
-Always unsafe: if another backward pass uses the graph after all (a hook, another thread, a network that
-keeps its state), that raises an error, which says so. The gradients are the same.
+Always unsafe: if another backward pass does use the graph (from a hook, another thread, or a network that
+keeps its state), it raises an error that says so. The gradients are the same.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html

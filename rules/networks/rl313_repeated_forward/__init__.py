@@ -1,20 +1,24 @@
-"""The same network, run again on the same input.
+"""The same network run a second time on the same input.
 
 ## What it does
-Flags a call of a network that is made again in the same function with the same arguments, where nothing
-in between changes the input or the weights: in one expression, in two statements, for one and the other
-of two outputs (`probs, _ = net(x)`, then `_, value = net(x)`), before a loop and in it. Methods of a
-network count as well, as do `forward` and networks of other files of the project; and a method that the
-other call runs on the same input (`net(x)` and `net.dist(x)`, where `forward` calls `dist`).
+Flags a call of a network that is repeated in the same function with the same arguments, if nothing in
+between changes the input or the weights. The calls may be in one expression or in two statements, for
+different outputs (`probs, _ = net(x)`, then `_, value = net(x)`), or before a loop and in it. Calls of
+`forward`, of other methods of a network, and of networks from other files of the project are recognised. A
+method that the other call runs on the same input counts as well: `net(x)` and `net.dist(x)`, where
+`forward` calls `dist`.
 
-The network must be known to its last layer: dropout, batch normalisation, noise, hooks, state that is kept
-from call to call and unknown layers make it silent. So do optimiser steps, `backward()` and other calls
-that may change weights in between, another setting of autograd, and a condition that runs the call in only
-one iteration of a loop (`if t == last_step`).
+All layers of the network must be known. The rule is silent:
+
+- if the network has dropout, batch normalisation, noise, hooks, unknown layers, or state that is kept
+  between calls;
+- if an optimizer step, `backward()` or another call between the two may change weights;
+- if autograd is on for one call and off for the other;
+- if a condition runs the call in only one iteration of a loop (`if t == last_step`).
 
 ## Why is it slow
-A forward pass is often the greater part of what a step costs, and its backward pass is longer still. Run
-twice, both cost twice as much, and the activations are kept in memory twice.
+A forward pass is often the largest part of a step, and its backward pass takes even longer. The second call
+doubles the cost of both, and the activations are kept in memory twice.
 
 ## Example
 ```python
@@ -57,10 +61,12 @@ class Agent:
 ```
 
 ## Fix safety
-Always unsafe. The result is kept in a variable and used in both places. Both uses then share one graph:
-gradients are the same up to rounding, but two calls of `backward()`, one for each, fail where there were
-two graphs. There is only advice where the function calls `backward()` twice, and where one of the results
-is changed in place (`target = net(x)`, `target[0, action] = ...`): that one needs a `clone()`.
+Always unsafe. The fix stores the result in a variable and uses it in both places. Both uses then share one
+graph. The gradients are the same up to rounding, but two calls of `backward()`, which needed one graph
+each, raise an error.
+
+There is only advice where the function calls `backward()` twice, and where one of the results is changed in
+place (`target = net(x)`, `target[0, action] = ...`): that one needs a `clone()`.
 
 ## References
 - https://pytorch.org/docs/stable/notes/autograd.html#how-autograd-encodes-the-history

@@ -1,21 +1,25 @@
 """A network run in a loop on one item at a time, where one batched forward pass would do.
 
 ## What it does
-Flags a network that is called in a `for` loop, comprehension or `map` on one item at a time: on
-`states[i]`, on the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`,
-`state[None]`, `torch.tensor([state])`), on the transitions of a `random.sample`. Methods of networks and
-functions of the project that return what a network computed count as well, and so does a network that the
-forward pass of another runs on each tensor of a list: on the encoding of each agent.
+Flags a network that a `for` loop, a comprehension or `map` calls on one item at a time: on `states[i]`, on
+the `state` of `for state in states`, on a batch of one (`state.unsqueeze(0)`, `state[None]`,
+`torch.tensor([state])`), or on the transitions of a `random.sample`. Methods of networks, and functions of
+the project that return the output of a network, are recognised as well. So is a network whose `forward`
+runs another network on each tensor of a list, such as the encoding of each agent.
 
-Nothing of an input may come from an earlier pass: recurrent states, environments that are stepped in the
-loop and models that are rolled out are not flagged. So are mini-batches (slices, loaders, chunks), a
-network for each item, loops of a few items that are written out, loops that train the network, stop early
-or yield, recurrent networks and transformers, whose inputs differ in length, and tokens.
+The rule does not flag:
+
+- inputs that depend on an earlier iteration: recurrent states, environments that are stepped in the loop,
+  models that are rolled out;
+- mini-batches (slices, loaders, chunks), and loops with a different network for each item;
+- loops over a few literal items;
+- loops that train the network, stop early or yield;
+- recurrent networks and transformers, whose inputs differ in length, and tokens.
 
 ## Why is it slow
 For the small networks of reinforcement learning, a forward pass costs nearly the same for one row as for a
-hundred: the cost is Python overhead, the dispatch of each layer and, on a GPU, kernel launches. In a loop
-it is paid for each item, and again in the backward pass.
+hundred: the cost is Python overhead, the dispatch of each layer and, on a GPU, kernel launches. A loop pays
+this cost for each item, and again in the backward pass.
 
 ## Example
 ```python
@@ -55,9 +59,9 @@ class Critic:
 ```
 
 ## Fix safety
-There is no fix: the inputs have to be stacked before the loop and the results taken apart in it. Results
-agree up to rounding, since a larger matrix product adds in another order. In training mode batch
-normalisation sees other batches, and dropout draws other numbers.
+There is no fix: the inputs have to be stacked before the loop, and the results indexed in it. Results agree
+up to rounding, because a larger matrix product adds in another order. In training mode, batch normalisation
+sees other batches, and dropout draws other numbers.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.stack.html

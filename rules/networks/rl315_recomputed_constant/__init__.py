@@ -1,19 +1,20 @@
 """A constant tensor or array that is created again on every call or in every iteration.
 
 ## What it does
-Flags tensors and arrays in code that runs per step which are created from constants and configuration only:
+Flags tensors and arrays in code that runs per step that are created only from constants and configuration:
 `torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`, `torch.arange(n, device=device)`,
 `np.array([1.0, 0.5, 0.25])`, and values computed only from these. Constants are literals, module variables
-that are bound once, attributes that only the constructor sets, and in a loop values that the loop does not
-change.
+that are assigned once, attributes that only the constructor sets, and, in a loop, values that the loop does
+not change.
 
-Not flagged are tensors that are written to, and values computed from an attribute that may be a tensor,
-since trained weights are no constants. There is only advice for values that are stored or returned, or
-computed from settings of an object that this program does not define (`self.args.n_agents`).
+The rule does not flag tensors that are written to, and values computed from an attribute that may be a
+tensor, because trained weights are not constant. There is only advice for values that are stored or
+returned, or that are computed from settings of an object that this program does not define
+(`self.args.n_agents`).
 
 ## Why is it slow
 A constructor allocates memory and converts a list number by number. On a CUDA device it launches a kernel,
-and a list is copied by a blocking host-to-device copy. A tensor that is kept costs one attribute access.
+and a list needs a blocking host-to-device copy. Reading a stored tensor costs one attribute access.
 
 ## Example
 ```python
@@ -66,11 +67,11 @@ def fit(model: LatentModel, optimizer: torch.optim.Optimizer, batches: list[torc
 ## Fix safety
 Unsafe. The tensor is shared between calls: it must not be written to, and settings that change after the
 constructor are not picked up. In a network it becomes a buffer, which is left out of the state dict and
-moves with the network, to other devices and to other floating-point types. For a loop it is built before
+moves with the network to other devices and other floating-point dtypes. For a loop, it is created before
 the first iteration, even if there is none.
 
-There is only advice where the constructor is not in the same class, and for module constants on a device:
-importing a module should not initialise one.
+There is only advice where the constructor is not in the same class, and for module constants on a device,
+because importing a module should not initialise a device.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer

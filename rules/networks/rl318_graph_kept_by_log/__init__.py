@@ -1,19 +1,21 @@
 """A loss that is accumulated for logging together with its autograd graph.
 
 ## What it does
-Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop of training or
-evaluation where `loss` is a tensor that still carries its graph: one that `backward()` was called on,
-by itself or as a part of a larger loss, or one that nothing is learned from at all.
+Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop of training or evaluation
+where `loss` is a tensor that still carries its graph: `backward()` was called on it or on a larger loss
+that contains it, or the loss is not trained on at all.
 
-Sums and lists that `backward()` is called on later are not flagged, here or by the callers that they are
-returned to, nor what is stored before anything was learned from it, and nothing in functions that keep
-graphs on purpose (`retain_graph`, `create_graph`).
+The rule does not flag:
+
+- sums and lists on which `backward()` is called later, in this function or in its callers;
+- values that are stored before `backward()`;
+- functions that keep graphs on purpose (`retain_graph`, `create_graph`).
 
 ## Why is it slow
 A stored loss keeps its graph alive. Without `backward()`, that is every activation and intermediate result
-of every iteration: memory grows with the length of the loop. After `backward()` the saved tensors are
+of every iteration, so memory grows with the length of the loop. After `backward()` the saved tensors are
 freed, but the nodes of the graph remain, one for each operation of each iteration. The measured figures
-count tensors only and do not contain these nodes.
+count tensors only and do not include these nodes.
 
 ## Example
 ```python
@@ -51,8 +53,8 @@ def train(network: nn.Linear, optimizer: torch.optim.Optimizer, loader) -> float
 ```
 
 ## Fix safety
-Always unsafe: no code may compute a gradient through the stored value (none that rlint sees does), and a
-printed tensor no longer shows its `grad_fn`. The fix stores a tensor, with `.detach()`. Where a number is
+Always unsafe: no code may compute a gradient through the stored value (rlint sees none that does), and a
+printed tensor no longer shows its `grad_fn`. The fix stores the tensor with `.detach()`. Where a number is
 enough, `.item()` returns one; on a GPU it synchronises with the device.
 
 ## References

@@ -1,27 +1,28 @@
-"""A distribution created in every step that validates its parameters and values.
+"""A distribution that is created in every step and validates its parameters and values.
 
 ## What it does
-Flags distributions of `torch.distributions` that are made in hot code with argument validation on, which is
-the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that inherit their
-constructor, and classes that a variable or an attribute keeps until then. Two neighbours of it are flagged
-in hot code, too: a `MultivariateNormal` of a diagonal covariance, and a softmax that is computed for
-`argmax` alone or is normalised again by `Categorical(logits=...)`.
+Flags distributions of `torch.distributions` that are created in hot code with argument validation on, which
+is the default: `Categorical(logits=logits)`, `Normal(mean, std)`, classes of the project that inherit their
+constructor, and classes that are called through a variable or an attribute.
 
-A program that calls `set_default_validate_args` anywhere has decided, and so has a call with
-`validate_args` or one inside of a `try` that catches `ValueError`: validation is not flagged there.
+Two related patterns are flagged in hot code as well: a `MultivariateNormal` with a diagonal covariance, and
+a softmax whose result only goes to `argmax`, or to `Categorical(logits=...)`, which normalises again.
+
+The rule does not flag validation where the code has decided about it: in a program that calls
+`set_default_validate_args`, in a call with `validate_args`, and in a `try` that catches `ValueError`.
 
 ## Why is it slow
-With validation, each parameter is compared with its limits when the distribution is made, and each value
-that is given to `log_prob` as well. For the small tensors of a policy these comparisons take as long as the
-arithmetic, and on a GPU each of them synchronises with the device, since Python reads the result.
+With validation, the constructor compares each parameter with its limits, and `log_prob` does the same with
+each value. For the small tensors of a policy these comparisons take as long as the arithmetic. On a GPU
+each of them synchronises with the device, because Python reads the result.
 
-A `MultivariateNormal` factorises its covariance when it is made and solves a triangular system in each
-`log_prob`. Where the covariance is diagonal, its numbers are independent of each other, and
-`Independent(Normal(mean, std), 1)` is the same distribution without either.
+A `MultivariateNormal` factorises its covariance in the constructor and solves a triangular system in each
+`log_prob`. With a diagonal covariance, its components are independent, and `Independent(Normal(mean, std),
+1)` is the same distribution without either cost.
 
-`softmax` keeps the order of its inputs, so `argmax` finds the same place without it. To replace
-`Categorical(probs=softmax(x))` by `Categorical(logits=x)` gains nothing once validation is off, so that is
-not flagged.
+`softmax` keeps the order of its inputs, so `argmax` gives the same result without it. Replacing
+`Categorical(probs=softmax(x))` by `Categorical(logits=x)` gains nothing once validation is off, so the rule
+does not flag it.
 
 ## Example
 ```python
@@ -57,15 +58,17 @@ def collect(env, policy, total_steps):
 ```
 
 ## Fix safety
-All fixes are unsafe. Without validation, a network that has diverged gives distributions of NaN instead of
-a `ValueError`, and an action outside of the range gets some log-probability. Samples and log-probabilities of
-valid arguments are the same, bit for bit, and so is what is drawn.
+All fixes are unsafe.
 
-`Independent(Normal)` rounds differently, raises an error where it is asked for the `log_prob` or the
-entropy of an empty batch, and has neither `covariance_matrix` nor `loc`; there is no fix where the file
-reads one of these, or compares distributions with `kl_divergence`. Without softmax, `argmax` chooses by the
-input where two probabilities round to the same number. Probabilities passed as `logits` are a mistake that
-the author has to correct: there is only advice.
+- Without validation, a network that has diverged gives distributions of NaN instead of a `ValueError`, and
+  an action outside the support gets a meaningless log-probability. For valid arguments, samples and
+  log-probabilities are identical to the bit.
+- `Independent(Normal)` rounds differently, raises an error for the `log_prob` or the entropy of an empty
+  batch, and has neither `covariance_matrix` nor `loc`. There is no fix where the file reads one of these,
+  or compares distributions with `kl_divergence`.
+- Without softmax, `argmax` may choose differently where two probabilities round to the same number.
+
+Probabilities passed as `logits` are a mistake that the author has to correct, so there is only advice.
 
 ## References
 - https://docs.pytorch.org/docs/stable/distributions.html#torch.distributions.distribution.Distribution.set_default_validate_args

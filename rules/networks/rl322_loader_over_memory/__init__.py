@@ -2,15 +2,17 @@
 
 ## What it does
 Flags loops over a `DataLoader(TensorDataset(...))` and over a `BatchSampler(SubsetRandomSampler(range(n)),
-...)` that run repeatedly: for each update, each epoch. Loaders with workers, pinned memory, a sampler or a
-collate function of their own are not flagged, nor are datasets of any other class.
+...)` that run repeatedly, for each update or each epoch.
 
-The rule is opt-in. The loader shuffles by random numbers of its own, so a program that does without it sees
-other mini-batches; and beside a large network the time is nothing.
+The rule does not flag loaders with workers, pinned memory, a custom sampler or a custom collate function,
+and datasets of any other class.
+
+The rule is opt-in. The loader shuffles with its own random numbers, so the program gets other mini-batches
+without it, and beside a large network the time does not matter.
 
 ## Why is it slow
-A loader is made for data that have to be read and decoded one by one. Of tensors it takes one row after
-another, each by a call in Python, and stacks them again to a batch; a sampler yields one index at a time as
+A loader is designed for data that has to be read and decoded item by item. From tensors, it takes one row
+at a time, each by a call in Python, and stacks the rows to a batch. A sampler yields one index at a time as
 a Python number. Indexing the tensors by a whole mini-batch of indices does the same in one call for each
 tensor.
 
@@ -46,12 +48,12 @@ def update(model, optimizer, obs, returns, epochs):
 ```
 
 ## Fix safety
-All fixes are unsafe. In the place of a `BatchSampler` over a `SubsetRandomSampler`, the indices are the
-same, in the same order, but they are tensors, and no rows at all give one empty batch where there was none.
-A `RandomSampler` and a shuffling `DataLoader` seed a generator of their own, so the batches are others.
+All fixes are unsafe. If the fix replaces a `BatchSampler` over a `SubsetRandomSampler`, the indices and
+their order are the same, but they are tensors, and zero rows give one empty batch instead of none. A
+`RandomSampler` and a shuffling `DataLoader` seed their own generator, so the batches differ.
 
 There is a fix where the loop uses its indices only to index, and where the tensors of a `TensorDataset` are
-variables that the loop does not rebind; otherwise there is advice.
+variables that the loop does not rebind. Otherwise there is advice.
 
 ## References
 - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader

@@ -1,21 +1,27 @@
 """A forward pass whose result is unused on the branch that is taken.
 
 ## What it does
-Flags `q = net(state)` (also in a block of `torch.no_grad()`, and with what is derived from it) where the
-result is read in one branch of a following `if` alone, only after a branch that returns or continues the
-loop, or where a branch overwrites it: the greedy action that is computed before the epsilon draw. A result
-that nothing reads at all is flagged as well.
+Flags `q = net(state)`, also inside `torch.no_grad()`, if the result and values derived from it are only
+needed on some paths: one branch of a following `if` reads them, another branch returns or continues the
+loop before they are read, or a branch overwrites them. The typical case is a greedy action that is computed
+before the epsilon draw. A result that is never read is flagged as well. If a call returns several values,
+all of them must be unused.
 
-The network must be known to its last layer. Batch normalisation, dropout, noise, hooks and state that is
-kept from call to call make the rule silent, since such a network may be run for its effects; so do branches
-that only raise an error, those that only the end of an episode takes, a condition that depends on the
-result, and code in between that changes the input or the weights. A forward that is a statement of its own
-(`self.layer(x)`) is flagged where the network keeps nothing of it; `_ = net(x)` is not flagged: it says
-that the result is not wanted. Of a call that gives several values, all have to be unused.
+All layers of the network must be known. The rule is silent:
+
+- if the network has batch normalisation, dropout, noise, hooks or state that is kept between calls, because
+  it may be run for its side effects;
+- if the other branch only raises an error, or runs only at the end of an episode;
+- if the condition depends on the result;
+- if code in between changes the input or the weights;
+- for `_ = net(x)`, which shows that the result is not wanted.
+
+A forward pass that is a statement by itself (`self.layer(x)`) is flagged if the network stores nothing
+during it.
 
 ## Why is it slow
-A forward pass of a policy is a large part of what a step costs. While epsilon is near one, it is thrown
-away in almost every step.
+The forward pass of a policy is a large part of the cost of a step. While epsilon is near one, its result is
+discarded in almost every step.
 
 ## Example
 ```python
@@ -59,9 +65,9 @@ class Agent:
 ```
 
 ## Fix safety
-Always unsafe. The statements move into the branch that uses them, with what was derived from the result; a
-result that nothing reads goes. An input that the network cannot take, such as one of the wrong shape, then
-raises an error on that path alone. Results and random numbers stay the same.
+Always unsafe. The fix moves the forward pass, and the statements derived from its result, into the branch
+that uses them; a result that is never read is removed. An input that the network cannot process, such as
+one of the wrong shape, then raises an error only on that path. Results and random numbers stay the same.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.no_grad.html

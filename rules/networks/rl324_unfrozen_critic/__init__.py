@@ -1,22 +1,22 @@
-"""An actor loss that also computes gradients of the critic's weights, which are zeroed unused.
+"""An actor loss that also computes gradients of the critic's weights, which are never used.
 
 ## What it does
 Flags the `backward()` of a loss that runs through a network whose weights the following optimizer does not
-step: the critic in the actor's loss of DDPG, TD3 and SAC (`-self.critic(states, self.actor(states)).mean()`).
-The input of that network must come from one that the optimizer does step, and its own optimizer must zero the
-gradients before it steps, or there must be none.
+update: the critic in the actor loss of DDPG, TD3 and SAC (`-self.critic(states,
+self.actor(states)).mean()`). The input of that network must come from a network that the optimizer does
+update. The network's own optimizer, if there is one, must zero the gradients before its step.
 
-Networks that are frozen meanwhile, `backward(inputs=...)`, networks that share a part with the one that
-learns, and optimizers of which rlint does not know what they step are not flagged.
+The rule does not flag networks that are frozen at that point, `backward(inputs=...)`, networks that share a
+part with the one that is trained, and optimizers whose parameters are not known.
 
-The rule is opt-in: every textbook writes it so, the gain is a part of one `backward`, and the advice takes
-three lines more.
+The rule is opt-in: most textbooks write the loss in this way, the gain is a part of one `backward`, and the
+change takes three more lines.
 
 ## Why is it slow
-The gradient has to pass through the critic on its way to the actor, but only that of its inputs. For each
-linear layer, the gradient of its weights is one more matrix product of the same size, so about a third of
-what the critic costs here is spent on numbers that `zero_grad()` throws away. Of an update in which the
-critic learns, too, that is a small part.
+The gradient passes through the critic on its way to the actor, which needs the gradient of the critic's
+inputs, but not of its weights. For each linear layer, the gradient of the weights is one more matrix
+product of the same size, so about a third of the critic's cost here is spent on numbers that `zero_grad()`
+discards. If the update also trains the critic, that is a small part of the whole.
 
 ## Example
 ```python
@@ -70,9 +70,9 @@ class Agent:
 ```
 
 ## Fix safety
-There is no fix: the weights have to be turned on again on every way out, and a network that is partly frozen
-for another reason must not be turned on as a whole. The actor gets the same gradients, to the bit.
-`torch.no_grad()` around the critic would be wrong, as it cuts off the actor as well.
+There is no fix: `requires_grad` has to be switched on again on every way out, and not for a network that is
+partly frozen for another reason. The actor gets the same gradients, to the bit. `torch.no_grad()` around
+the critic would be wrong, because it would cut off the actor as well.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad

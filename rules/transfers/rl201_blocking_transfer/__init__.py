@@ -3,18 +3,28 @@
 ## What it does
 Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to be
 in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, host tensors returned by a function
-or a buffer of the project. Moves guarded by a device test (`if args.cuda: x = x.cuda()`) and in helpers
-such as `Variable = lambda x: x.cuda()` count as well. Where the moved tensor is not known, the finding is
-likely, and says so. Tensors that a constructor creates and that are moved at once are covered by
-`create-then-move`.
+or a buffer of the project. The move may be guarded by a device test (`if args.cuda: x = x.cuda()`) or be in
+a helper such as `Variable = lambda x: x.cuda()`. Where the origin of the tensor is not known, the finding
+is `likely` and states the assumption.
+
+The rule does not flag:
+
+- tensors that a constructor creates and that are moved immediately: `create-then-move` covers these;
+- copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program read before
+  the data has arrived;
+- modules, and conversions of the dtype;
+- `non_blocking=False`, which shows intent;
+- tensors that may already be on the device;
+- branches that run only without an accelerator (the `else` of `if device_type == "cuda":`).
 
 ## Why is it slow
-`.to(device)` blocks until the device has finished all queued work, the copy included. The host cannot
-launch the next kernels meanwhile, and the device idles after the copy until they arrive. With
-`non_blocking=True` the call returns at once; kernels that use the tensor still run after the copy. From
-pinned memory (`DataLoader(..., pin_memory=True)`) the copy also overlaps with the host. Without pinning the
-gain is small, since the driver first copies the tensor to a staging buffer. Pinning each tensor on the spot
-does not help: it takes as long as the copy.
+`.to(device)` blocks until the device has finished all queued work, including the copy. Meanwhile the host
+cannot launch the next kernels, and after the copy the device idles until they arrive. With
+`non_blocking=True` the call returns immediately; kernels that use the tensor still run after the copy.
+
+From pinned memory (`DataLoader(..., pin_memory=True)`) the copy also overlaps with work on the host.
+Without pinning the gain is small, because the driver first copies the tensor to a staging buffer. Pinning
+each tensor just before its copy does not help: it takes as long as the copy.
 
 ## Example
 ```python
@@ -52,16 +62,13 @@ def train(network, optimizer, dataset, device):
 ```
 
 ## Fix safety
-Safe where the target is a CUDA device for certain (`.cuda()`, `"cuda:0"`) and nothing can write to the
-source before the copy is done: an array that the expression makes and `from_numpy` wraps, or a batch that a
-loader without pinning stacks for this pass and that is only moved in it. Unsafe otherwise: pinned memory is
-read asynchronously, so a later write to it may reach the device, and on devices other than CUDA the same
-holds for any memory. On the CPU the argument neither changes nor gains anything.
+Safe where the target is certainly a CUDA device (`.cuda()`, `"cuda:0"`) and nothing can write to the source
+before the copy is done. That is the case for an array that the same expression creates and `from_numpy`
+wraps, and for a batch that a loader without pinning creates for this iteration and that is only moved in
+it.
 
-Not flagged are copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program
-read before the data has arrived; modules; changes of the data type; `non_blocking=False`; tensors that may
-lie on the device already; and branches of conditions (`if device_type == "cuda": … else:`) that say there
-is none.
+Unsafe otherwise: pinned memory is read asynchronously, so a later write to it may reach the device. On
+devices other than CUDA the same holds for any memory. On the CPU the argument has no effect.
 
 ## References
 - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html

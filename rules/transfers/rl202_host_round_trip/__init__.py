@@ -1,34 +1,38 @@
-"""Values copied from the device one by one, or only to be copied back.
+"""Values copied from the device one by one, or copied to the host and back.
 
 ## What it does
-Flags, in hot code of programs that know of accelerators,
+Flags the following in hot code of programs that use accelerators:
 
-- numbers that leave the device and go straight back: `torch.from_numpy(x.cpu().numpy()).to(device)`, or
-  after some arithmetic, in the same function or one that it calls: `x = x.cpu()`, `x = x * mask`,
-  `x.cuda()`;
-- several reads in one step that could be one: `policy_loss.item()`, then `value_loss.item()`. A read is
-  `.item()`, `.tolist()`, `.cpu().numpy()`, `float()`, `int()` or `bool()` of a tensor, a tensor that is
-  printed or passed to `add_scalar` or `wandb.log`, one used in a condition or as the bound of a slice
-  (`rows[first:last]`), and the call of a function of the project that does one of these (`to_np(action)`);
-- a read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
-  log their loss, and the second cannot be queued before the first is computed;
-- a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for
-  each element of a tensor. Elements read by `.item()` and similar calls are covered by `item-per-element`.
+- Round trips, which copy numbers to the host and back to the device:
+  `torch.from_numpy(x.cpu().numpy()).to(device)`. There may be arithmetic in between, in the same function
+  or in one that it calls: `x = x.cpu()`, `x = x * mask`, `x.cuda()`.
+- Several reads in one step that could be combined: `policy_loss.item()`, then `value_loss.item()`.
+- One read in each of several methods that make up a step: `update_critic` and `update_actor` both return or
+  log their loss, so the work of the second is not queued before the first has finished.
+- A read for each tensor of a list, or for each parameter of a network, in a loop.
+- A condition that reads each element of a tensor. (`item-per-element` covers elements that are read by
+  `.item()` and similar calls.)
+- A loss that is computed on the host from copies of network outputs (`loss = (alpha *
+  log_probs.cpu()).mean()`), so that `backward` copies the gradient back to the device.
 
-A single read in a step is not flagged: an action must reach the environment somehow. Nor are reads that
-need each other's numbers, that happen at an interval or once after many iterations of a loop, or that
-evaluation functions make. Flagged as well is a loss that is computed on the host from copies of what networks
-compute (`loss = (alpha * log_probs.cpu()).mean()`), so that `backward` copies the gradient back.
+These are reads: `.item()`, `.tolist()`, `.cpu().numpy()`, and `float()`, `int()` or `bool()` of a tensor; a
+tensor that is printed or passed to `add_scalar` or `wandb.log`; a tensor in a condition or as the bound of
+a slice (`rows[first:last]`); and a call of a function of the project that does one of these
+(`to_np(action)`).
+
+The rule does not flag a single read per step, because the action has to reach the environment. Nor does it
+flag a read that needs the result of another, reads at an interval or once after many iterations of a loop,
+and reads in evaluation functions.
 
 ## Why is it slow
-The device runs asynchronously. A read synchronises: the host blocks until all queued work is done and the
-value is copied; it launches no new kernels meanwhile, and the device then idles. Each further read
-synchronises again. Values that are only logged can stay on the device, as `loss.detach()`, until they are
-written; several that are needed at once can be read together.
+The device runs asynchronously. A read synchronises with it: the host blocks until all queued work is done
+and the value is copied. Meanwhile the host launches no new kernels, and the device then idles. Each further
+read synchronises again. Values that are only logged can stay on the device, as `loss.detach()`, until they
+are written. Values that are needed at the same time can be read together.
 
-On the CPU there is no synchronisation: reading a number costs one call. Concatenating tensors to read them
-together takes longer there than reading them one by one; dropping a round trip or reading a whole tensor
-does not.
+On the CPU there is no synchronisation, and reading a number costs one call. Concatenating tensors to read
+them together takes longer there than reading them one by one. Removing a round trip or reading a whole
+tensor at once does not take longer.
 
 ## Example
 ```python
@@ -71,10 +75,11 @@ def update(network, optimizer, batches, device):
 ```
 
 ## Fix safety
-All fixes are unsafe. A dropped round trip gives the same numbers, but they may lie in the memory of the
-tensor that was read, where the way through the host made a copy. Numbers are read together only where all are
-surely fractions, and stand in one statement or in assignments in a row; the tensors must lie on one device.
-Everything else is advice, since it moves the reading of numbers to another place.
+All fixes are unsafe. Without a round trip the numbers are the same, but the result may share memory with
+the tensor that was read, where the round trip made a copy. Reads are combined only where all values are
+certainly floating-point numbers, and where they are in one statement or in consecutive assignments; the
+tensors must be on one device. Everything else gets advice, because the read has to move to another place in
+the program.
 
 ## References
 - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization

@@ -1,19 +1,24 @@
-"""Weights copied to the host only to be loaded, though loading copies them anyway.
+"""Weights copied to the host before `load_state_dict` or `copy_`, which copy them anyway.
 
 ## What it does
 Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` and
-`target.copy_(source.cpu())` in code that runs repeatedly. The dict may be written in the call or assigned to
-a variable that is used for nothing else. If a loop fills the dict, there is only advice.
+`target.copy_(source.cpu())` in code that runs repeatedly. The dict may be written in the call, or assigned
+to a variable that is used for nothing else. If a loop fills the dict, there is only advice.
+
+The rule does not flag:
+
+- weights that are saved, sent or kept;
+- `assign=True`, which keeps the loaded tensors themselves;
+- keys that are renamed or filtered;
+- clones, which `cloned-state-dict` covers.
 
 ## Why is it slow
 `load_state_dict` copies each tensor into the existing parameter, whatever device the tensor is on. With
-`.cpu()`, each tensor is first copied to newly allocated host memory and then copied again, on every update
-of a learner that publishes its weights.
+`.cpu()`, each tensor is first copied to newly allocated host memory and then copied again, whenever a
+learner publishes its weights. On the CPU, `.cpu()` returns the tensor itself, so only the calls are saved.
 
-On the CPU, `.cpu()` returns the tensor itself, so only the calls are saved.
-
-To gain more, allocate a set of pinned tensors once, copy to them with `non_blocking=True`, synchronise once,
-and load them.
+To gain more, allocate a set of pinned tensors once, copy to them with `non_blocking=True`, synchronise
+once, and load them.
 
 ## Example
 ```python
@@ -43,17 +48,20 @@ def train(network: nn.Module, shared: nn.Module, optimizer, batches) -> None:
 ```
 
 ## Fix safety
-The fix drops the move and nothing else: a comprehension stays a comprehension, since the plain
-`state_dict()` also carries version metadata that modules may read while loading. It is safe where both
-networks are built here, each by a constructor of its own or one as a deep copy of the other, and nothing
-can change the weights between the two statements. It is unsafe where the networks come from elsewhere: they
-may share weights, and a target of another class than `torch.nn.Module` may keep what it is given. It is
-unsafe, too, where a module of the project has a `get_extra_state`, which need not be a tensor, overrides
-`state_dict` or `load_state_dict`, or changes what it loads; and for `copy_`, whose tensors must not
-overlap.
+The fix only removes the move. A comprehension stays a comprehension, because the plain `state_dict()` also
+carries version metadata that modules may read while loading.
 
-Not flagged are weights that are saved, sent or kept; `assign=True`, which takes over the tensors
-themselves; keys that are renamed or filtered; and clones, which `cloned-state-dict` covers.
+Safe where both networks are created in the same code, so that they share no weights (each by its own
+constructor, or one as a deep copy of the other), and where nothing can change the weights between the two
+statements.
+
+Unsafe in these cases:
+
+- The networks come from elsewhere. They may share weights, and a target that is not a `torch.nn.Module` may
+  keep the tensors that it is given.
+- A module of the project has a `get_extra_state`, which need not return a tensor.
+- A module of the project overrides `state_dict` or `load_state_dict`, or changes what it loads.
+- The call is `copy_`, whose tensors must not overlap.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict

@@ -1,20 +1,30 @@
-"""A tensor created in host memory only to be moved to the device at once.
+"""A tensor created in host memory and immediately moved to the device.
 
 ## What it does
-Flags torch's constructors in hot code whose tensor goes to a device in the same expression or as soon as it
-has a name: `torch.zeros(n).to(device)`, `torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)`
-and then `mask = mask.to(device)`. The move may be guarded by a test of the device (`if x.is_cuda:`), go to
-where another tensor lies (`.to(x)`, `.type_as(x)`), and follow arithmetic, `expand` or a draw in place.
-Flags, too, random numbers that are drawn in host memory and copied into a buffer or a parameter of a
-network, as noisy layers do in each step, in programs that know of accelerators.
+Flags tensors in hot code that a torch constructor creates in host memory and that are moved to a device in
+the same expression or in the next use: `torch.zeros(n).to(device)`,
+`torch.tensor(reward).unsqueeze(0).cuda()`, `mask = torch.ones(n)` followed by `mask = mask.to(device)`. The
+move may be guarded by a test of the device (`if x.is_cuda:`), may name another tensor as target (`.to(x)`,
+`.type_as(x)`), and may follow arithmetic, `expand` or an in-place draw.
+
+In programs that use accelerators, also flags random numbers that are drawn in host memory and copied into a
+buffer or a parameter of a network, as noisy layers do in each step.
+
+The rule does not flag:
+
+- tensors that need a gradient, are pinned, or are drawn from a generator on the host;
+- tensors that are written to between the two steps;
+- data that is moved with `non_blocking=True`;
+- moves to the CPU;
+- programs that set torch's default device.
 
 ## Why is it slow
 The tensor is allocated and filled on the host, then `.to(device)` blocks on a host-to-device copy. With
 `device=` the tensor is created on the device, and the host does not wait. Host data
-(`torch.tensor(rewards)`) has to be copied either way; there `device=` saves the copy within host memory for
-an array, and little more than a call for a list.
+(`torch.tensor(rewards)`) has to be copied either way. For an array, `device=` then saves a copy within host
+memory; for a list it saves little more than a call.
 
-On the CPU, `.to(device)` returns the same tensor: nothing is gained there but the call.
+On the CPU, `.to(device)` returns the same tensor, so the fix saves only the call.
 
 ## Example
 ```python
@@ -44,19 +54,19 @@ def rollout(env, policy, device: torch.device, steps: int):
 ```
 
 ## Fix safety
-The fix passes `device=` to the constructor and drops the move. It is safe where the target is a device for
-certain (`"cuda"`, a `torch.device`, a parameter that is annotated so) and the constructor gives the same
-numbers everywhere. It is unsafe
+The fix passes `device=` to the constructor and removes the move.
 
-- where only the name of a variable says that it holds a device: `.to()` takes a data type or a tensor, too;
-- for random numbers, since each device draws from a stream of its own;
-- for what is rounded: fractions in `arange` and `linspace`, arithmetic, conversions between types;
-- for `torch.FloatTensor(data)` and similar constructors, which have no `device=` and become
+Safe where the target is certainly a device (`"cuda"`, a `torch.device`, a parameter annotated as one) and
+the constructor gives the same numbers on every device.
+
+Unsafe in these cases:
+
+- Only the name of a variable suggests that it holds a device. `.to()` also accepts a dtype or a tensor.
+- The constructor draws random numbers: each device has its own random stream.
+- Values are rounded, and devices may round differently: fractions in `arange` and `linspace`, arithmetic,
+  conversions between types.
+- The constructor is `torch.FloatTensor(data)` or similar. It has no `device=` and becomes
   `torch.as_tensor`.
-
-Not flagged are tensors that need a gradient, are pinned, or draw from a generator of the host; tensors that
-are written to between the two steps; data that is moved with `non_blocking=True`; moves to the CPU; and
-programs that set torch's default device.
 
 ## References
 - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#create-tensors-directly-on-the-target-device

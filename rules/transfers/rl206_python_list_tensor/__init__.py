@@ -1,17 +1,19 @@
 """A tensor or array created from a list of numbers that Python computes one by one.
 
 ## What it does
-Flags, in code that runs per step, tensors and arrays that are made of a list of numbers for which there
-is a formula: `torch.tensor([gamma**k for k in range(n)])`, `np.array([2 * i + 1 for i in range(n)])`,
+Flags tensors and arrays in code that runs per step that are created from a list of numbers with a closed
+formula: `torch.tensor([gamma**k for k in range(n)])`, `np.array([2 * i + 1 for i in range(n)])`,
 `torch.tensor(list(range(n)))`.
 
-The rule is opt-in: in real code such lists are rare and mostly short, and for a short list the vectors are
-slower than the list. Lists that are known to have fewer than 64 numbers are not flagged. Where the numbers
-are the same each time, build them once instead: that is `recomputed-constant`.
+The rule does not flag lists that are known to have fewer than 64 numbers. If the numbers are the same each
+time, create them once instead, as `recomputed-constant` advises.
+
+The rule is opt-in: in real code such lists are rare and mostly short, and for a short list the vectorised
+form is slower.
 
 ## Why is it slow
-Python computes each number by itself and makes an object of it, and the constructor reads the list
-object by object. A vector of exponents, and one power of it, is a loop in C.
+Python computes each number separately and creates an object for it, and the constructor reads the list
+object by object. The vectorised form (a vector of exponents and one power of it) is a loop in C.
 
 ## Example
 ```python
@@ -45,12 +47,16 @@ class Agent:
 ```
 
 ## Fix safety
-Unsafe. The vectors are computed in double precision, as Python computes, and rounded at the end, but a
-power may still differ in its last place. An empty list gave floating-point numbers, whatever its
-formula. Whole numbers overflow, where Python's grow. Devices without double precision refuse.
+Unsafe:
 
-There is only advice for formulas that call functions, or that use the number of the pass more than once,
-and for constructors with arguments that the fix does not know.
+- The vectors are computed in double precision, as Python computes, and rounded at the end, but a power may
+  still differ in the last digit.
+- An empty list gave floating-point numbers, whatever its formula.
+- Integers overflow, while Python's integers do not.
+- Devices without double precision raise an error.
+
+There is only advice for formulas that call functions or use the loop variable more than once, and for
+constructors with arguments that the fix does not support.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.arange.html

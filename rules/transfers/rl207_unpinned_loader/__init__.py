@@ -1,20 +1,25 @@
 """A `DataLoader` whose batches are copied to a CUDA device from memory that is not pinned.
 
 ## What it does
-Flags a `DataLoader(...)` without `pin_memory` whose batches are moved to a device for each step of a loop:
-`.cuda()`, `.to("cuda")`, or `.to(device)` where the device is chosen while the program runs. The loader and
-the loop may stand in different functions and methods of one file.
+Flags a `DataLoader(...)` without `pin_memory` whose batches are moved to a device in each step of a loop:
+by `.cuda()`, `.to("cuda")`, or `.to(device)` where the device is chosen at run time. The loader and the
+loop may be in different functions and methods of one file.
 
-Programs that stay on the CPU are not flagged, nor are datasets that lie on the device already, loaders
-that are passed to a library (`accelerator.prepare(loader)`), loaders with a `collate_fn`, which may give
-batches of any class, and batches that are moved with `non_blocking=False`.
+The rule does not flag:
+
+- programs that stay on the CPU;
+- datasets that are already on the device;
+- loaders that are passed to a library (`accelerator.prepare(loader)`);
+- loaders with a `collate_fn`, whose batches may be of any class;
+- batches that are moved with `non_blocking=False`.
 
 ## Why is it slow
-A GPU reads from pinned memory alone. A batch in other memory is first copied to pinned memory of the
-driver, and the host waits for that. With `pin_memory=True`, a loader that has workers pins its batches in a
-thread of its own while the model computes, and `.to(device, non_blocking=True)` copies beside the program.
-Without workers the loader pins in the program's own thread, so little is gained; whether workers pay is
-another matter, since for small data in memory they cost more than they save.
+A GPU can only read from pinned memory. The driver first copies a batch from other memory to its own pinned
+memory, and the host waits for that. With `pin_memory=True`, a loader with workers pins its batches in a
+separate thread while the model computes, and `.to(device, non_blocking=True)` then copies asynchronously.
+
+Without workers, the loader pins in the main thread, and the gain is small. Workers are not always
+worthwhile: for small data in memory they cost more than they save.
 
 ## Example
 ```python
@@ -50,10 +55,12 @@ def train(model, optimizer, dataset):
 ```
 
 ## Fix safety
-The fix is unsafe. Pinned memory cannot be swapped out, and there is less of it; a dataset or a collate
-function that returns tensors on the device makes the loader raise, which rlint sees only where the source
-tells. Where the device is chosen while the program runs, the fix pins if there is one:
-`pin_memory=torch.cuda.is_available()`. The values of the batches do not change.
+Unsafe. Pinned memory cannot be swapped out, and there is less of it. If a dataset or a collate function
+returns tensors on the device, the loader raises an error; rlint only notices that where the source code
+shows it. The values of the batches do not change.
+
+Where the device is chosen at run time, the fix pins only if there is a GPU:
+`pin_memory=torch.cuda.is_available()`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/data.html#memory-pinning

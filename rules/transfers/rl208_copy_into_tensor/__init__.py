@@ -4,14 +4,22 @@
 Flags two ways to create a tensor from a NumPy array in hot code:
 
 - `torch.tensor(array)` with a temporary array (`np.stack(frames)`, `rows[indices]`, `x * scale`), or with
-  one that the function neither writes to nor stores;
-- `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an observation:
-  a result of `env.step()` or `env.reset()`, or a variable with such a name.
+  an array that the function neither writes to nor stores;
+- `torch.FloatTensor(array)`, `torch.Tensor(array)` and similar constructors, with an array or an
+  observation: a result of `env.step()` or `env.reset()`, or a variable with such a name.
+
+The rule does not flag:
+
+- lists and numbers;
+- tensors that need a gradient;
+- conversions to another dtype, which copy anyway;
+- arrays that are written to or stored, and arrays in attributes;
+- tensors that are immediately moved to a device.
 
 ## Why is it slow
-`torch.tensor` always copies. `torch.as_tensor` shares the array's memory if the dtype stays the same, so its
-cost does not grow with the batch. `torch.FloatTensor` and similar constructors copy only if the dtype
-changes, but take longer than `torch.as_tensor`, on every environment step.
+`torch.tensor` always copies. `torch.as_tensor` shares the array's memory if the dtype stays the same, so
+its cost does not grow with the batch. `torch.FloatTensor` and similar constructors copy only if the dtype
+changes, but each call takes longer than `torch.as_tensor`.
 
 ## Example
 ```python
@@ -49,16 +57,13 @@ def act(policy: torch.nn.Module, state: np.ndarray) -> int:
 ```
 
 ## Fix safety
-Replacing `torch.tensor` is safe if nothing else refers to the array. It is unsafe if a variable does, since
-a write to the array would change the tensor, and in a program that enlarges tensors in place (`resize_`),
-which fails for a tensor that shares an array's memory.
+Replacing `torch.tensor` is safe if nothing else refers to the array. It is unsafe if a variable does,
+because a write to the array would change the tensor. It is also unsafe in a program that enlarges tensors
+in place (`resize_`), which fails for a tensor that shares an array's memory.
 
-Replacing a legacy constructor keeps values and sharing. It is safe if the argument is known to be an array
-with at least one dimension: an integer would be a size, and tensors are handled differently. It is unsafe in
-a program that sets a default device or, for `torch.Tensor`, a default dtype.
-
-Not flagged are lists and numbers, tensors that need a gradient, conversions to another type (which copy
-anyway), arrays that are written to or stored, attributes, and tensors that are moved to a device at once.
+Replacing a legacy constructor keeps the values and the sharing of memory. It is safe if the argument is
+known to be an array with at least one dimension; an integer would be a size, and a tensor is handled
+differently. It is unsafe in a program that sets a default device or, for `torch.Tensor`, a default dtype.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html

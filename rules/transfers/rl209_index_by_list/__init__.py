@@ -1,15 +1,20 @@
 """A tensor indexed by a Python list or range, which is converted to a tensor each time.
 
 ## What it does
-Flags tensors that are indexed in hot code by `range(…)`, `list(range(…))` and the like, alone
-(`batch[list(range(start, stop))]`) or beside another index (`values[range(n), actions]`); and by a list of
-numbers that indexes several tensors or is the same in every iteration.
+Flags tensors in hot code that are indexed by
+
+- `range(…)`, `list(range(…))` and similar expressions, as the only index (`batch[list(range(start,
+  stop))]`) or beside another one (`values[range(n), actions]`);
+- a list of numbers that indexes several tensors, or is the same in every iteration.
+
+The rule does not flag arrays, lists that index one tensor once (converting them first takes as long), and
+short lists of literal numbers.
 
 ## Why is it slow
 To index by a list, torch reads its items one by one, creates a tensor in host memory, and copies it to the
-device of the indexed tensor by a blocking copy. That is repeated for each tensor and in every iteration. A
-slice reads and copies nothing; an index tensor, created on the device by `torch.arange` or once from the
-list, is used directly.
+device of the indexed tensor with a blocking copy. It repeats that for each tensor and in every iteration. A
+slice needs no conversion and no copy. An index tensor is used directly if `torch.arange` creates it on the
+device, or if the list is converted once.
 
 ## Example
 ```python
@@ -41,14 +46,14 @@ def learn(optimizer, policy, batches):
 ```
 
 ## Fix safety
-Beside another index, `range(n)` becomes a `torch.arange` on the same device. That is safe where `n` is the
-length or a size of something; where it might be negative, `torch.arange` raises and `range` is empty.
-Alone, a range becomes a slice, and the fix is unsafe: a slice shares its memory with the tensor, and ends
-where the tensor ends, while an index beyond that raises. For lists there is only advice: `index =
-torch.tensor(rows)`, once for all uses.
+Beside another index, `range(n)` becomes a `torch.arange` on the same device. That is safe where `n` is a
+length or a size. It is unsafe where `n` might be negative: `range` is then empty, and `torch.arange` raises
+an error.
 
-Not flagged are arrays, lists that index one tensor once (making a tensor of them first takes as long), and
-a handful of numbers that are written out.
+As the only index, a range becomes a slice. That fix is unsafe: a slice shares memory with the tensor, and
+it stops at the end of the tensor, where an index raises an error.
+
+For lists there is only advice: `index = torch.tensor(rows)`, once for all uses.
 
 ## References
 - https://docs.pytorch.org/docs/stable/tensors.html#torch.Tensor

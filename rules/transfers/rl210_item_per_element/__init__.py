@@ -1,14 +1,16 @@
 """Numbers read from a tensor one by one in a loop.
 
 ## What it does
-Flags `.item()`, `float()`, `int()` and `bool()` of each element of a tensor, in comprehensions and in loops:
-`[x.item() for x in tensor]`, `[tensor[i].item() for i in range(n)]`, `list(map(float, tensor))`,
+Flags `.item()`, `float()`, `int()` and `bool()` of each element of a tensor, in comprehensions and in
+loops: `[x.item() for x in tensor]`, `[tensor[i].item() for i in range(n)]`, `list(map(float, tensor))`,
 `for reward, done in zip(rewards, dones): total += reward.item()`.
 
+The rule does not flag arrays and lists, single reads, and a loop with a small literal count.
+
 ## Why is it slow
-Indexing creates a tensor for each element before its number is read. On a device each read also
-synchronises, and then copies a few bytes. `tolist()` reads all numbers in one call and one copy, and Python
-numbers are faster to compute with.
+Indexing creates a tensor for each element before its number is read. On an accelerator each read also
+synchronises with the device, to copy a few bytes. `tolist()` reads all numbers in one call and one copy,
+and Python numbers are faster to compute with.
 
 ## Example
 ```python
@@ -38,16 +40,22 @@ def rollout(envs, policy, steps: int):
 ```
 
 ## Fix safety
-`tolist()` gives the same numbers as `.item()`, to the last bit. The fix is safe where the tensor has one
-dimension for certain, all of it is read, and nothing can write to it while the loop runs. Where the number
-of dimensions is not known, the fix flattens the tensor and is unsafe: rows of several numbers, over which
-the program stops now, would then give them all. It is unsafe, too, where a function in the loop could write
-to the tensor by another name, for `float` and `int` in programs that deal with complex numbers, and for
-`float`, `int` and `bool` of a tensor that may need a gradient, of which torch warns.
+`tolist()` gives exactly the same numbers as `.item()`.
 
-There is only advice where the loop does more with an element than read it, or where the counter may not run
-over the whole tensor. Not flagged are arrays and lists, single reads, and a handful of reads by a literal
-count.
+Safe where the tensor certainly has one dimension, all of it is read, and nothing can write to it while the
+loop runs.
+
+Unsafe in these cases:
+
+- The number of dimensions is not known. The fix then flattens the tensor. If its rows hold several numbers,
+  the original code raises an error and the fixed code returns all of them.
+- A function that the loop calls could write to the tensor under another name.
+- `float` or `int` is called in a program that uses complex numbers.
+- `float`, `int` or `bool` is called on a tensor that may require a gradient, which gives a warning from
+  torch.
+
+There is only advice where the loop does more with an element than read it, or where the index may not cover
+the whole tensor.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.tolist.html

@@ -1,18 +1,25 @@
-"""Byte frames converted to floating point on the host before the copy to the device.
+"""Byte frames converted to floating point on the host before they are copied to the device.
 
 ## What it does
-Flags data of a narrow type (uint8, int8, int16) that is widened before it goes to a device, in hot code:
-`frames.float().to(device)`, `torch.from_numpy(frames.astype(np.float32)).cuda()`,
-`(frames.float() / 255).to(device)`, `frames.to(device, torch.float32)` and
-`torch.tensor(frames, dtype=torch.float32, device=device)`. Data of an unknown type counts where it is divided
-by 255.
+Flags data of a small dtype (uint8, int8, int16) in hot code that is converted to a larger one before it is
+copied to a device: `frames.float().to(device)`, `torch.from_numpy(frames.astype(np.float32)).cuda()`,
+`(frames.float() / 255).to(device)`, `frames.to(device, torch.float32)` and `torch.tensor(frames,
+dtype=torch.float32, device=device)`. Data of unknown dtype is flagged where it is divided by 255.
+
+The rule does not flag:
+
+- data whose dtype is as large as the result's;
+- small data such as flags;
+- data that is already on the device;
+- moves with `non_blocking=True`, which convert on the device;
+- `torch.tensor(...)` followed by `.to(device)`, which `create-then-move` covers.
 
 ## Why is it slow
-A float32 takes four bytes, a pixel one. The conversion on the host writes four times the memory, and the
-host-to-device copy, the slowest part, moves four times the bytes. A `.to()` that also converts does so on
-the host before it copies. On the device the conversion takes next to nothing.
+A float32 number takes four bytes, a byte of a frame one. The conversion on the host writes four times the
+memory, and the host-to-device copy, the slowest part, transfers four times the bytes. A `.to()` that also
+converts does so on the host before it copies. On the device the conversion takes next to no time.
 
-On the CPU nothing is moved, and nothing is gained.
+On the CPU nothing is copied, and there is no gain.
 
 ## Example
 ```python
@@ -44,15 +51,19 @@ class ReplayBuffer:
 ```
 
 ## Fix safety
-The fix moves first and widens then. It is safe where the type is known to be narrow and the target is surely
-a device. It is unsafe where only a division by 255 speaks for the type, where only its name says that a
-variable holds a device, where a `view` stands between (it takes a tensor only as it lies in memory, which
-the conversion may have put in order), where arithmetic moves to the device (which may round in another way),
-and where an array that the program holds loses its copy (`from_numpy` takes no reversed arrays).
+The fix copies first and converts afterwards.
 
-Not flagged are data that is as wide as the result, small data such as flags, data that lies on the device
-already, and moves with `non_blocking=True`, which convert on the device. What `torch.tensor(...)` makes for
-`.to(device)` is left to `create-then-move`.
+Safe where the dtype is known to be smaller and the target is certainly a device.
+
+Unsafe in these cases:
+
+- Only a division by 255 suggests the dtype.
+- Only the name of a variable suggests that it holds a device.
+- There is a `view` in between. `view` needs a suitable memory layout, which the conversion may have
+  created.
+- Arithmetic moves to the device, which may round differently.
+- A copy of an array that the program keeps is removed: `from_numpy` does not accept arrays with negative
+  strides.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html

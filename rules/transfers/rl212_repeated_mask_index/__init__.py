@@ -1,18 +1,22 @@
 """A boolean mask that indexes several tensors, and is converted to indices each time.
 
 ## What it does
-Flags a mask of booleans by which at least three tensors are indexed on the same path of hot code:
-`values[mask]`, `advantages[mask]`, `log_probs[mask]`. Elements that are written by a tensor count as well
+Flags a boolean mask that indexes at least three tensors on the same path of hot code: `values[mask]`,
+`advantages[mask]`, `log_probs[mask]`. Elements that are overwritten from a tensor count as well
 (`reward[mask] += bonus`).
 
-Not flagged are masks by which one or two tensors are indexed, indexing in different branches, assignments of
-a number (`x[mask] = 0.0`, which torch runs as `masked_fill_` and which needs no indices), masks of numpy, and
-indices that are numbers already.
+The rule does not flag:
+
+- masks that index one or two tensors, and uses in different branches;
+- assignments of a number (`x[mask] = 0.0`), which torch runs as `masked_fill_` without computing indices;
+- NumPy masks;
+- indices that are already integers.
 
 ## Why is it slow
 To index by a mask, torch first computes its indices, as `mask.nonzero()` does, and then gathers the
 elements. On an accelerator, the host has to read the number of elements, so each use of the mask
-synchronises. The indices are the same for all tensors: computed once, they need one synchronisation.
+synchronises with the device. The indices are the same for all tensors: if they are computed once, one
+synchronisation is enough.
 
 On the CPU there is no synchronisation, and only masks of many thousand elements gain.
 
@@ -49,10 +53,11 @@ def learn(net: nn.Module, optimizer, states: torch.Tensor, returns: torch.Tensor
 ```
 
 ## Fix safety
-Always unsafe. The elements are the same and in the same order, and so are the gradients; but a mask without
-dimensions indexes in another way than its indices, and what has the mask's name must be a tensor. There is
-only advice where that is not known, where the mask stands beside other indices (`x[:, mask]`), and where it
-is written to in between.
+Always unsafe. The elements, their order and the gradients are the same. But a mask without dimensions
+indexes differently from its indices, and the variable must hold a tensor.
+
+There is only advice where the variable is not known to hold a tensor, where the mask is used beside other
+indices (`x[:, mask]`), and where it is written to in between.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.nonzero.html
