@@ -25,9 +25,8 @@ UNUSED_SUPPRESSION = EngineCode(
 A suppression comment that suppresses no finding.
 
 ## What it does
-Flags `# noqa: RL101` and `# rlint: ignore[...]` where the rule they name was checked and found
-nothing on that statement. A bare `# noqa` is never flagged: other tools may need it. Codes of
-other tools are left alone.
+Flags `# noqa: RL101` and `# rlint: ignore[...]` if the named rule was checked and has no finding on
+that statement. A bare `# noqa` and the codes of other tools are never flagged.
 
 ## Why is it a problem
 A comment that suppresses nothing today hides the next real finding on its line.
@@ -54,9 +53,9 @@ UNKNOWN_SUPPRESSION_CODE = EngineCode(
 A suppression comment that names a rule which does not exist.
 
 ## What it does
-Flags codes of the form `RL` and digits in `# noqa: ...`, those that begin like the codes of a
-plugin in use, and any code or name in `# rlint: ignore[...]`, that no rule has, and says which one
-is nearest.
+Flags codes that belong to no rule: in `# noqa: ...`, codes of the form `RL` and digits and codes with
+the prefix of a plugin in use; in `# rlint: ignore[...]`, any code or name. The message suggests the
+most similar code or name.
 
 ## Why is it a problem
 The comment looks as if it suppressed a finding, but suppresses none.

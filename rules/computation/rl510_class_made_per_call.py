@@ -1,12 +1,16 @@
 """A named tuple or dataclass that is defined again on every call of a function.
 
 ## What it does
-Flags `namedtuple`, `NamedTuple` and `make_dataclass`, classes that derive from `NamedTuple` and those
-decorated by `dataclass`, in functions that run per step, per update or per sample.
+Flags `namedtuple`, `NamedTuple` and `make_dataclass`, classes that derive from `NamedTuple`, and classes
+decorated with `dataclass`, in functions that run per step, per update or per sample.
 
-Not flagged are plain classes, which take some microseconds, classes that read variables of the function
-around them, those that the function returns, stores or passes on, those in functions that cache their
-results (`functools.cache`), and code that runs once.
+The rule does not flag:
+
+- plain classes, which take some microseconds;
+- classes that read variables of the function around them;
+- classes that the function returns, stores or passes on;
+- classes in functions that cache their results (`functools.cache`);
+- code that runs once.
 
 ## Why is it slow
 To define such a class, Python generates the source of its methods and compiles it, which can take longer
@@ -44,7 +48,7 @@ class Replay:
 ```
 
 ## Fix safety
-There is no fix: objects that are compared, pickled or tested by `isinstance` depend on which class they
+There is no fix: if objects are compared, pickled or tested by `isinstance`, it matters which class they
 belong to. Where the fields depend on arguments, keep the classes in a dict or a cached function.
 
 ## References

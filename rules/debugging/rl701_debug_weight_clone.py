@@ -1,9 +1,9 @@
 """A copy of network weights that is never read, or only compared in a log message.
 
 ## What it does
-Flags a clone or another copy of weights (`weight.data.clone()`, `.detach().cpu()`, `copy.deepcopy` of a
-network or of its `state_dict()`, a list or dict of cloned parameters) in code that runs repeatedly, if the
-copy is never read, or only used in a comparison that is printed or logged.
+Flags a clone or another copy of weights in code that runs repeatedly, if the copy is never read, or only
+used in a comparison that is printed or logged. Copies are `weight.data.clone()`, `.detach().cpu()`,
+`copy.deepcopy` of a network or of its `state_dict()`, and a list or dict of cloned parameters.
 
 ## Why is it slow
 Such a line is left over from debugging. It still copies the whole tensor on every update or weight sync,
@@ -47,16 +47,22 @@ def train(batches):
 ```
 
 ## Fix safety
-Safe where the variable is never read (also not by a nested function, `locals()` or another module) and the
-copy only reads attributes and calls methods that tensors and networks are known to have, and that cannot
-fail (`layer.weight.data.clone()` of a known layer, `[p.clone() for p in net.parameters()]`).
+Safe where the variable is certainly never read, including by a nested function, `locals()` or another
+module, and where making the copy cannot fail: it only reads attributes and calls methods that tensors and
+networks are known to have (`layer.weight.data.clone()` of a known layer, `[p.clone() for p in
+net.parameters()]`).
 
-Unsafe where the copy may raise an error that a handler catches: an attribute of a value that may be None,
-`next(net.parameters())`, a shape mismatch. Unsafe where the copy might run other code, as `copy.deepcopy`
-does, and `parameters()` or `state_dict()` in a program whose classes override or hook them; where an
-attribute is removed, which code outside of the project may read; and where the comparison and its message
-are removed, too. A message that also reports other values loses only the part about the comparison; where
-that part cannot be separated, or where the message is a warning, there is advice only.
+Unsafe in these cases:
+
+- The copy may raise an error that a handler catches: an attribute of a value that may be None,
+  `next(net.parameters())`, a shape mismatch.
+- The copy might run other code, as `copy.deepcopy` does, and as `parameters()` or `state_dict()` do in a
+  program whose classes override or hook them.
+- The fix removes an attribute, which code outside the project may read.
+- The fix also removes the comparison and its message.
+
+If a message also reports other values, the fix only removes the part about the comparison. There is only
+advice where that part cannot be separated, and where the message is a warning.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.clone.html

@@ -1,11 +1,11 @@
 """An environment rendered in every step of training.
 
 ## What it does
-Flags `env.render()` where it runs once per environment step of training without a condition (no flag, no
-interval over steps or episodes, in the function or in its callers), and `render_mode="human"`, which
+Flags `env.render()` that runs once per environment step of training without a condition: no flag and no
+interval over steps or episodes, in the function or in its callers. Also flags `render_mode="human"`, which
 renders every step by itself, for an environment that a training loop steps.
 
-Not flagged is rendering in code that plays, tests, records or evaluates, in environments and their
+The rule does not flag rendering in code that plays, tests, records or evaluates, in environments and their
 wrappers, and where the returned frame is used.
 
 ## Why is it slow
@@ -48,9 +48,10 @@ def train(agent, episodes: int) -> None:
 
 ## Fix safety
 Always unsafe: only one of a hundred episodes is shown, and wrappers that record frames get fewer of them.
-Where no loop counts episodes, steps are counted; where neither is counted, there is only advice. Without
-`render_mode="human"` nothing is rendered; an `env.render()` elsewhere would then only warn, so there is no
-fix where the file has one.
+The fix counts steps where no loop counts episodes; where neither is counted, there is only advice.
+
+For `render_mode="human"`, the fix removes the argument, and nothing is rendered. An `env.render()`
+elsewhere would then only give a warning, so there is no fix where the file contains one.
 
 ## References
 - https://gymnasium.farama.org/api/env/#gymnasium.Env.render

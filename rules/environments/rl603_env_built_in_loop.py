@@ -1,18 +1,22 @@
-"""An environment, or the files that it loads, built again for each episode.
+"""An environment, or data that it loads from files, that is created again for each episode.
 
 ## What it does
-Flags environments created in the loop over episodes, or in a function that plays one, always with the same
-arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project with `step` and
-`reset`, `make_env(...)`. In the `reset` of an environment, and in such loops, it also flags data loaded
-from the same file each time: tables, images, fonts, models of a simulator.
+Flags environments that are created in the loop over episodes, or in a function that plays one episode,
+always with the same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project
+with `step` and `reset`, `make_env(...)`. Also flags data that such loops, or the `reset` of an environment,
+load from the same file each time: tables, images, fonts, simulator models.
 
-Not flagged are environments with another id, seed or setting in each iteration, several environments
-created together, one per training run, and environments created under a condition or at an interval.
+The rule does not flag:
+
+- environments with another id, seed or setting in each iteration;
+- several environments created together;
+- one environment per training run;
+- environments created under a condition or at an interval.
 
 ## Why is it slow
-`reset()` begins an episode in microseconds. A new environment is looked up in the registry, imported, built
-with its spaces and wrapped several times over; a simulator also compiles its model, and opens its windows.
-What is loaded in `reset` is read and decoded for each episode, though it never changes.
+`reset()` begins an episode in microseconds. To create an environment, Gymnasium looks it up in the
+registry, imports it, builds its spaces and adds several wrappers; a simulator also compiles its model and
+opens its windows. Data loaded in `reset` is read and decoded for each episode, although it never changes.
 
 ## Example
 ```python
@@ -56,8 +60,8 @@ Always unsafe. A reused environment keeps all state that `reset()` does not rest
 continues where a new environment would draw a seed, and wrappers keep their statistics and counters. A
 `close()` at the end of each iteration moves after the loop.
 
-There is only advice in functions and in `reset`, and where the variable is bound more than once (wrapped
-step by step).
+There is only advice in functions and in `reset`, and where the variable is assigned more than once, for
+example to add wrappers.
 
 ## References
 - https://gymnasium.farama.org/api/env/#gymnasium.Env.reset

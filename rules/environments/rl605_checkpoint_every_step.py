@@ -2,15 +2,15 @@
 
 ## What it does
 Flags `torch.save`, `save_pretrained`, `pickle.dump` of an agent or its memory, and methods that do this
-(`agent.save()`), where they run once per environment step or gradient step without a condition: no
-interval, no best score, no end of an episode, in the function, in its callers or in the method that saves.
+(`agent.save()`), if they run once per environment step or gradient step without a condition: no interval,
+best score or end of an episode limits them, in the function, in its callers or in the method that saves.
 
-Not flagged is what is saved once per episode or epoch, and data that is stored in parts (`torch.save` of a
-tensor, `np.save`).
+The rule does not flag checkpoints once per episode or epoch, and data that is stored in parts (`torch.save`
+of a tensor, `np.save`).
 
 ## Why is it slow
-All weights are copied, serialised and written, though they are outdated one step later. That takes as long
-as many steps, longer for larger networks, and training stalls when the disk cannot keep up.
+All weights are copied, serialised and written, although they are outdated one step later. That takes as
+long as many steps, longer for larger networks, and training stalls when the disk cannot keep up.
 
 ## Example
 ```python
@@ -44,8 +44,10 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
 
 ## Fix safety
 Always unsafe: the file may hold weights that are up to a thousand steps old, also at the end of training.
-Save once more after the loop. The interval uses the loop variable (`range`, `enumerate`) or a counter that
-the same loop or function increments by one; without one, there is only advice.
+Save once more after the loop.
+
+The interval uses the loop variable (`range`, `enumerate`) or a counter that the same loop or function
+increments by one. Without one, there is only advice.
 
 ## References
 - https://pytorch.org/tutorials/beginner/saving_loading_models.html

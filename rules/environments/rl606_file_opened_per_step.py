@@ -1,18 +1,18 @@
 """A file opened, written and closed, or flushed, in every step of training.
 
 ## What it does
-Flags `open` for writing or appending (`Path.open`, `write_text`, `DataFrame.to_csv`, too), and `flush`,
-where they run once per environment step or gradient step of training without a condition: no interval, no
-flag, no end of an episode, in the function, in its callers or before an early `continue`.
+Flags `open` for writing or appending (also `Path.open`, `write_text`, `DataFrame.to_csv`), and `flush`, if
+they run once per environment step or gradient step of training without a condition: no interval, flag or
+end of an episode limits them, in the function, in its callers or by an early `continue`.
 
-Not flagged are files that are read, files with a different name in each step, checkpoints (RL605), and
-files written once per episode or epoch.
+The rule does not flag files that are read, files with a different name in each step, checkpoints (RL605),
+and files written once per episode or epoch.
 
 ## Why is it slow
-Opening and closing a file are system calls that look up the path and set up a buffer, which takes hundreds
-of times as long as writing a line to an open file. A flush defeats the buffer.
+Opening and closing a file are system calls that look up the path and set up a buffer. They take hundreds of
+times as long as writing a line to an open file. A flush defeats the buffer.
 
-A flush limits the loss in a crash. A flush per episode, or every few seconds, loses little.
+A flush limits the loss in a crash. A flush per episode, or every few seconds, is usually enough.
 
 ## Example
 ```python

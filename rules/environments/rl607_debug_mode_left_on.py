@@ -1,12 +1,12 @@
 """Debug checks and profilers that stay enabled for the whole training.
 
 ## What it does
-Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a profiler of torch
-around a whole training loop, and `CUDA_LAUNCH_BLOCKING` set to 1 by the program, where they are
-unconditional and gradient steps follow.
+Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a torch profiler
+around a whole training loop, and a program that sets `CUDA_LAUNCH_BLOCKING` to 1, if they are unconditional
+and gradient steps follow.
 
-Not flagged are modes enabled by a flag or an argument, modes that are disabled again, a profiler with a
-`schedule`, functions written to profile or debug, and tests.
+The rule does not flag modes enabled by a flag or an argument, modes that are disabled again, a profiler
+with a `schedule`, functions written to profile or debug, and tests.
 
 ## Why is it slow
 Anomaly detection stores the traceback of each forward operation, and checks every gradient for NaN. A
@@ -42,9 +42,8 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
 ```
 
 ## Fix safety
-Always unsafe: a NaN in a backward pass no longer raises an error and propagates to the weights, and errors
-of kernels are reported later than where they occur. There is only advice for a profiler whose records are
-read.
+Always unsafe: a NaN in a backward pass no longer raises an error and reaches the weights, and errors of
+kernels are reported later than they occur. There is only advice for a profiler whose records are read.
 
 ## References
 - https://pytorch.org/docs/stable/autograd.html#anomaly-detection

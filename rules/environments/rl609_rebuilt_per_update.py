@@ -1,18 +1,18 @@
 """An optimizer, loss, process pool, loader or dataset that is created again for each update.
 
 ## What it does
-Flags in training loops, and in functions that are called for each update, objects created again from the
-same arguments: optimizers (`torch.optim.Adam(net.parameters())`), loss modules (`nn.MSELoss()`), pools of
+Flags objects that training loops, or functions called for each update, create again from the same
+arguments: optimizers (`torch.optim.Adam(net.parameters())`), loss modules (`nn.MSELoss()`), pools of
 processes or threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and datasets.
 
-Not flagged are objects created from values that the loop binds or changes (a new network in each iteration,
-the data of the last rollout), objects created under a condition, and the optimizer of a function that runs
-a whole training with it.
+The rule does not flag objects created from values that the loop assigns or changes (a new network in each
+iteration, the data of the last rollout), objects created under a condition, and the optimizer of a function
+that runs a whole training with it.
 
 ## Why is it slow
 A new optimizer iterates over all parameters and has no state: Adam restarts its moving averages. A module
-sets up a dozen dictionaries before it computes anything. A pool starts processes, each of which imports the
-program again unless it is forked, and stops them. A dataset reads its files.
+sets up a dozen dictionaries before it computes anything. A pool starts processes and stops them again; a
+process that is not forked also imports the program again. A dataset reads its files.
 
 ## Example
 ```python
@@ -44,9 +44,9 @@ def fit(net: nn.Module, states: torch.Tensor, targets: torch.Tensor, updates: in
 ```
 
 ## Fix safety
-Always unsafe. An optimizer that is kept carries its averages and momentum over to the next iteration, so
-other weights are learned; that is mostly intended, but a restart may be deliberate. Processes of a pool
-that is kept see the program's state at the time they were started. An object created before the loop is
+Always unsafe. An optimizer that is reused carries its averages and momentum over to the next iteration, so
+training gives other weights. That is usually intended, but a restart may be deliberate. Processes of a
+reused pool see the program's state at the time they were started. An object created before the loop is
 created even if the loop never runs.
 
 There is only advice in functions without the loop, for objects used in a `with` statement, and where the

@@ -1,18 +1,21 @@
 """A `time.sleep` in a training loop that waits for nothing.
 
 ## What it does
-Flags `time.sleep` with a constant number of seconds where a training loop runs it unconditionally in every
+Flags `time.sleep` with a constant number of seconds that a training loop runs unconditionally in every
 environment step, gradient step or episode. Such pauses are usually left over from watching the environment
 or from debugging.
 
-Not flagged are pauses in loops that wait for something (`busy-wait-sleep`), guarded pauses, those in
-evaluation and in scripts that play or record, pauses whose length is computed or read from the configuration
-(they keep a pace), `step` and other methods of environments, and files that talk to robots or servers, where
-the outside world sets the pace.
+The rule does not flag:
+
+- pauses in loops that wait for something (`busy-wait-sleep`), and pauses under a condition;
+- pauses in evaluation, and in scripts that play or record;
+- pauses whose length is computed or read from the configuration, because they keep a pace;
+- `step` and other methods of environments;
+- files that communicate with robots or servers, which set the pace.
 
 ## Why is it slow
-The process does nothing for the whole pause. An environment step takes microseconds to a few milliseconds, so
-that even a hundredth of a second per step can take most of the training.
+The process is idle for the whole pause. An environment step takes microseconds to a few milliseconds, so
+even a hundredth of a second per step can take most of the training time.
 
 ## Example
 ```python

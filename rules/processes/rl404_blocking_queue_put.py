@@ -1,18 +1,18 @@
 """Metrics put into a bounded queue by a `put` that blocks when the queue is full.
 
 ## What it does
-Flags `put` with `block=True` or a `timeout`, or with neither, in the loop of an actor or learner, where the
-queue is known to be bounded and carries only metrics: the queue or the item is named like `metrics`, `log`
-or `stats`, and no code puts observations, actions, weights or tasks into it.
+Flags a blocking `put` (`block=True`, a `timeout`, or neither argument) in the loop of an actor or learner,
+if the queue is known to be bounded and carries only metrics: the queue or the item has a name like
+`metrics`, `log` or `stats`, and no code puts observations, actions, weights or tasks into it.
 
-The construction of a queue is looked up by its name, through arguments and across the files of the program.
-A queue without `maxsize`, whose `put` never blocks, is not flagged, nor is a queue whose construction
-cannot be found, unless `block=True` or a `timeout` shows that its author expects it to be full.
+rlint finds the construction of a queue by its name, through arguments and across the files of the program.
+It does not flag a queue without `maxsize`, whose `put` never blocks, or a queue whose construction it
+cannot find, unless `block=True` or a `timeout` shows that the author expects the queue to be full.
 
 ## Why is it slow
-It costs nothing while the queue has room. When the consumer that writes the log falls behind, every
-training step blocks, up to the timeout: training runs only as fast as its log is written. A lost metric
-rarely matters, a delayed step does.
+The call is cheap while the queue has room. When the consumer that writes the log falls behind, every
+training step blocks, up to the timeout, and training slows down to the speed of logging. A lost metric
+rarely matters; a delayed step does.
 
 ## Example
 ```python
@@ -44,11 +44,12 @@ def learn(agent, batches, metrics_queue: queue.Queue) -> None:
 ```
 
 ## Fix safety
-Unsafe: when the queue is full, the item is dropped at once. Where `queue.Full` was raised after a
-`timeout`, dropped items are now counted in a variable. The last items of a run may be dropped, too.
+Unsafe: when the queue is full, the item is dropped immediately, and this may include the last items of a
+run. If `put` had a `timeout`, and raised `queue.Full` after it, the fix counts the dropped items in a
+variable.
 
-Inside a `try` that already handles `queue.Full`, `put` is simply replaced by `put_nowait`. There is no fix
-outside of loops, or where the module `queue` cannot be imported.
+Inside a `try` that already handles `queue.Full`, the fix only replaces `put` with `put_nowait`. There is no
+fix outside loops, or where the module `queue` cannot be imported.
 
 ## References
 - https://docs.python.org/3/library/queue.html#queue.Queue.put_nowait

@@ -1,22 +1,26 @@
-"""Several environments, stepped one by one in a Python loop.
+"""Several environments that are stepped one by one in a Python loop.
 
 ## What it does
 Flags loops and comprehensions that step one of several environments in each iteration: `for env in envs:
 env.step(...)`, `envs[i].step(actions[i])`, `[env.step(a) for env, a in zip(envs, actions)]`.
 
-Not flagged are the `step` of a class that wraps all environments (a vectorised environment, whose caller
-runs the policy once), environments that each run to the end of an episode in turn, a few steps written out
-one by one, and code that already runs in one of several workers: it receives a rank or index, or several
-processes start it.
+The rule does not flag:
+
+- the `step` of a class that wraps all environments (a vectorised environment, whose caller runs the policy
+  once);
+- environments that run to the end of an episode one after the other;
+- a few calls of `step` written out without a loop;
+- code that already runs in one of several workers: it receives a rank or index, or several processes start
+  it.
 
 The rule is opt-in: the gain depends on the cost of a step, and the change affects everything from the
 environments to the buffer.
 
 ## Why is it slow
-A step of a small environment takes less time than the policy's forward pass, and such a loop mostly runs
+A step of a small environment takes less time than the policy's forward pass, and such a loop usually runs
 the network once per environment. Nearly all of the gain comes from one batched forward pass for all
 observations. Processes help only where a step takes much longer than sending its results to another
-process, about a tenth of a millisecond; with cheap environments they make collection slower.
+process, about a tenth of a millisecond. With cheap environments, they make collection slower.
 
 ## Example
 ```python
@@ -56,7 +60,7 @@ def collect(envs: gym.vector.VectorEnv, policy: nn.Module, observations, steps: 
 ## Fix safety
 There is no fix. Vectorised environments (`gymnasium.make_vec(id, num_envs=n)`) reset themselves at the end
 of an episode, so the code around the loop changes as well. A batched forward pass equals single ones up to
-rounding; sampled actions are drawn in another order from the random stream.
+rounding; sampled actions are drawn from the random stream in another order.
 
 ## References
 - https://gymnasium.farama.org/api/vector/

@@ -1,21 +1,23 @@
 """Several processes that train on the CPU, each with one torch thread per core.
 
 ## What it does
-Flags lines that start several processes (in a loop, with `mp.spawn`, with a pool, or with consecutive
-`Process` calls) whose function takes gradient steps or runs convolutions on the CPU, in a program that
-never limits the number of torch threads.
+Flags code that starts several processes (in a loop, with `mp.spawn`, with a pool, or with consecutive
+`Process` calls) if the processes take gradient steps or run convolutions on the CPU, and the program never
+limits the number of torch threads. rlint follows targets of `Process`, `run` methods of its subclasses and
+functions passed to pools across all files of the project.
 
-Targets of `Process`, `run` methods of its subclasses and functions passed to pools are followed across all
-files of the project. Not flagged are programs that mention `set_num_threads`, `OMP_NUM_THREADS` or the like
-anywhere, workers whose files use a CUDA device or that receive a device, workers that only step
-environments, and workers that only run a few linear layers for one observation, which never use a second
-thread.
+The rule does not flag:
+
+- programs that mention `set_num_threads`, `OMP_NUM_THREADS` or similar settings anywhere;
+- workers whose files use a CUDA device, or that receive a device;
+- workers that only step environments;
+- workers that only run a few linear layers for one observation, which never use a second thread.
 
 ## Why is it slow
-Each process starts as many torch threads as there are cores. Four workers on eight cores are 32 threads; at
-the end of each small operation, all threads of a process wait for the slowest, which is waiting for a core.
-They spin while they wait, which takes cores from threads that have work. The smaller the operations, the
-worse: training a small network in several processes can take many times as long as with one thread each.
+Each process starts as many torch threads as there are cores. Four workers on eight cores are 32 threads. At
+the end of each small operation, all threads of a process wait for the slowest one, which is waiting for a
+core. They spin while they wait, which takes cores from threads that have work. Small operations suffer
+most: training a small network in several processes can take many times as long as with one thread each.
 
 ## Example
 ```python
@@ -66,9 +68,9 @@ def sweep(net: nn.Module, optimizer: torch.optim.Optimizer, states: torch.Tensor
 ```
 
 ## Fix safety
-There is no fix: the best number of threads depends on the number of workers and on what else runs. With
-another number of threads, sums are added in another order, so results differ in the last digits.
-`OMP_NUM_THREADS` set by a shell script or by `torchrun` is not visible to rlint.
+There is no fix: the best number of threads depends on the number of workers and on the other load of the
+machine. With another number of threads, sums are added in another order, so results differ in the last
+digits. rlint cannot see an `OMP_NUM_THREADS` that a shell script or `torchrun` sets.
 
 ## References
 - https://pytorch.org/docs/stable/notes/multiprocessing.html#avoid-cpu-oversubscription

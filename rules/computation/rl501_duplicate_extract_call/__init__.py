@@ -1,17 +1,30 @@
-"""The same pure call, evaluated again with the same arguments.
+"""A pure call that is evaluated again with the same arguments.
 
 ## What it does
-Flags a call whose result is already available, but that is evaluated again in code that runs per step,
-sample or batch: in one expression (`f(x) if f(x) else y`), in the filter and the value of a comprehension,
-in a condition and the block below it, in a chain of `elif`, in two statements, after an `if` of which one
-branch has evaluated it, in every iteration of a loop that only computes, in two comprehensions or loops
-over the same list. The function must be known to be pure, from the tables or by inspecting the project
-across its files, and nothing in between may change the arguments. A helper that applies the same function
-as its caller to the same value is flagged with advice only.
+Flags a call in code that runs per step, sample or batch that is evaluated again although its result is
+already available:
+
+- in one expression (`f(x) if f(x) else y`), in a chain of `elif`, or in two statements;
+- in the filter and the value of a comprehension;
+- in a condition and the block below it, or after an `if` whose branch has evaluated it;
+- in every iteration of a loop that only computes;
+- in two comprehensions or loops over the same list.
+
+The function must be known to be pure: rlint has tables of library functions and inspects the functions of
+the project across its files. Nothing in between may change the arguments. A helper that applies the same
+function as its caller to the same value gets only advice.
+
+The rule does not flag:
+
+- cheap expressions: `len`, attributes, subscripts, operators, getters, views of tensors;
+- calls that draw random numbers, that read the clock, files or the state of other threads, or that create a
+  network or a buffer;
+- calls whose results are modified in place;
+- string methods (RL503) and networks (RL313).
 
 ## Why is it slow
 Each evaluation repeats all the work: it searches the whole response, parses it, reduces the array. In a
-reward function that can be most of the work per sample. Keeping the result in a variable costs nothing.
+reward function that can be most of the work per sample. Storing the result in a variable costs nothing.
 
 ## Example
 ```python
@@ -59,22 +72,21 @@ def answers_for_rewards(responses):
 
 ## Fix safety
 Safe where the first evaluation always comes before the others, the function is pure, no argument can change
-in between, and the result is immutable or not stored. The new variable is bound at the first evaluation
-(with `:=` where it is not the first expression of its statement), so no error is raised and no code runs
-earlier than before.
+in between, and the result is immutable or not stored. The fix assigns the new variable at the first
+evaluation (with `:=` where it is not the first expression of its statement), so no error is raised and no
+code runs earlier than before.
 
-Unsafe where an argument may be an iterator, which is exhausted by the first evaluation: a parameter that is
-not known to be a list or another sequence. Also unsafe where two places would share a list, an array or an
-object of unknown type; where a gradient may flow through the result, since gradients of a shared tensor are
-accumulated in another order; and where code in between, such as an unknown call or an `await`, might modify
-the arguments through another reference. There is advice only for helpers and
-second loops: removing one of two calls of `extract(extract(x))` changes the result unless extracting twice
-gives the same.
+Unsafe in these cases:
 
-Cheap expressions are not flagged: `len`, attributes, subscripts, operators, getters, views of tensors. Not
-flagged either are calls that draw random numbers, read the clock, files or the state of other threads,
-create a network or a buffer, or whose results are modified in place. Methods of strings are left to RL503,
-networks to RL313.
+- An argument may be an iterator, which the first evaluation exhausts. That is any parameter that is not
+  known to be a list or another sequence.
+- Two places would share a list, an array or an object of unknown type.
+- A gradient may flow through the result: gradients of a shared tensor are accumulated in another order.
+- Code in between, such as an unknown call or an `await`, might modify the arguments through another
+  reference.
+
+There is only advice for helpers, because removing one of two calls of `extract(extract(x))` changes the
+result unless extracting twice gives the same, and for second loops.
 
 ## References
 - https://docs.python.org/3/faq/programming.html#my-program-is-too-slow-how-do-i-speed-it-up

@@ -1,9 +1,12 @@
 """A constant regular expression passed to `re` as a string on every call.
 
 ## What it does
-Flags `re.search`, `match`, `fullmatch`, `sub`, `subn`, `findall`, `finditer` and `split` with a constant
-pattern in code that runs per step, sample or message, loops over a constant list of patterns there, and
-`re.compile` of a constant pattern in a function that is called repeatedly.
+Flags, in code that runs per step, sample or message, `re.search`, `match`, `fullmatch`, `sub`, `subn`,
+`findall`, `finditer` and `split` with a constant pattern, and loops over a constant list of patterns. Also
+flags `re.compile` of a constant pattern in a function that is called repeatedly.
+
+The rule does not flag patterns with `re.LOCALE` or `re.DEBUG`, whose behaviour depends on when they are
+called.
 
 ## Why is it slow
 `re` keeps compiled patterns in a small cache. Each call builds the key, looks the pattern up and goes
@@ -41,11 +44,11 @@ def extract_answer(completion):
 ```
 
 ## Fix safety
-Safe: only patterns and flags that are constant and compile without an error or a warning are moved, so
-importing the module cannot fail, and the methods of a compiled pattern behave like the functions. A list of
-patterns is moved if only the loop uses it. Where other code needs the text of the pattern, there is
-advice only. Patterns with `re.LOCALE` or `re.DEBUG`, whose behaviour depends on
-when they are called, are not flagged.
+Safe: the fix only moves patterns and flags that are constant and compile without an error or a warning, so
+importing the module cannot fail. The methods of a compiled pattern behave like the functions. A list of
+patterns is moved only if no code but the loop uses it.
+
+There is only advice where other code needs the text of the pattern.
 
 ## References
 - https://docs.python.org/3/library/re.html#re.compile

@@ -3,21 +3,23 @@
 ## What it does
 Flags, in code that runs per sample, message or environment step:
 
-- a method that scans a text (`lower`, `strip`, `split`, `replace`, `count` …), called again on the same
-  unchanged text: in one statement, in the branches of an `if`, in a comprehension's condition and its
+- a method that scans a text (`lower`, `strip`, `split`, `replace`, `count` …) and is called again on the
+  same unchanged text: in one statement, in the branches of an `if`, in a comprehension's condition and its
   value, or in every iteration of a loop that does not change the text;
 - `x in set([...])` with constants, for which Python builds a list and a set each time, while it compiles `x
   in {...}` to a constant;
-- a dict, set or long list of constants that is bound to a local variable, or used in an expression, and
-  only searched.
+- a dict, set or long list of constants that is assigned to a local variable or used in an expression, and
+  that is only searched.
 
-Only values known to be strings count: by the expression that creates them, by their annotation, or because
-methods that only strings have are called on them; arrays and tensors have a `split` of their own. Not
-flagged, since nothing would be gained, are `x in [...]` with constants, a list of words that a loop
-iterates over, and loops that also compute with tensors, which takes far longer than a string method.
+Values must be known to be strings: by the expression that creates them, by their annotation, or because
+methods that only strings have are called on them. Arrays and tensors also have a `split`.
+
+The rule does not flag `x in [...]` with constants, a list of words that a loop iterates over, and loops
+that also compute with tensors, which takes far longer than a string method. There is no gain in these
+cases.
 
 ## Why is it slow
-Each of these methods scans the whole text and creates a new string, or a list of strings. A reward function
+Each of these methods scans the whole text and creates a new string or a list of strings. A reward function
 that lowercases a completion for each word that it searches does so dozens of times per completion.
 Collections are built item by item, with a hash of each key, for a single look-up.
 
@@ -62,19 +64,19 @@ def tag_reward(tag: str) -> float:
 ```
 
 ## Fix safety
-Safe where the text is bound once: the first evaluation comes before the others, nothing in between can
+Safe where the text is assigned once: the first evaluation comes before the others, nothing in between can
 change the variable, and a list of parts is either not shared or not modified. Unsafe where the text is an
 attribute or an item that a call in between might replace.
 
 Moving the call before a loop is safe where it cannot fail: the variable was assigned a string in the
-function, or a string method was called on it before the loop. An annotation is no proof. Where the call
-might fail, the move is safe if the loop has at least one iteration (it iterates over constants) that makes
-the call before anything else, and no code in the loop catches the error; otherwise it is unsafe. Where a
-condition in the loop comes first, there is advice only.
+function, or a string method was called on it before the loop. An annotation is not enough. Where the call
+might fail, the move is safe if the loop certainly runs (it iterates over constants), makes the call before
+anything else, and does not catch the error. Otherwise the move is unsafe. There is only advice where a
+condition in the loop comes before the call.
 
-Constants move to module level only if they hold no mutable values and the collection itself does not escape
-to another variable, a call or a nested function. Where the statement shares its
-line with another one, there is advice only.
+Constants move to module level only if they hold no mutable values, and if the collection itself is not
+passed to another variable, a call or a nested function. There is only advice where the statement shares its
+line with another one.
 
 ## References
 - https://docs.python.org/3/library/stdtypes.html#string-methods

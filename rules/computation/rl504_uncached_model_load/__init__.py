@@ -2,12 +2,16 @@
 
 ## What it does
 Flags `from_pretrained`, `pipeline`, `SentenceTransformer`, `torch.load` and similar calls in repeatedly
-executed code (per batch, per episode, per sample) when the arguments never change: constants, settings, or
+executed code (per batch, per episode, per sample) if their arguments never change: constants, settings, or
 parameters that no loop of the callers changes.
 
-Not flagged are results that are already cached (in an attribute, a dict, a global variable or by a cache),
-models loaded to be trained or into a network's `load_state_dict`, functions named for checkpoints, weights
-or start-up, and files that the same module writes.
+The rule does not flag:
+
+- results that are already cached in an attribute, a dict or a global variable, or by a cache decorator;
+- models that are loaded in order to train them, and calls whose result goes to `load_state_dict` of a
+  network;
+- functions whose names mention checkpoints, weights or start-up;
+- files that the same module writes.
 
 ## Why is it slow
 Loading reads files, builds all layers, fills them, and often queries a server for newer files. A reward
@@ -45,10 +49,12 @@ def length_reward(completion):
 ## Fix safety
 Always unsafe. All callers then share one object: a call of `train()` or `to(device)`, a changed padding
 token or a modified layer affects all of them. Later changes to the files are not picked up, the memory is
-never freed, and each process keeps its own copy. The cache is bounded, since an unbounded one would keep
-every model ever loaded. Methods are not cached, since that would keep their objects alive; the load moves
-to a function of its own instead. There is only advice for unhashable arguments, such as lists and dicts,
-and for a call that spans several lines.
+never freed, and each process has its own copy. The fix uses a bounded cache, because an unbounded one would
+keep every model ever loaded. It moves a load in a method to a new function, because caching a method would
+keep its objects alive.
+
+There is only advice for unhashable arguments, such as lists and dicts, and for a call that spans several
+lines.
 
 ## References
 - https://docs.python.org/3/library/functools.html#functools.lru_cache

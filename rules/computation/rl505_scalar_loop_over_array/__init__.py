@@ -1,24 +1,28 @@
 """A Python loop over the elements of an array that one vectorised operation can replace.
 
 ## What it does
-Flags, in hot code, a loop that only computes elements of arrays or tensors from elements at the same index
-and from numbers (`for i in range(len(x)): x[i] = x[i] / 255.0`, two loops over rows and columns, `if x[i] <
-0: x[i] = 0`), and one that adds up such values (`total += a[i] * b[i]`). The same holds for a comprehension
-that is converted to an array or summed: `np.array([x / 255.0 for x in pixels])`, `sum(a * b for a, b in
-zip(weights, values))`.
+Flags the following in hot code:
 
-Also flagged are loops over a batch that write into an array element by element (`for i, p in zip(indices,
-priorities): self.priorities[i] = p`), reduce one window after the other, or compute each item of a batch
-(importance weights, a softmax per row) only to build one array from them.
+- A loop that computes elements of arrays or tensors only from elements at the same index and from numbers:
+  `for i in range(len(x)): x[i] = x[i] / 255.0`, two loops over rows and columns, `if x[i] < 0: x[i] = 0`.
+- A loop that sums such values: `total += a[i] * b[i]`.
+- A comprehension that does the same and is converted to an array or summed: `np.array([x / 255.0 for x in
+  pixels])`, `sum(a * b for a, b in zip(weights, values))`.
+- A loop over a batch that writes into an array element by element (`for i, p in zip(indices, priorities):
+  self.priorities[i] = p`), reduces one window after the other, or computes each item of a batch (importance
+  weights, a softmax per row) only to build one array from them.
 
-Not flagged are loops that end early, that carry a value from one element to the next, or that call
-functions that work on single numbers only or have side effects; loops over a few items (`range(4)`, layers,
-agents, environments); and sequences that may be lists.
+The rule does not flag:
+
+- loops that end early, or that carry a value from one element to the next;
+- loops that call functions that work on single numbers only or have side effects;
+- loops over a few items (`range(4)`, layers, agents, environments);
+- sequences that may be lists.
 
 ## Why is it slow
 Every iteration creates an object for each element that it reads, dispatches the operation by type, and
-stores the result; for tensors, each of these goes through the dispatcher. A vectorised operation does that
-once and then runs a compiled loop. With fewer than about ten elements there is nothing to gain.
+stores the result. For tensors, each of these goes through the dispatcher. A vectorised operation does that
+once and then runs a compiled loop. With fewer than about ten elements there is no gain.
 
 ## Example
 ```python
@@ -45,16 +49,18 @@ def preprocess_observation(frame):
 ## Fix safety
 The fix assigns to the whole array in place, so that other references to it see the new values and its dtype
 stays the same (an integer array truncates, as in the loop). It is offered for a loop over the whole length
-of one array, whose operators work on arrays as they do on numbers.
+of one array, if its operators work on arrays as they do on numbers.
 
-Safe for a float64 array that the function created itself, with a known number of dimensions, with constants
-that cannot overflow; and for float32 and uint8 with a single operation with such a constant. Unsafe
-otherwise: an object array uses the operators of its objects, and warnings differ. Also unsafe where code
-around the loop catches errors and reads the array afterwards, or where the program makes NumPy raise errors
-(`errstate`, `seterr`): the loop stops half-way, while the fix then changes nothing.
+Safe for a float64 array that the function created itself, with a known number of dimensions and with
+constants that cannot overflow. Also safe for float32 and uint8, with a single operation with such a
+constant.
 
-For more arrays, sums, conditions and functions of single numbers there is only advice: sums are rounded in
-another order, and arrays of other shapes would be broadcast instead of raising an error.
+Unsafe otherwise: an object array uses the operators of its objects, and warnings differ. Also unsafe where
+code around the loop catches errors and reads the array afterwards, or where the program makes NumPy raise
+errors (`errstate`, `seterr`): the loop stops half-way, while the fixed code changes nothing.
+
+There is only advice for several arrays, sums, conditions and functions of single numbers: sums are rounded
+in another order, and arrays of other shapes would be broadcast instead of raising an error.
 
 ## References
 - https://numpy.org/doc/stable/user/basics.broadcasting.html

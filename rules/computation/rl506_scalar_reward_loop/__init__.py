@@ -6,20 +6,20 @@ Flags three ways to compute returns or advantages in code that runs per episode 
 - a list that the loop fills from the front: `returns.insert(0, value)` or `returns = [value] + returns`;
 - a sum of all later rewards that is recomputed for each step: `sum(rewards[t:])`, `np.dot(rewards[t:], …)`,
   or a second loop from `t` to the end;
-- a recurrence over the steps of tensors, number by number or row by row (`delta = rewards[t] + gamma *
-  values[t + 1] - values[t]`).
+- a recurrence over time steps that computes with tensors number by number or row by row (`delta =
+  rewards[t] + gamma * values[t + 1] - values[t]`).
 
-Not flagged are a single backward loop over Python numbers, or over items or rows of an array; windows of a
-few steps (`rewards[t:t + n]`); and lists that hold no rewards.
+The rule does not flag a single backward loop over Python numbers, or over items or rows of an array;
+windows of a few steps (`rewards[t:t + n]`); and lists that do not hold rewards.
 
 ## Why is it slow
-`insert(0, …)` moves all existing items, and concatenating lists copies them: the cost is quadratic in the
-length of the episode. The same holds where each step sums the rest of the episode.
+`insert(0, …)` moves all existing items, and concatenating lists copies them, so the cost is quadratic in
+the length of the episode. The same holds where each step sums the rest of the episode.
 
 Indexing a tensor returns a tensor. Each addition or product of such scalars goes through torch's dispatcher
 and allocates a new tensor, which takes some fifty times as long as the same operation on Python numbers. On
-an accelerator each operation launches a kernel. The same holds for short rows, one number per environment:
-the time goes into launching some six operations for each step of a rollout.
+an accelerator each operation launches a kernel. Short rows, with one number per environment, are not much
+better: most of the time goes into launching about six operations for each step of a rollout.
 
 ## Example
 ```python
@@ -67,9 +67,9 @@ def train(env, policy, optimizer, epochs):
 
 ## Fix safety
 There is a fix for lists that are filled from the front: append, and reverse the list after the loop. It is
-offered for a variable of the function that begins as an empty list, is filled in this loop alone and not
-read in between, apart from its length and its ends (`returns[0]` becomes `returns[-1]`). It is safe, unless
-an exception could end the loop and be caught by a block around it, after which the list is used.
+offered for a local variable that begins as an empty list, is filled only in this loop, and is not read in
+between, apart from its length and its ends (`returns[0]` becomes `returns[-1]`). It is safe, unless an
+exception could end the loop and be caught by a block around it, after which the list is used.
 
 For the other two there is only advice. A sum in another order is rounded differently, and Python numbers
 are float64 where tensors are float32, so results differ in the last digits. Numbers that require a gradient

@@ -1,18 +1,18 @@
 """Action bounds that are rebuilt on every clip or rescale, though they never change.
 
 ## What it does
-Flags arrays and tensors computed in hot code from constant bounds, for `np.clip`, `torch.clamp`,
+Flags arrays and tensors that hot code computes from constant bounds, for `np.clip`, `torch.clamp`,
 `np.maximum` and `np.minimum`, or to scale an action: `np.array(self.action_space.low)`, `-self.limits`,
 `self.action_space.high - self.action_space.low`, `torch.as_tensor(self.low, device=self.device)`,
 `env.action_space.high.mean()`.
 
-Not flagged are plain attributes, which cost nothing, bounds computed from changing values, and numbers.
-Arrays built from constants alone are covered by `recomputed-constant`, also as arguments of `clip`.
-Clipping into the same array with `out=` gains nothing and is not suggested.
+The rule does not flag plain attributes, which cost nothing, bounds computed from changing values, and
+numbers. `recomputed-constant` covers arrays built only from constants, also as arguments of `clip`. The
+rule does not suggest clipping in place with `out=`, which gains nothing.
 
 ## Why is it slow
 An action has few numbers. Creating an array of bounds, or their difference, takes as long as the clip
-itself; copying it to a device takes many times as long.
+itself. Copying it to a device takes many times as long.
 
 ## Example
 ```python
@@ -44,11 +44,11 @@ class Agent:
 
 ## Fix safety
 Unsafe. The array is shared between calls: it must not be written to, and later changes to the bounds, in
-the space or by assigning another one, are not picked up. An array created before a loop is created even if
-the loop has no iterations.
+the space or by a new assignment, are not picked up. An array created before a loop is created even if the
+loop has no iterations.
 
 There is only advice where the constructor does not visibly set the attributes that the bounds are computed
-from, and where they follow the device or dtype of an argument.
+from, and where the bounds take the device or dtype of an argument.
 
 ## References
 - https://numpy.org/doc/stable/reference/generated/numpy.clip.html

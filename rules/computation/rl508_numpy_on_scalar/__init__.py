@@ -1,21 +1,20 @@
 """A NumPy function called on a single number, or on a short list of numbers.
 
 ## What it does
-Flags numpy functions in hot code whose arguments are known to be numbers, not arrays:
+Flags NumPy functions in hot code whose arguments are known to be numbers, not arrays:
 
 - `np.clip(x, low, high)` of a number;
-- `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a list or tuple that is written out, of eight at
-  most;
+- `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a literal list or tuple of at most eight items;
 - `np.random.choice(items)`, which picks one item of a Python list;
 - `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and similar functions of a changing number, in every
   environment step or for every item of a loop.
 
-Not flagged are arguments that may be arrays or are of unknown type, and functions of a constant. A single
-call per network update is not flagged either, since the update takes far longer.
+The rule does not flag arguments that may be arrays or are of unknown type, functions of a constant, and a
+single call per network update, which takes far longer itself.
 
 ## Why is it slow
-NumPy's functions are made for arrays: they convert the argument to an array, find the loop for its dtype,
-and wrap the result. Functions with several Python layers, such as `np.clip` and `np.mean`, take some
+NumPy's functions are designed for arrays: they convert the argument to an array, find the loop for its
+dtype, and wrap the result. Functions with several Python layers, such as `np.clip` and `np.mean`, take some
 hundred times as long as comparing two numbers. `np.random.choice` converts the whole list to an array to
 pick one item.
 
@@ -54,7 +53,7 @@ Unsafe. The result is a Python number where NumPy returned a NumPy scalar, which
 arguments with its own type. `math` raises an error where NumPy warns and returns `inf` or `nan` (the
 logarithm of zero, the root of a negative number, an overflow). A sum may differ in the last digit.
 
-An item picked by a random index is drawn from the same random stream, and is the item itself: NumPy
+An item picked by a random index is drawn from the same random stream. It is the item itself, where NumPy
 returned a copy converted to the common dtype.
 
 There is only advice where an attribute or method of the result is used, and where `math.floor` would return

@@ -6,8 +6,12 @@ is one number drawn by `np.random`, by a `Generator`, by `random.randint` or `ra
 `torch.rand(1).item()`, and no argument depends on the item. Nested comprehensions, which draw a matrix, are
 one finding.
 
-Not flagged are draws whose arguments differ from item to item, draws from items of a list, fewer than five
-items, `random.random` and similar functions, which are as fast as a loop can be, and code that runs once.
+The rule does not flag:
+
+- draws whose arguments differ from item to item, and draws from the items of a list;
+- fewer than five items;
+- `random.random` and similar functions, which a loop calls as fast as any alternative;
+- code that runs once.
 
 ## Why is it slow
 Each call of `np.random` checks its arguments, takes a lock and creates a Python number, which takes much
@@ -43,12 +47,17 @@ class Replay:
 ## Fix safety
 Safe for functions of `np.random` where the number of items is a length, a size or a constant and the
 arguments are constants: the same numbers are drawn from the same stream, as the same Python numbers, and
-the generator is left in the same state. `np.array` around the list is removed where the array is the same.
+the generator is left in the same state. The fix removes `np.array` around the list where the array is the
+same.
 
-Unsafe where the number of items may be negative, which `range` takes for zero and `size=` does not; where
-an argument is not known to be a number; where the arguments are checked even if no number is drawn; for
-integers of a `Generator`, which are NumPy scalars in the list and Python numbers after the fix; and for
-`random.randint` and `torch.rand`, where other numbers of the same distribution may be drawn.
+Unsafe in these cases:
+
+- The number of items may be negative. `range` is then empty, but `size=` raises an error.
+- An argument is not known to be a number.
+- The list may be empty and its arguments invalid: with `size=`, they are checked even if no number is
+  drawn.
+- A `Generator` draws integers: the list holds NumPy scalars, and Python numbers after the fix.
+- The draw is `random.randint` or `torch.rand`: other numbers of the same distribution may be drawn.
 
 ## References
 - https://numpy.org/doc/stable/reference/random/legacy.html

@@ -2,13 +2,15 @@
 
 ## What it does
 Flags functions and methods whose name uses one word (`get_observation_cfg`) where most accessors of the
-project, across all files connected by imports, use another (`get_environment_config`): `cfg`, `conf` and
-`configuration` beside `config`, `env` beside `environment`, `obs` beside `observation`, `stats` beside
-`statistics`, after the same verb. Where as many names have the one as the other, the word that is defined
-twice as often or more counts, and else the one spelled out.
+project, across all files connected by imports, use another word after the same verb
+(`get_environment_config`): `cfg`, `conf` and `configuration` beside `config`, `env` beside `environment`,
+`obs` beside `observation`, `stats` beside `statistics`. If both words are equally frequent, the rule
+prefers the word with at least twice as many definitions, and otherwise the word that is not abbreviated.
 
-The rule is opt-in: names are a matter of taste, and nothing runs faster. Methods of classes that derive
-from library classes are not flagged, since the library may ask for the name.
+The rule does not flag methods of classes that derive from library classes, because the library may require
+the name.
+
+The rule is opt-in: names are a matter of taste, and nothing runs faster.
 
 ## Why is it slow
 It is not slow at run time, but it slows readers down: a wrongly guessed name raises an `AttributeError`,
@@ -42,15 +44,18 @@ def describe(name):
 ```
 
 ## Fix safety
-Always unsafe: code outside of the project, notebooks, and text files that name functions are not known to
-rlint. The fix renames the definition, all definitions that override it, and all imports, calls and reads, in
-all files of the run, or in none of them.
+Always unsafe: rlint does not know code outside the project, notebooks, and text files that name functions.
+The fix renames the definition, all definitions that override it, and all imports, calls and reads, in all
+files of the run. If one of the files cannot be changed, nothing is renamed, because half a renaming breaks
+the program.
 
-It is offered only where every use of the name refers to one of these definitions. There is only advice
-where a method is called on an object of unknown class; where a string (`__all__`, `getattr`), a comment or
-a docstring holds the name; where files that imports connect look things up by names that they compute;
-where the new name is in use; and where one of the files is not checked for this rule, or hides such
-findings by a comment. Half a renaming breaks the program.
+It is offered only where every use of the name refers to one of these definitions. There is only advice:
+
+- where a method is called on an object of unknown class;
+- where a string (`__all__`, `getattr`), a comment or a docstring contains the name;
+- where files connected by imports look things up by names that they compute;
+- where the new name is already in use;
+- where one of the files is not checked for this rule, or suppresses its findings with a comment.
 
 ## References
 - https://peps.python.org/pep-0008/#naming-conventions

@@ -1,17 +1,18 @@
-"""Weights that are compared in full on every update or weight sync, only for a message.
+"""Weights that are compared in full on every update or weight sync, only to print a message.
 
 ## What it does
-Flags comparisons of weights with weights (differences, `allclose`, `equal`, sums of both sides, hashes of a
-`state_dict`) in code that runs repeatedly, if the result is only printed, logged, used in a warning, or
-unused. Networks, single layers and loops over the parameters of two networks count.
+Flags comparisons of weights with weights in code that runs repeatedly (differences, `allclose`, `equal`,
+sums of both sides, hashes of a `state_dict`), if the result is only printed, logged, used in a warning, or
+unused. The weights may be those of networks, of single layers, or of two networks whose parameters a loop
+iterates over.
 
-Not flagged are comparisons that the program acts on: that are returned, stored, added to a loss, or that
-stop the training or, as an `assert`, the program. Copies made for the comparison are reported by RL701.
+The rule does not flag comparisons that the program acts on: the result is returned, stored, added to a
+loss, stops the training, or is an `assert`. Copies made for the comparison are reported by RL701.
 
 ## Why is it slow
 A comparison reads every weight of both sides, allocates temporary tensors as large as the weights, and
 reads one number at the end. Between processes the weights are in shared memory, which other processes may
-wait for; on an accelerator, reading the number synchronises with the device.
+wait for. On an accelerator, reading the number synchronises with the device.
 
 ## Example
 ```python
@@ -55,9 +56,9 @@ class Actor:
 ```
 
 ## Fix safety
-Always unsafe: the message is removed with the comparison. A message that also reports other values loses
-only the part about the comparison. Where that part cannot be separated, and where the message is a warning,
-there is only advice: compare in a test, or every N updates.
+Always unsafe: the fix removes the message with the comparison. If a message also reports other values, the
+fix only removes the part about the comparison. Where that part cannot be separated, and where the message
+is a warning, there is only advice: compare in a test, or every N updates.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.allclose.html

@@ -1,15 +1,15 @@
-"""A single environment that runs one forward pass on a batch of one per step.
+"""A single environment, for which every step runs a forward pass on a batch of one.
 
 ## What it does
 Flags, in training, a network that chooses the action for a single observation in every environment step:
-`net(torch.as_tensor(obs).unsqueeze(0))`, `actor(state[None])`, `net(obs).argmax().item()`, in the loop
-itself or in a function that is called once per step (`agent.act(obs)`).
+`net(torch.as_tensor(obs).unsqueeze(0))`, `actor(state[None])`, `net(obs).argmax().item()`. The call may be
+in the loop itself or in a function that is called once per step (`agent.act(obs)`).
 
-Several environments that are stepped in turn are covered by RL406. Evaluation, demonstrations and code that
-runs on whole batches are not flagged.
+The rule does not flag several environments that are stepped in turn (RL406), evaluation, demonstrations,
+and code that runs on whole batches.
 
-The rule is opt-in: agents are mostly written for one environment at first, and whether steps or updates
-dominate differs between programs.
+The rule is opt-in: most agents are first written for one environment, and whether steps or updates dominate
+differs between programs.
 
 ## Why is it slow
 For the small networks of reinforcement learning, a forward pass takes nearly as long for one row as for

@@ -1,24 +1,30 @@
 """A line printed, a record logged or a metric written in every step of training.
 
 ## What it does
-Flags `print`, log records (`logging`, loguru), points written by a summary writer, `wandb.log` and the like
-where they run once per environment step or gradient step of training without a condition: no interval, no
-flag, no end of an episode, in the function, in its callers or before an early `continue`. Both branches of
-an `if` may write. Several calls in a row are one finding.
+Flags output that is written once per environment step or gradient step of training: `print`, log records
+(`logging`, loguru), points written by a summary writer, `wandb.log` and similar calls. The call must be
+unconditional: no interval, flag or end of an episode limits it, in the function, in its callers or by an
+early `continue`. An `if` that writes in both branches counts as unconditional. Several calls in a row are
+one finding.
 
-A logger of the project's own (`logger.log(key, value, step)`) counts if its class passes the values to a
-writer on every call: an interval within it must be 1 by default. The finding states this assumption, also
-where a condition only checks that there is a writer (`if writer is not None`).
+A logger of the project (`logger.log(key, value, step)`) is flagged if its class passes the values to a
+writer on every call; an interval within the class must be 1 by default. The finding is then `likely` and
+states this assumption. The same holds where a condition only checks that there is a writer (`if writer is
+not None`).
 
-Not flagged are calls once per episode, epoch or batch of rollouts, calls under any condition (except one
-that selects the main process), code that plays or evaluates, values that are only collected
-(`logger.record`, `list.append`), `debug` records, and the training of large models, where a single step
-takes far longer than a line.
+The rule does not flag:
+
+- calls once per episode, epoch or batch of rollouts;
+- calls under any condition, except one that selects the main process;
+- code that plays or evaluates;
+- values that are only collected (`logger.record`, `list.append`), and `debug` records;
+- the training of large models, where a single step takes far longer than writing a line.
 
 ## Why is it slow
-The text is formatted and written to a terminal, a file or another thread, thousands of times a minute;
-reading a CUDA tensor for it also synchronises with the device. For small networks and fast environments
-this takes a good part of the step. A terminal is slower than a file, and a notebook slower than both.
+The text is formatted and written to a terminal, a file or another thread, thousands of times a minute. If
+the value is a CUDA tensor, reading it also synchronises with the device. For small networks and fast
+environments this takes a considerable part of the step. A terminal is slower than a file, and a notebook
+slower than both.
 
 ## Example
 ```python
@@ -53,12 +59,16 @@ def train(agent, total_steps: int) -> None:
 ```
 
 ## Fix safety
-Always unsafe: ninety-nine of a hundred lines or points are dropped. Where each value matters, collect the
-values in a list and write their mean. The interval uses the loop variable (`range`, `enumerate`) or a
-counter that the same loop or function increments by one, unless it restarts before it reaches a hundred, as
-in `for _ in range(updates_per_step)`. There is only advice where there is no such counter, where an
-argument of the call has side effects, and where conditions in the loop add entries to the dict that is
-written (the return of a finished episode).
+Always unsafe: ninety-nine of a hundred lines or points are no longer written. If each value matters,
+collect the values in a list and write their mean.
+
+The interval uses the loop variable (`range`, `enumerate`) or a counter that the same loop or function
+increments by one, unless the counter restarts before it reaches a hundred, as in `for _ in
+range(updates_per_step)`.
+
+There is only advice where there is no such counter, where an argument of the call has side effects, and
+where conditions in the loop add entries to the dict that is written (such as the return of a finished
+episode).
 
 ## References
 - https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization

@@ -5,18 +5,22 @@ Flags repeated matplotlib calls during training that no condition limits:
 
 - figures that are opened in every iteration and never closed;
 - curves that are added to the same axes in every iteration and never removed;
-- the whole figure drawn once per episode or per step (`savefig`, `pause`, `draw`, `show`, a figure passed
-  to a summary writer) to show one more value.
+- the whole figure drawn once per episode or per step to show one more value (`savefig`, `pause`, `draw`,
+  `show`, a figure passed to a summary writer).
 
-It is found in the loop, where an episode ends, and in functions that are called from there. Not flagged are
-calls limited by an interval, a flag or the best score so far, figures drawn once after training, a curve
-updated with `set_data`, frames of a video, environments that render themselves, and figures drawn once per
-epoch or batch of rollouts and closed.
+The calls may be in the loop, where an episode ends, or in functions that are called from there.
+
+The rule does not flag:
+
+- calls limited by an interval, a flag or the best score so far;
+- figures drawn once after training, and figures drawn once per epoch or batch of rollouts and closed;
+- a curve updated with `set_data`;
+- frames of a video, and environments that render themselves.
 
 ## Why is it slow
-A figure is laid out and drawn in Python, text by text and tick by tick: that takes longer than a hundred
-steps of a small environment, and there are thousands of episodes. Where curves accumulate, each redraw
-draws all of them; open figures keep their contents in memory.
+matplotlib lays out and draws a figure in Python, one text and one tick at a time. That takes longer than a
+hundred steps of a small environment, and there are thousands of episodes. If curves accumulate, each redraw
+draws all of them. Open figures keep their contents in memory.
 
 ## Example
 ```python
@@ -61,9 +65,9 @@ def train(agent, episodes: int) -> None:
 ```
 
 ## Fix safety
-There is only advice: how often the curve should be shown is the author's decision. Drawing every hundredth
-episode costs next to nothing; a summary writer (`add_scalar`) stores the values, and another process draws
-them.
+There is only advice: only the author knows how often the curve should be shown. Drawing every hundredth
+episode costs next to nothing. Alternatively, a summary writer (`add_scalar`) stores the values, and another
+process draws them.
 
 ## References
 - https://matplotlib.org/stable/users/explain/performance.html

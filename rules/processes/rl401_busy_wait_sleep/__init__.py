@@ -2,15 +2,18 @@
 
 ## What it does
 Flags loops, and branches of loops, that only check whether an event is set, a worker has ended, a queue
-holds an item or data have arrived, and sleep for less than a tenth of a second between two checks, or not
-at all.
+holds an item or data has arrived, and that sleep for less than a tenth of a second between two checks, or
+not at all.
+
+The rule does not flag pauses of a tenth of a second or more, pauses that already grow, pauses that set a
+rate (a frame time, a rate limit, a retry), and waits for external systems: servers, devices, windows.
 
 ## Why is it slow
-Every check wakes the process up for nothing. Without a pause it occupies a whole core, and the GIL is taken
-from the threads that the loop waits for. With a pause, the loop reacts late. `Event.wait`, `Thread.join`
-and `Queue.get` block in the operating system and return as soon as the condition holds.
+Every check that fails wakes the process up for nothing. Without a pause, the loop occupies a whole core and
+competes for the GIL with the threads that it waits for. With a pause, it reacts late. `Event.wait`,
+`Thread.join` and `Queue.get` block in the operating system and return as soon as the condition holds.
 
-A loop whose items arrive faster than it polled gains nothing: a poll takes several items at once, while
+A loop gains nothing if its items arrive faster than it polled: one poll takes several items, while
 `Queue.get` wakes up for each.
 
 ## Example
@@ -35,22 +38,24 @@ def wait_for_weights(ready: threading.Event) -> None:
 ```
 
 ## Fix safety
-Safe where a loop does nothing but poll one event, thread, process, pool result or future whose type is
-known: the wait replaces the pause, and the loop checks the same condition as before. The wait returns as
-soon as the condition holds; it has a timeout because a wait without one cannot be interrupted by Ctrl-C on
-Windows. Also safe where `get()` on a known queue directly follows a loop that polls `empty()`: the polling
-loop is removed, and `get()` blocks.
+Safe where a loop does nothing but poll one event, thread, process, pool result or future of known type. The
+wait replaces the pause, and the loop checks the same condition as before. The wait returns as soon as the
+condition holds. It has a timeout, because Ctrl-C cannot interrupt a wait without one on Windows.
 
-Unsafe where the type is a guess, where the loop also checks something else (which is then noticed slightly
-later), where an event or queue is shared with processes that this file kills (a process killed during a
-wait can leave the internal lock held), and wherever the loop keeps polling: data and flags are polled with
-a pause that grows to a hundredth of a second and is reset when there is work. This trades latency for
-processor time; an event or a condition variable set by the other side costs neither.
+Also safe where `get()` on a known queue directly follows a loop that polls `empty()`: the fix removes the
+polling loop, and `get()` blocks.
+
+Unsafe in these cases:
+
+- The type is a guess.
+- The loop also checks something else, which it then notices slightly later.
+- An event or queue is shared with processes that this file kills. A process killed during a wait can leave
+  the internal lock held.
+- The loop keeps polling, for data or flags: the fix lets the pause grow to a hundredth of a second, and
+  resets it when there is work. This trades latency for processor time. An event or a condition variable
+  that the other side sets costs neither.
 
 There is no fix where the loop counts its iterations, or where the length of the pause is an argument.
-
-Not flagged are pauses of a tenth of a second or more, pauses that already grow, pauses that set a rate (a
-frame time, a rate limit, a retry), and waits for external systems: servers, devices, windows.
 
 ## References
 - https://docs.python.org/3/library/threading.html#event-objects

@@ -1,17 +1,18 @@
 """Slow work done while a lock is held, which blocks every other thread that needs the lock.
 
 ## What it does
-Flags sampling a batch, concatenating or copying arrays, running a network, computing gradients, and waiting
-for a file, the network or a `sleep` while a lock is held: in `with lock:`, in `with value.get_lock():`, and
-between `acquire()` and `release()`, in code that threads, processes or a training loop run.
+Flags slow work that is done while a lock is held: sampling a batch, concatenating or copying arrays,
+running a network, computing gradients, and waiting for a file, the network or a `sleep`. The lock may be
+held by `with lock:`, by `with value.get_lock():`, or between `acquire()` and `release()`, in code that is
+run by threads, processes or a training loop.
 
-Except for sampling, only work that does not touch the guarded data is flagged. A lock guards the data that
-its sections write, anywhere in the class or file. Not flagged are a model used under a `model_lock`, a file
-written under its own lock, `add` and counters: there the work is on the guarded data itself.
+Sampling is always flagged, other work only if it does not touch the data that the lock guards, which is the
+data that its sections write anywhere in the class or file. A model used under a `model_lock`, a file
+written under its own lock, `add` and counters are therefore not flagged.
 
-The rule is opt-in, since moving the work out of the section does not always help. An actor adds more rows
-when the learner samples outside the lock, but between threads of one interpreter the learner then samples
-fewer, and between two processes with their own cores nothing was gained. It pays where several threads
+The rule is opt-in, because moving the work out of the section does not always help. An actor adds more rows
+when the learner samples outside the lock; but between threads of one interpreter the learner then samples
+fewer, and between two processes with their own cores there was no gain. It pays off where several threads
 contend for the lock, and where the work blocks on I/O rather than on the processor.
 
 ## Why is it slow

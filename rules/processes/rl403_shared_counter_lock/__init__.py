@@ -2,15 +2,15 @@
 
 ## What it does
 Flags two locks that are taken one after the other, or one inside the other, for a single update of shared
-values, and a lock that guards unrelated counters: one section counts steps, another counts episodes, and
-none touches both. Only sections that just read and write counters are examined, in programs that start
-threads or processes, or whose lock is a `multiprocessing` lock.
+values. Also flags a lock that guards unrelated counters: one section counts steps, another counts episodes,
+and no section uses both. Only sections that just read and write counters are examined, in programs that
+start threads or processes, or whose lock is a `multiprocessing` lock.
 
-One lock for values that must change together, such as the index and the size of a ring buffer, is correct
-and not flagged.
+The rule does not flag one lock for values that must change together, such as the index and the size of a
+ring buffer.
 
-The rule is opt-in, since the gain is small: taking an uncontended lock costs well under a microsecond, a
-small part of a step in most programs. It pays where many workers count in every step.
+The rule is opt-in, because the gain is small: acquiring an uncontended lock costs well under a microsecond,
+a small part of a step in most programs. It pays off where many workers count in every step.
 
 ## Why is it slow
 A lock between processes is a kernel object that must be acquired and released, and each read or write of

@@ -3,20 +3,23 @@
 ## What it does
 Flags updates of a `multiprocessing.Value` that take more than one step without its lock: `v.value += 1`,
 `v.value = (v.value + 1) % n`, `old = v.value` followed by `v.value = old + 1`, and `if v.value < x:` with
-an assignment to it. An update is flagged if several threads or processes run it, as far as their start can
-be followed across the files of the project, or if the value is written under a lock elsewhere in the file.
-Also flagged are functions that read two values without a lock where the code that writes both of them takes
-one.
+an assignment to it. An update is flagged if several threads or processes run it (rlint follows how they are
+started across the files of the project), or if the value is written under a lock elsewhere in the file.
 
-A single read of `v.value` is never flagged, since it takes the value's lock. Not flagged either are updates
-made by a single process, values private to each worker, updates in a constructor, and helpers that are only
-called under a lock.
+Also flags functions that read two values without a lock, if the code that writes both values takes a lock.
+
+The rule does not flag:
+
+- a single read of `v.value`, which takes the value's lock;
+- updates made by a single process, and values private to each worker;
+- updates in a constructor;
+- helpers that are only called under a lock.
 
 ## Why is it slow
-It is not slow, it is a race condition. `v.value` acquires the lock, reads the number and releases the lock;
-the assignment acquires it again. Updates by another process in between are lost: step counters fall behind,
-two actors write to the same row of a ring buffer, and schedules that follow the counter run late. The error
-shows only under load.
+It is not slow, it is a race condition. Reading `v.value` acquires the lock, reads the number and releases
+the lock; the assignment acquires the lock again. Updates by another process in between are lost: step
+counters fall behind, two actors write to the same row of a ring buffer, and schedules that depend on the
+counter run late. The error shows only under load.
 
 ## Example
 ```python
@@ -53,11 +56,13 @@ def main() -> None:
 ```
 
 ## Fix safety
-Unsafe: the update blocks on the lock, which other code may hold for long, or acquire in another order
-together with a second lock. The fix is offered for values with the default lock of `Value`, which is
-re-entrant. There is only advice for `RawValue`, for `lock=False`, for a lock passed by the program, for
-values of a manager, where other code guards the value by another lock, and where the read and the write lie
-further apart.
+Unsafe: the update blocks on the lock, which other code may hold for a long time, or acquire together with a
+second lock in another order. The fix is offered for values with the default lock of `Value`, which is
+re-entrant.
+
+There is only advice for `RawValue`, for `lock=False`, for a lock passed by the program, for values of a
+manager, where other code guards the value with another lock, and where there are other statements between
+the read and the write.
 
 ## References
 - https://docs.python.org/3/library/multiprocessing.html#multiprocessing.Value

@@ -1,13 +1,13 @@
-"""Tasks that are submitted and awaited one at a time, so that workers run in turn.
+"""Tasks that are submitted and awaited one at a time, so that only one worker runs at a time.
 
 ## What it does
 Flags a `for` loop or comprehension that submits work to another process and waits for its result in the
-same iteration, though the next iteration does not need it: `ray.get(worker.step.remote(action))`,
+same iteration, although the next iteration does not need it: `ray.get(worker.step.remote(action))`,
 `pool.submit(f, x).result()`, `pool.apply_async(f, (x,)).get()`, `pool.apply(f, (x,))`,
 `connection.send(...)` followed by `connection.recv()`, `process.start()` followed by `process.join()`.
 
-Not flagged are loops that always use the same worker, loops in which a message depends on an earlier
-iteration's result, loops that end early, and code that runs once.
+The rule does not flag loops that always use the same worker, loops in which a message depends on the result
+of an earlier iteration, loops that end early, and code that runs once.
 
 ## Why is it slow
 Only one worker is busy at any time: the loop takes the sum of all times, plus one round trip each. If all
