@@ -117,8 +117,8 @@ def test_an_installed_plugin_finds_and_fixes(example: Path, project: Path) -> No
     """Once the configuration names it, a plugin's rule is checked for, shown and fixed like any other."""
     done = rlint("check", cwd=project, path=(example,))
     assert (done.returncode, done.stderr) == (1, "")
-    assert "ACME101 [*] key-in-list: `list(info.keys())` is made to look for one key" in done.stdout
-    assert "fix: Look in the keys themselves (safe: `rlint fix` applies it)" in done.stdout
+    assert "ACME101 [*] key-in-list: `list(info.keys())` is created to search for one key" in done.stdout
+    assert "fix: Search the keys directly (safe: `rlint fix` applies it)" in done.stdout
     done = rlint("fix", cwd=project, path=(example,))
     assert (done.returncode, done.stderr) == (0, "")
     assert (project / "train.py").read_text() == PROGRAM.replace("list(info.keys())", "info.keys()")
@@ -203,7 +203,7 @@ def test_comments_with_codes_that_a_plugin_lacks_are_told_of(run: Run, project: 
 def test_pages_and_lists_say_where_a_rule_comes_from(run: Run, project: Path) -> None:
     """`rlint rule` and `rlint rules` show a plugin's rules, with its name and version."""
     page = run("rule", "ACME101").stdout
-    assert page.startswith("# key-in-list (ACME101)\n\nA key that is looked for in a list of all keys.\n")
+    assert page.startswith("# key-in-list (ACME101)\n\nA key that is searched for in a list of all keys.\n")
     assert "(Provided by the plugin acme-rlint 1.0.)" in page
     assert "## Measured\nNot yet" in page
     rows = run("rules").stdout.splitlines()
@@ -238,14 +238,14 @@ def kept_results(project: Path) -> list[bytes]:
 def test_results_are_kept_for_one_state_of_the_plugin(site: Path, project: Path) -> None:
     """A plugin that was changed, even within the size and time that its files had, is asked again."""
     rule = site / "acme_rlint" / "episodes" / "acme101_key_in_list.py"
-    for said in ("is made", "is 4ade"):
+    for said in ("is created", "is 4reated"):
         before = rule.stat()
-        rule.write_text(rule.read_text().replace("is made to look", f"{said} to look"))
+        rule.write_text(rule.read_text().replace("is created to search", f"{said} to search"))
         os.utime(rule, ns=(before.st_atime_ns, before.st_mtime_ns))
         shutil.rmtree(rule.parent / "__pycache__", ignore_errors=True)
         for _ in range(2):
             done = rlint("check", cwd=project, path=(site,))
-            assert f"`list(info.keys())` {said} to look for one key" in done.stdout
+            assert f"`list(info.keys())` {said} to search for one key" in done.stdout
     (site / "acme_rlint-1.0.dist-info").rename(site / "acme_rlint-1.1.dist-info")
     metadata = site / "acme_rlint-1.1.dist-info" / "METADATA"
     metadata.write_text(metadata.read_text().replace("Version: 1.0", "Version: 1.1"))
