@@ -63,7 +63,7 @@ Unsafe in these cases:
 - A single number is drawn from `range(n)`: the result becomes a Python number instead of a NumPy scalar.
   For a single draw by a `Generator` it is the other way round.
 - The argument is `range(n)`, and `n` and the size may both be 0, which gave an empty array of floats.
-- There are probabilities. The fix keeps their cumulative sums beside them and draws the same numbers from
+- The call passes `p=`. The fix keeps their cumulative sums beside them and draws the same numbers from
   the same stream, but negative probabilities, and a wrong number of probabilities, no longer raise an
   error.
 

@@ -7,8 +7,8 @@ Flags loops over a `DataLoader(TensorDataset(...))` and over a `BatchSampler(Sub
 The rule does not flag loaders with workers, pinned memory, a custom sampler or a custom collate function,
 and datasets of any other class.
 
-The rule is opt-in. The loader shuffles with its own random numbers, so the program gets other mini-batches
-without it, and beside a large network the time does not matter.
+The rule is opt-in. The loader shuffles with its own random numbers, so the fixed program gets different
+mini-batches. If the network is large, the saved time does not matter.
 
 ## Why is it slow
 A loader is designed for data that has to be read and decoded item by item. From tensors, it takes one row
