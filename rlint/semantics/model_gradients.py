@@ -21,6 +21,7 @@ from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow, TracedGradient
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
+from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.syntax_index import Function
 
 _OF_PARAMETERS = ("parameters", "register_parameter")
@@ -51,10 +52,10 @@ class GradientQueries:
         self._gradients = GradientFlow(analysis, self._autograd, program.index)
         self._analysis = analysis
         self._program = program
-        self._traced: dict[ast.expr, TracedGradient] = {}
-        self._sinks: dict[ast.expr, tuple[Sink[SinkKind], ...]] = {}
-        self._contained: dict[ast.expr, tuple[Sink[SinkKind], ...]] = {}
-        self._giving: dict[ast.Call, bool] = {}
+        self._traced: dict[ast.expr, tuple[TracedGradient, Noted]] = {}
+        self._sinks: dict[ast.expr, tuple[tuple[Sink[SinkKind], ...], Noted]] = {}
+        self._contained: dict[ast.expr, tuple[tuple[Sink[SinkKind], ...], Noted]] = {}
+        self._giving: dict[ast.Call, tuple[bool, Noted]] = {}
 
     def autograd_at(self, node: ast.AST) -> Autograd:
         """Return whether autograd is off where a node runs: by a block, a decorator, or all calls of its
@@ -71,10 +72,7 @@ class GradientQueries:
         """Whether a call returns what a network computed: the call of a network, or of a function of the
         project that returns what one computed. It does not consider whether autograd is off at the call.
         """
-        known = self._giving.get(call)
-        if known is None:
-            known = self._giving[call] = self._may_give_gradient(call)
-        return known
+        return self._analysis.notes.kept(self._giving, call, lambda: self._may_give_gradient(call))
 
     def _may_give_gradient(self, call: ast.Call) -> bool:
         if self._forwards.runs_network(self._types.type_of(call.func)):
@@ -82,7 +80,11 @@ class GradientQueries:
             # without weights, it records nothing by itself
             return anatomy.weights or not anatomy.complete or self._makes_parameters(anatomy.classes)
         path = self._gradients.path_of(call)
-        return self._forwards.gives_gradient(path, self._symbols.module.module) or self._runs_given(call)
+        return (
+            self._forwards.gives_gradient(path, self._symbols.module.module)
+            or self._runs_given(call)
+            or self._gradients.computes_by_name(call)
+        )
 
     def _runs_given(self, call: ast.Call) -> bool:
         """Whether a function returns what a network computes that the call passes to it."""
@@ -110,28 +112,25 @@ class GradientQueries:
         """Return where the gradient of an expression's value goes: where it is cut off, learned from,
         stored, returned or passed to unknown code.
         """
-        known = self._sinks.get(expression)
-        if known is None:
-            known = self._sinks[expression] = self._gradients.outlets(expression)
-        return known
+        return self._analysis.notes.kept(self._sinks, expression, lambda: self._gradients.outlets(expression))
 
     def contained_sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
         """Return the same where no gradient gets out; empty as soon as one is found to do so."""
-        known = self._contained.get(expression)
-        if known is None:
-            known = self._contained[expression] = self._gradients.ends(expression)
-        return known
+        return self._analysis.notes.kept(
+            self._contained, expression, lambda: self._gradients.ends(expression)
+        )
 
     def traced(self, expression: ast.expr) -> TracedGradient:
         """Return the same where the value leaves its function, too: at the callers, where attributes are
         read, and in the functions that it is passed to. Dearer than `sinks`: ask it last.
         """
-        known = self._traced.get(expression)
-        if known is None:
-            known = self._traced[expression] = self._gradients.traced(
+        return self._analysis.notes.kept(
+            self._traced,
+            expression,
+            lambda: self._gradients.traced(
                 expression, self._leaving, lambda node: self.autograd_at(node) is Autograd.OFF
-            )
-        return known
+            ),
+        )
 
     @cached_property
     def _leaving(self) -> LeavingValues:

@@ -60,6 +60,7 @@ class SymbolTable:
         self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
         self._given: dict[str, list[tuple[str, Type, str]]] | None = None
+        self._network_methods: dict[str, list[FunctionSummary]] | None = None
         self._overriding = Overriding(self)
 
     def module_named(self, name: str) -> ModuleSummary | None:
@@ -252,6 +253,19 @@ class SymbolTable:
                 if overriding is not None and overriding not in found:
                     found.append(overriding)
         return found
+
+    def network_methods(self, name: str) -> list[FunctionSummary]:
+        """Return the methods of this name that networks of the project define; those of tests are left out."""
+        if self._network_methods is None:
+            self._network_methods = {}
+            for module in self.modules.values():
+                for cls in () if module.is_test else module.classes.values():
+                    if self.class_kind(cls).tag is TypeTag.MODULE:
+                        for method in cls.methods:
+                            function = module.functions.get(f"{cls.qualname}.{method}")
+                            if function is not None:
+                                self._network_methods.setdefault(method, []).append(function)
+        return self._network_methods.get(name, [])
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
         """Return the functions that set an attribute of this name, each with the access path of the

@@ -16,6 +16,7 @@ from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
+from rlint.semantics.nn.methods_by_name import computes_by_name
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
@@ -56,6 +57,12 @@ class Project(Protocol):
 
     def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
         """Return the class and its bases; those outside the project as dotted names."""
+
+    def network_methods(self, name: str) -> list[FunctionSummary]:
+        """Return the methods of this name that networks of the project define."""
+
+    def holds_networks(self, name: str) -> bool:
+        """Whether networks of the project hold other networks in attributes of this name."""
 
 
 class GradientFlow:
@@ -196,6 +203,14 @@ class GradientFlow:
                 return None
             found.append((target, parameter))
         return found or None
+
+    def computes_by_name(self, call: ast.Call) -> bool:
+        """Whether a call likely runs a network of unknown class by one of its methods or parts: all that
+        networks of the project have under that name return what they compute.
+        """
+        if self.project is None or not computes_by_name(call, self.analysis, self.project):
+            return False
+        return self.analysis.types.supposes(f"`{ast.unparse(call.func)}` runs the network")
 
     def is_torch_distribution(self, expression: ast.expr) -> bool:
         """Whether a value is always a torch distribution, or of a class that samples in the same way."""

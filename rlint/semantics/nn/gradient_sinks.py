@@ -319,6 +319,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self.compute(call)
+        elif self.gradients.computes_by_name(call):
+            self.compute(call)
         else:
             self.reach(call, SinkKind.HANDED)
 

@@ -70,6 +70,11 @@ class TypeInferenceBase(ABC):
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
         """Return the kind of what a loop over `iterable` binds at a path through its target."""
 
+    def supposes(self, assumption: str) -> bool:  # noqa: ARG002 - for what is likely
+        """Whether something that is likely, but not certain, may be assumed."""
+        self.notes.fall_short()
+        return False
+
     def found_at(self, path: str) -> Type:
         """Return the type of an access path in the project."""
         found = self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN

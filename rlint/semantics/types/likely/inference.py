@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.models.value_type import UNKNOWN, Type
+from rlint.models.value_type import UNKNOWN, Caveat, Type
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.infer_base import TypeResolver
 from rlint.semantics.types.likely.choices import assumption, likeliest, promoted, without_choices
@@ -63,6 +63,13 @@ class LikelyInference(TypeInference):
             self.notes.state = around
             return self._sure.found_at(path)
         return found
+
+    def supposes(self, assumption: str) -> bool:
+        """Whether something may be assumed, which is noted then."""
+        if self.project is None or not self._allows((assumption,)):
+            return False
+        self.notes.add(Caveat(assumes=(assumption,)))
+        return True
 
     def _allows(self, assumed: tuple[str, ...]) -> bool:
         return self._only is None or self._only.issuperset(assumed)

@@ -1,0 +1,53 @@
+"""Methods of networks whose class is not known: what the networks of the project do under that name."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Protocol
+
+from rlint.models.value_type import TypeTag
+from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
+from rlint.semantics.nn.module_graph import MODULE_METHODS
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import FileAnalysis
+    from rlint.semantics.interprocedural.summary import FunctionSummary
+
+_MOST = 24
+"""A name that more networks give to a method says little of what it does."""
+
+
+class NetworkMethods(Protocol):
+    """What is asked of the project."""
+
+    def network_methods(self, name: str) -> list[FunctionSummary]:
+        """Return the methods of this name that networks of the project define."""
+
+    def holds_networks(self, name: str) -> bool:
+        """Whether networks of the project hold other networks in attributes of this name."""
+
+
+def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMethods) -> bool:
+    """Whether a call runs a method, or a part, of a network of unknown class, and all methods of this name
+    that networks of the project have return what these compute: `self.policy.target_q(states)`.
+    """
+    called = call.func
+    if not isinstance(called, ast.Attribute) or called.attr in MODULE_METHODS or not arguments_of(call):
+        return False
+    owner = analysis.types.type_of(called.value)
+    if owner.tag is not TypeTag.MODULE or owner.of or analysis.types.type_of(called):
+        return False
+    methods = index.network_methods(called.attr)
+    if not methods:
+        return index.holds_networks(called.attr)
+    taking = [method for method in methods if method.takes_more or _takes(method, call)]
+    return 0 < len(taking) <= _MOST and all(map(_computes, taking))
+
+
+def _takes(method: FunctionSummary, call: ast.Call) -> bool:
+    return all(parameter_of(argument, call, method) for argument in arguments_of(call))
+
+
+def _computes(method: FunctionSummary) -> bool:
+    """Whether a method of a network returns what layers compute, and neither keeps it nor learns from it."""
+    return bool(method.gradient_from) and not method.keeps_gradient and not method.updates
