@@ -91,6 +91,37 @@ def test_a_guess_says_what_it_was_guessed_from() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("base", "classes", "heated"),
+    [
+        ("Algorithm", ["Sac", "Dqn"], True),  # none of them is called like the receiver
+        ("Algorithm", [f"Kind{number}" for number in range(20)], True),
+        ("Algorithm", [f"Kind{number}" for number in range(60)], False),
+        ("Other", ["Sac", "Dqn"], False),
+    ],
+)
+def test_a_receiver_called_like_a_base_is_of_a_class_derived_from_it(
+    base: str, classes: list[str], heated: bool
+) -> None:
+    """However many of them there are, and without an import between the files."""
+    derived = "".join(
+        f"class {name}(Base):\n    def train(self, batch):\n        return run_{name}(self)\n"
+        for name in classes
+    )
+    models = build(
+        {
+            "base.py": f"class {base}:\n    def train(self, batch):\n        raise NotImplementedError\n",
+            "derived.py": f"from base import {base} as Base\n{derived}",
+            "loop.py": "import gymnasium as gym\nenv = gym.make('a')\ndef learn(algorithm):\n"
+            "    while True:\n        batch = env.step(0)\n        algorithm.train(batch)\n",
+            "main.py": "import derived\nimport loop\nloop.learn(derived.make())\n",
+        }
+    )
+    model = models["derived.py"]
+    for name in classes:
+        assert bool(model.frequency.heat_of(expression(model, f"run_{name}(self)")).chain) is heated
+
+
 def test_super_runs_the_method_of_the_base() -> None:
     """And not the others of that name."""
     model = model_of(

@@ -26,6 +26,9 @@ GUESSED = " (guessed from "
 _MANY = 12
 """A method name that more classes than this define says nothing about the receiver."""
 
+_FAMILY = 40
+"""Of so many classes, one interface may be implemented: every agent has a `step`."""
+
 _FEW = 3
 """A call that may mean one of more methods says nothing of what each of them is passed."""
 
@@ -287,12 +290,36 @@ class CallGraph:
                     cls for cls in near if same & {getattr(b, "path", b) for b in self.index.ancestry(cls)}
                 ]
             if near and len(near) <= _MANY:
-                return self._methods(near, method)
+                return self._with_overriding(near, method)
+            family = self._family(defining, token)
+            if family:
+                return self._methods(family, method)
             if len(alike) == 1:
                 return self._methods(alike, method)
         if method in vocabulary.COMMON_METHODS or method.startswith("__") or len(defining) > 3:
             return []
         return self._methods([cls for cls, _ in defining], method)
+
+    def _family(self, defining: list[_Named], token: str) -> list[ClassSummary]:
+        """Return the classes of which a receiver is one that is called like their common base: an `agent` is
+        a `BaseAgent`, however the classes derived from it are called.
+        """
+        found: list[ClassSummary] = []
+        common: set[str] | None = None
+        for cls, _ in defining:
+            bases = {
+                base.path
+                for base in self.index.ancestry(cls)
+                if isinstance(base, ClassSummary) and self._is_called(base, token)
+            }
+            if bases:
+                found.append(cls)
+                common = bases if common is None else common & bases
+        return found if common and len(found) <= _FAMILY else []
+
+    def _is_called(self, cls: ClassSummary, token: str) -> bool:
+        name = _plain(cls.qualname.rpartition(".")[2])
+        return token in name or (len(name) >= 4 and name in token)
 
     def _knows(self, module: str, other: str) -> bool:
         """Whether one of two modules imports from the other."""
@@ -302,6 +329,11 @@ class CallGraph:
                 if target == imported or target.startswith(f"{imported}.") or f".{tail}." in f".{target}.":
                     return True
         return False
+
+    def _with_overriding(self, classes: list[ClassSummary], method: str) -> list[FunctionSummary]:
+        """Return the methods of classes, with those that classes derived from them have in their place."""
+        found = {each.path: each for cls in classes for each in self.index.implementations(cls, method)}
+        return list(found.values()) if len(found) <= _FAMILY else self._methods(classes, method)
 
     def _methods(self, classes: list[ClassSummary], method: str) -> list[FunctionSummary]:
         found = []

@@ -92,7 +92,7 @@ class ProjectIndex(SymbolTable):
         return self._judged(found, lambda: f"{cls.qualname}.{name}") if found.caveat is not None else UNKNOWN
 
     def holds_networks(self, name: str) -> bool:
-        """Whether networks of the project hold other networks in attributes of this name, and nothing else."""
+        """Whether networks of the project hold networks, and nothing else, in attributes of this name."""
         known = self._holding.get(name)
         if known is None:
             kinds = [

@@ -255,7 +255,7 @@ class SymbolTable:
         return found
 
     def network_methods(self, name: str) -> list[FunctionSummary]:
-        """Return the methods of this name that networks of the project define; those of tests are left out."""
+        """Return the methods of this name that networks of the project define, tests left out."""
         if self._network_methods is None:
             self._network_methods = {}
             for module in self.modules.values():

@@ -16,8 +16,8 @@ from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
-from rlint.semantics.nn.methods_by_name import computes_by_name
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
+from rlint.semantics.nn.methods_by_name import computes_by_name
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
