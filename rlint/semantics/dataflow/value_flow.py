@@ -9,6 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from rlint import models
 from rlint.enums import Enum
 from rlint.frozen import frozen
+from rlint.models.trait import Trait
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.def_use import is_captured
 from rlint.semantics.file_analysis import FileAnalysis
@@ -21,6 +22,8 @@ MOST_USES = 400
 """Places that are looked at for one value."""
 _MOST_READS = 10 * MOST_USES  # by which they are met, each perhaps from many bindings
 _DEEPEST = 4  # calls that a value is followed into, one inside of the other
+_MAKES_TENSOR = models.having(Trait.FILLS, TypeTag.TENSOR) & models.having(Trait.DETACHES, TypeTag.TENSOR)
+"""Methods that make a tensor like another one: `values.new_zeros(3)`."""
 _CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
 
 Label = TypeVar("Label")
@@ -260,7 +263,9 @@ class ValueFlow(Generic[Label]):
     def follow_container(self, container: ast.expr, node: ast.expr) -> None:
         """`values.append(v)`, `values[i] = v`: where the container is a local one, go on with it."""
         tag = self.analysis.types.type_of(container).tag if self.through_containers else None
-        known = tag in _CONTAINERS or (tag is TypeTag.TENSOR and self.beyond is not None)
+        known = tag in _CONTAINERS or (
+            tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) and self._is_own_tensor(container, tag)
+        )
         if known and isinstance(container, ast.Name):
             scope = self.syntax.scope(container).lookup(container.id)
             bindings = self.analysis.definitions.reaching(container)
@@ -273,6 +278,24 @@ class ValueFlow(Generic[Label]):
             self._store(container, self.beyond)
         else:
             self.give_up(node, Cause.OBJECT)
+
+    def _is_own_tensor(self, container: ast.expr, tag: TypeTag) -> bool:
+        """Whether a container is a tensor that only a local variable holds; where values are followed out of
+        the function, other holders are looked at.
+        """
+        if self.beyond is not None and tag is TypeTag.TENSOR:
+            return True
+        if not isinstance(container, ast.Name):
+            return False
+        made = [one.value if not one.path else None for one in self.analysis.definitions.reaching(container)]
+        return bool(made) and all(value is not None and self._is_new_tensor(value) for value in made)
+
+    def _is_new_tensor(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Call(func=ast.Attribute(attr=method)) if method in _MAKES_TENSOR:
+                return True
+        kind = self.analysis.types.type_of(value)
+        return kind.tag is TypeTag.TENSOR and kind.fresh
 
     def follow_variable(self, binding: Binding, scope: Scope, part: int | None = None) -> None:
         """Go on with all places that may read what a binding gave its variable."""

@@ -24,8 +24,8 @@ from rlint.syntax.walk import descendants, end_in_order, place_in_order
 
 _SMALL = 6
 """Statements in a helper that is looked through for what becomes of its arguments."""
-_PLAIN = 16
-"""Statements in one that stores nothing."""
+_PLAIN = 24
+"""Statements in one that runs no layers of its own."""
 
 
 _LAYERS = frozenset({"forward", "__init__"})
@@ -81,7 +81,7 @@ class GradientSummaries:
         if (any(paths) or runs) and node.name != "forward" and self._may_keep(node):
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
         small = len(node.body) <= _SMALL and _lets_end(node)
-        plain = len(node.body) <= _PLAIN and node.name not in _LAYERS and not self._may_keep(node)
+        plain = len(node.body) <= _PLAIN and node.name not in _LAYERS
         if returned and (small or plain):
             self._describe_parameters(node, summary)
 
