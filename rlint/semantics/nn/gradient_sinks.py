@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
 from rlint.models import gradient_rules as facts
+from rlint.models import vocabulary
 from rlint.models.effect import EffectKind
 from rlint.models.value_type import TypeTag
 from rlint.semantics.dataflow.value_flow import Beyond, Cause, TupleItem, ValueFlow
@@ -319,6 +320,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.reach(call, SinkKind.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self.compute(call)
+        elif method in vocabulary.OF_TENSORS:
+            self._method(call, method)  # `dist.log_prob(action)` of a distribution from elsewhere
         elif self.gradients.computes_by_name(call):
             self.compute(call)
         else:
