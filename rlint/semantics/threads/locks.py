@@ -16,7 +16,8 @@ from rlint.syntax.walk import RUN_LATER, descendants
 if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
 
-_TAGS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE})
+_TAGS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE, TypeTag.SHARED_VALUE})
+"""What is held by a `with`; a shared value holds its own lock."""
 _WORDS = frozenset({"lock", "rlock", "mutex", "semaphore", "cond", "condition", "synchronized", "locked"})
 _RECEIVERS = frozenset({"self", "cls", "super"})
 
