@@ -122,6 +122,30 @@ def test_a_receiver_called_like_a_base_is_of_a_class_derived_from_it(
         assert bool(model.frequency.heat_of(expression(model, f"run_{name}(self)")).chain) is heated
 
 
+@pytest.mark.parametrize(
+    ("parameters", "heated"),
+    [
+        ("self, batch", True),
+        ("self, batch, states=None", True),
+        ("self, *batches", True),
+        ("self, batch, states", False),
+        ("self", False),
+    ],
+)
+def test_a_method_that_needs_other_arguments_is_not_meant(parameters: str, heated: bool) -> None:
+    """However it and its class are called."""
+    models = build(
+        {
+            "policy.py": "class RecurrentPolicy:\n"
+            f"    def draw_rows({parameters}):\n        return run(self)\n",
+            "loop.py": "import gymnasium as gym\nfrom policy import RecurrentPolicy\nenv = gym.make('a')\n"
+            "def learn(policy):\n    while True:\n        policy.draw_rows(env.step(0))\n",
+        }
+    )
+    model = models["policy.py"]
+    assert bool(model.frequency.heat_of(expression(model, "run(self)")).chain) is heated
+
+
 def test_super_runs_the_method_of_the_base() -> None:
     """And not the others of that name."""
     model = model_of(

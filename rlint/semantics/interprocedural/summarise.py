@@ -208,6 +208,7 @@ def _function(
         reads=parameters_read(node, syntax),
         updates=_updates(node, analysis),
         takes_more=arguments.vararg is not None or arguments.kwarg is not None,
+        needs=_needs(node, analysis),
         returns_values=bool(returned),
         hands_back=tuple(sorted({len(value.elts) for value in returned if isinstance(value, ast.Tuple)})),
         off=tuple(
@@ -226,6 +227,17 @@ def _function(
             if (number := whole(default)) is not None
         ),
     )
+
+
+def _needs(function: Function, analysis: FileAnalysis) -> int:
+    """Return how many arguments a call has to pass, besides the receiver; 0 where decorators may add some."""
+    decorators = [getattr(each, "func", each) for each in function.decorator_list]
+    if any(analysis.names.qualified(each) not in _HAND_ON for each in decorators):
+        return 0
+    arguments = function.args
+    needed = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+    is_method = isinstance(analysis.syntax.parents.get(function), ast.ClassDef)
+    return max(needed - (is_method and not is_staticmethod(function)), 0)
 
 
 def _updates(function: Function, analysis: FileAnalysis) -> bool:

@@ -139,6 +139,7 @@ class FunctionSummary:
     hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns as such
     updates: bool = False  # takes a step of an optimizer that it is given, once per call
     takes_more: bool = False  # by `*args` or `**kwargs`
+    needs: int = 0  # so many arguments at least, as far as no decorator changes that
     returns_values: bool = False  # hands something back to its callers, known or not
     walks_down: Type | None = None  # what stores the tree of sums that it walks down (see descents.py)
     path: str = field(init=False, compare=False, repr=False)
@@ -187,7 +188,9 @@ class FunctionSummary:
         return parameters[int(argument)] if int(argument) < len(parameters) else ""
 
     def takes(self, site: CallSite) -> bool:
-        """Whether a call passes no more, and nothing else, than the function has parameters for."""
+        """Whether a call passes what the function needs, and nothing that it has no parameter for."""
+        if len(site.arguments) < self.needs and all(place != "*" for place, _ in site.passes):
+            return False
         if self.takes_more:
             return True
         parameters = self.call_parameters
