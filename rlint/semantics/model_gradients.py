@@ -21,6 +21,7 @@ from rlint.semantics.nn.forward_calls import ForwardCalls
 from rlint.semantics.nn.gradient_flow import GradientFlow, TracedGradient
 from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
+from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.semantics.types.likely.notes import Noted
 from rlint.syntax.syntax_index import Function
 
@@ -84,7 +85,26 @@ class GradientQueries:
             self._forwards.gives_gradient(path, self._symbols.module.module)
             or self._runs_given(call)
             or self._gradients.computes_by_name(call)
+            or self._gives_by_name(call)
         )
+
+    def _gives_by_name(self, call: ast.Call) -> bool:
+        """Whether a call on an object of unknown class likely returns what a network computes, as all
+        methods, or attributes, of this name do that classes of the project have.
+        """
+        called = call.func
+        if not isinstance(called, ast.Attribute) or not is_open(call, self._analysis, TypeTag.UNKNOWN):
+            return False
+        if self._types.call_targets(call):
+            return False
+        index = self._program.index
+        methods = index.methods_named(called.attr)
+        if not methods:
+            found = index.holds_networks(called.attr, in_networks=False)
+        else:
+            taking = taking_of(methods, call)
+            found = bool(taking) and all(map(self._forwards.returns_gradient, taking))
+        return found and self._gradients.supposes_network(call)
 
     def _runs_given(self, call: ast.Call) -> bool:
         """Whether a function returns what a network computes that the call passes to it."""

@@ -65,7 +65,7 @@ class ProjectIndex(SymbolTable):
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
         self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
-        self._holding: dict[str, bool] = {}
+        self._holding: dict[tuple[str, bool], bool] = {}
         self._lacking: dict[str, bool] = {}  # "module.class.attribute" → has no object of it that?
         self._notes = Notes()  # what it has led through
 
@@ -91,17 +91,20 @@ class ProjectIndex(SymbolTable):
         found = self._with_given(UNKNOWN, cls, name)
         return self._judged(found, lambda: f"{cls.qualname}.{name}") if found.caveat is not None else UNKNOWN
 
-    def holds_networks(self, name: str) -> bool:
-        """Whether networks of the project hold networks, and nothing else, in attributes of this name."""
-        known = self._holding.get(name)
+    def holds_networks(self, name: str, *, in_networks: bool) -> bool:
+        """Whether objects of the project, or its networks alone, hold networks, and nothing else, in
+        attributes of this name.
+        """
+        known = self._holding.get((name, in_networks))
         if known is None:
             kinds = [
                 self.attribute(cls, name)
                 for module in self.modules.values()
                 for cls in (() if module.is_test else module.classes.values())
-                if name in cls.attributes and self.class_kind(cls).tag is TypeTag.MODULE
+                if name in cls.attributes and (not in_networks or self.class_kind(cls).tag is TypeTag.MODULE)
             ]
-            known = self._holding[name] = bool(kinds) and all(k.tag is TypeTag.MODULE for k in kinds)
+            known = bool(kinds) and all(kind.tag is TypeTag.MODULE for kind in kinds)
+            self._holding[name, in_networks] = known
         return known
 
     def _with_given(self, found: Type, cls: ClassSummary, name: str) -> Type:

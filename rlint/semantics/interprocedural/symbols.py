@@ -60,7 +60,7 @@ class SymbolTable:
         self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
         self._given: dict[str, list[tuple[str, Type, str]]] | None = None
-        self._network_methods: dict[str, list[FunctionSummary]] | None = None
+        self._methods_named: dict[str, list[FunctionSummary]] | None = None
         self._overriding = Overriding(self)
 
     def module_named(self, name: str) -> ModuleSummary | None:
@@ -254,18 +254,25 @@ class SymbolTable:
                     found.append(overriding)
         return found
 
-    def network_methods(self, name: str) -> list[FunctionSummary]:
-        """Return the methods of this name that networks of the project define, tests left out."""
-        if self._network_methods is None:
-            self._network_methods = {}
+    def methods_named(self, name: str) -> list[FunctionSummary]:
+        """Return the methods of this name that classes of the project define, tests left out."""
+        if self._methods_named is None:
+            self._methods_named = {}
             for module in self.modules.values():
                 for cls in () if module.is_test else module.classes.values():
-                    if self.class_kind(cls).tag is TypeTag.MODULE:
-                        for method in cls.methods:
-                            function = module.functions.get(f"{cls.qualname}.{method}")
-                            if function is not None:
-                                self._network_methods.setdefault(method, []).append(function)
-        return self._network_methods.get(name, [])
+                    for method in cls.methods:
+                        function = module.functions.get(f"{cls.qualname}.{method}")
+                        if function is not None:
+                            self._methods_named.setdefault(method, []).append(function)
+        return self._methods_named.get(name, [])
+
+    def network_methods(self, name: str) -> list[FunctionSummary]:
+        """Return those of them that networks have."""
+        return [method for method in self.methods_named(name) if self._is_of_network(method)]
+
+    def _is_of_network(self, method: FunctionSummary) -> bool:
+        cls = self.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        return cls is not None and self.class_kind(cls).tag is TypeTag.MODULE
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
         """Return the functions that set an attribute of this name, each with the access path of the

@@ -61,8 +61,8 @@ class Project(Protocol):
     def network_methods(self, name: str) -> list[FunctionSummary]:
         """Return the methods of this name that networks of the project define."""
 
-    def holds_networks(self, name: str) -> bool:
-        """Whether networks of the project hold other networks in attributes of this name."""
+    def holds_networks(self, name: str, *, in_networks: bool) -> bool:
+        """Whether objects, or networks alone, hold networks in attributes of this name."""
 
 
 class GradientFlow:
@@ -210,7 +210,11 @@ class GradientFlow:
         """
         if self.project is None or not computes_by_name(call, self.analysis, self.project):
             return False
-        return self.analysis.types.supposes(f"`{ast.unparse(call.func)}` runs the network")
+        return self.supposes_network(call)
+
+    def supposes_network(self, call: ast.Call) -> bool:
+        """Whether it may be assumed that a call runs a network."""
+        return self.analysis.types.supposes(f"`{ast.unparse(call.func)}` runs a network")
 
     def is_torch_distribution(self, expression: ast.expr) -> bool:
         """Whether a value is always a torch distribution, or of a class that samples in the same way."""

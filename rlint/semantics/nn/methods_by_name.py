@@ -1,4 +1,4 @@
-"""Methods of networks whose class is not known: what the networks of the project do under that name."""
+"""Calls on objects whose class is not known: what the networks of the project do under that name."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class NetworkMethods(Protocol):
     def network_methods(self, name: str) -> list[FunctionSummary]:
         """Return the methods of this name that networks of the project define."""
 
-    def holds_networks(self, name: str) -> bool:
-        """Whether networks of the project hold other networks in attributes of this name."""
+    def holds_networks(self, name: str, *, in_networks: bool) -> bool:
+        """Whether objects, or networks alone, hold networks in attributes of this name."""
 
 
 def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMethods) -> bool:
@@ -32,16 +32,30 @@ def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMetho
     that networks of the project have return what these compute: `self.policy.target_q(states)`.
     """
     called = call.func
-    if not isinstance(called, ast.Attribute) or called.attr in MODULE_METHODS or not arguments_of(call):
-        return False
-    owner = analysis.types.type_of(called.value)
-    if owner.tag is not TypeTag.MODULE or owner.of or analysis.types.type_of(called):
+    if not isinstance(called, ast.Attribute) or not is_open(call, analysis, TypeTag.MODULE):
         return False
     methods = index.network_methods(called.attr)
     if not methods:
-        return index.holds_networks(called.attr)
+        return index.holds_networks(called.attr, in_networks=True)
+    taking = taking_of(methods, call)
+    return bool(taking) and all(map(_computes, taking))
+
+
+def is_open(call: ast.Call, analysis: FileAnalysis, tag: TypeTag) -> bool:
+    """Whether a call with arguments runs something of an object of which only the kind is known."""
+    called = call.func
+    if not isinstance(called, ast.Attribute) or called.attr in MODULE_METHODS or not arguments_of(call):
+        return False
+    owner = analysis.types.type_of(called.value)
+    if owner.tag is not tag or (owner.of and tag is not TypeTag.UNKNOWN):
+        return False
+    return not analysis.types.type_of(called) and analysis.names.qualified(called) is None
+
+
+def taking_of(methods: list[FunctionSummary], call: ast.Call) -> list[FunctionSummary]:
+    """Return the methods that have parameters for the arguments of a call; none where there are many."""
     taking = [method for method in methods if method.takes_more or _takes(method, call)]
-    return 0 < len(taking) <= _MOST and all(map(_computes, taking))
+    return taking if len(taking) <= _MOST else []
 
 
 def _takes(method: FunctionSummary, call: ast.Call) -> bool:
