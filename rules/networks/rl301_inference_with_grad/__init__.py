@@ -248,7 +248,22 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     sources = [source for argument in given for source in _converted(argument, model)]
     words = {word for source in sources for word in weight_sync.words_of(source, model)}
-    return bool(words & MANY) and not words & SINGLE
+    return (bool(words & MANY) and not words & SINGLE) or any(is_sampled(one, model) for one in sources)
+
+
+def is_sampled(value: ast.expr, model: SemanticModel, depth: int = 4) -> bool:
+    """Is a value part of a batch that a buffer drew: `state, action = memory.sample(64)`, then converted?"""
+    if not isinstance(value, ast.Name) or depth <= 0:
+        return False
+    made = [binding.value for binding in model.dataflow.definitions(value)]
+    return bool(made) and all(one is not None and _is_drawn(one, model, depth) for one in made)
+
+
+def _is_drawn(made: ast.expr, model: SemanticModel, depth: int) -> bool:
+    match made:
+        case ast.Call(func=ast.Attribute(attr=method), args=[_, *_]) if method.startswith("sample"):
+            return True
+    return any(is_sampled(source, model, depth - 1) for source in _converted(made, model))
 
 
 def _converted(argument: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
