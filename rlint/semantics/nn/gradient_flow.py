@@ -17,7 +17,7 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 from rlint.semantics.nn.autograd import LocalAutograd
 from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKind
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
-from rlint.semantics.nn.methods_by_name import computes_by_name
+from rlint.semantics.nn.methods_by_name import computes, computes_by_name
 from rlint.syntax.scopes import Binding, BindingKind, Scope
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
@@ -211,6 +211,14 @@ class GradientFlow:
         if self.project is None or not computes_by_name(call, self.analysis, self.project):
             return False
         return self.supposes_network(call)
+
+    def is_of_network(self, method: FunctionSummary) -> bool:
+        """Whether a function is a method of a network that returns what layers, or parts of it, compute."""
+        return (
+            self.project is not None
+            and computes(method)
+            and method in self.project.network_methods(method.name)
+        )
 
     def supposes_network(self, call: ast.Call) -> bool:
         """Whether it may be assumed that a call runs a network."""

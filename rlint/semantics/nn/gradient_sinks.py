@@ -352,6 +352,8 @@ class GradientTrace(ValueFlow[SinkKind]):
                 self.reach(call, SinkKind.DETACHED)
             elif lets is Lets.THROUGH or self.analysis.effects.call_effect(call).quiet:
                 self.compute(call)  # what stores nothing can only give it back
+            elif self.gradients.is_of_network(target) and self.gradients.supposes_network(call):
+                self.compute(call)
             else:
                 self.reach(call, SinkKind.HANDED)
             return

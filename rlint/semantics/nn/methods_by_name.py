@@ -38,16 +38,18 @@ def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMetho
     if not methods:
         return index.holds_networks(called.attr, in_networks=True)
     taking = taking_of(methods, call)
-    return bool(taking) and all(map(_computes, taking))
+    return bool(taking) and all(map(computes, taking))
 
 
 def is_open(call: ast.Call, analysis: FileAnalysis, tag: TypeTag) -> bool:
-    """Whether a call with arguments runs something of an object of which only the kind is known."""
+    """Whether a call with arguments runs something of an object of which only the kind is known, or that is
+    of one of several classes, of which not all have this.
+    """
     called = call.func
     if not isinstance(called, ast.Attribute) or called.attr in MODULE_METHODS or not arguments_of(call):
         return False
     owner = analysis.types.type_of(called.value)
-    if owner.tag is not tag or (owner.of and tag is not TypeTag.UNKNOWN):
+    if owner.tag is not tag or (owner.of and "{" not in owner.of and tag is not TypeTag.UNKNOWN):
         return False
     return not analysis.types.type_of(called) and analysis.names.qualified(called) is None
 
@@ -62,6 +64,6 @@ def _takes(method: FunctionSummary, call: ast.Call) -> bool:
     return all(parameter_of(argument, call, method) for argument in arguments_of(call))
 
 
-def _computes(method: FunctionSummary) -> bool:
+def computes(method: FunctionSummary) -> bool:
     """Whether a method of a network returns what layers compute, and neither keeps it nor learns from it."""
     return bool(method.gradient_from) and not method.keeps_gradient and not method.updates
