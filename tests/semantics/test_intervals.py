@@ -197,6 +197,28 @@ def test_a_flag_that_callers_pass(call: str, heat: Heat) -> None:
     assert model.frequency.heat_of(expression(model, "line()")).level is heat
 
 
+@pytest.mark.parametrize(
+    ("setter", "cleared", "heat"),
+    [
+        ("end_epoch", "self.wanted = False", Heat.WARM),
+        ("__init__", "self.wanted = False", Heat.HOT),  # only once, which others may see to
+        ("push", "self.wanted = False", Heat.HOT),
+        ("end_epoch", "pass", Heat.HOT),
+    ],
+)
+def test_a_flag_that_is_cleared_where_it_is_read(setter: str, cleared: str, heat: Heat) -> None:
+    """What it lets in runs once per round, if rounds set it."""
+    model = model_of(
+        "import gymnasium as gym\nclass Trainer:\n"
+        f"    def {setter}(self):\n        self.wanted = True\n"
+        "    def fit(self, batch):\n        if self.wanted:\n"
+        f"            {cleared}\n            tell(batch)\n"
+        "def run(trainer: Trainer):\n    env = gym.make('a')\n"
+        "    while True:\n        trainer.fit(env.step(0))\n"
+    )
+    assert model.frequency.heat_of(expression(model, "tell(batch)")).level is heat
+
+
 def test_a_flag_that_goes_round() -> None:
     """Functions that call one another hand a flag on; it is on where a caller from outside turns it on."""
     model = model_of(

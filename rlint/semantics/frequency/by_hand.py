@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from rlint.regex import regex
 from rlint.semantics.dataflow.reaching_definitions import ReachingDefinitions
 from rlint.syntax.assignments import value_assigned
 from rlint.syntax.scopes import BindingKind
@@ -15,6 +16,8 @@ from rlint.syntax.walk import descendants
 _UP = (ast.GtE, ast.Gt, ast.Eq)
 _DOWN = (ast.LtE, ast.Lt, ast.Eq)
 _MAKERS = frozenset({"__init__", "__post_init__"})
+_ROUNDS = regex(r"epoch|episode|begin|start|end|finish|reset|init|eval")
+"""Names of methods that run where a round of the training begins or ends."""
 _CONDITIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp)
 
 
@@ -80,6 +83,36 @@ class ByHand:
             return value
         is_on = isinstance(value, ast.Constant) and value.value is True
         return statement if is_on and is_set_back else None
+
+    def is_once_per_round(self, test: ast.expr) -> bool:
+        """Whether a flag of `self` is cleared in the branch that it lets in, and set only where a round
+        begins or ends: `if self.wants_statistics: self.wants_statistics = False`.
+        """
+        if not isinstance(test, ast.Attribute):
+            return False
+        branch = self._branch_of(test)
+        is_cleared = is_set = False
+        for value, statement in self._stores(test):
+            if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
+                return False
+            function = self._syntax.function(statement)
+            if not value.value:
+                is_cleared = is_cleared or (branch is not None and statement in branch.body)
+            elif isinstance(function, FUNCTIONS) and _ROUNDS.search(function.name):
+                is_set = is_set or function.name not in _MAKERS
+            else:
+                return False
+        return is_cleared and is_set
+
+    def _branch_of(self, test: ast.expr) -> ast.If | None:
+        child: ast.AST = test
+        for ancestor in self._syntax.ancestors(test):
+            if isinstance(ancestor, ast.If):
+                return ancestor if child is ancestor.test else None
+            if not isinstance(ancestor, ast.BoolOp) or not isinstance(ancestor.op, ast.And):
+                return None
+            child = ancestor
+        return None
 
     def _is_in_the_pass(self, statement: ast.stmt, test: ast.expr) -> bool:
         """Whether a flag is put down again while the program goes on: in a method, or in the same loop."""

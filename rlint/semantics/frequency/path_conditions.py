@@ -248,6 +248,8 @@ class PathConditions:
                 found = self._met(meaning, taken=taken, at=at or test, depth=depth + 1)
                 if not any(guard.kind is GuardKind.OTHER for guard in found):
                     return found
+            if taken and self.conditions.by_hand.is_once_per_round(test):
+                return [self._guard(_EPISODE_ENDS, at or test)]
             found = self._flagged(test, taken=taken, at=at or test, depth=depth)
             if any(guard.kind is GuardKind.INTERVAL for guard in found):
                 return found
