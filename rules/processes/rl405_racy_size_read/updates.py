@@ -16,7 +16,7 @@ from rlint.rule import (
     last_name,
 )
 
-_MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
+_MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__", "load_state_dict"})
 
 
 @frozen
