@@ -10,6 +10,9 @@ from dataclasses import replace
 from rlint import models
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Applicability, Confidence, Edit, Finding, Fix
+from rlint.fixing.added_names import added_name_reason
+from rlint.fixing.broken_promises import broken_promise_reason
+from rlint.fixing.shown_source import shown_source_reason
 from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
 from rlint.semantics.interprocedural.qualified_names import is_class
@@ -74,6 +77,9 @@ class _Doubts:
             or self._replaced_reason(fix)
             or self._variable_reason(fix)
             or self._mode_reason(fix)
+            or shown_source_reason(fix, self._model)
+            or added_name_reason(fix, self._model)
+            or broken_promise_reason(fix, self._model)
             or _looking_reason(fix, self._looking, self._model)
         )
         if not reason:

@@ -34,6 +34,13 @@ def together(importer: str, text: str) -> set[str]:
     ("importer", "text", "meant"),
     [
         ("train.py", "import utils\n", {"utils.py"}),
+        ("train.py", "agent = import_module('agents.dqn')\n", {"agents/__init__.py", "agents/dqn.py"}),
+        (
+            "agents/dqn.py",
+            'nets = importlib.import_module(".nets", __package__)\n',
+            {"agents/__init__.py", "agents/nets/__init__.py"},
+        ),
+        ("train.py", "agent = import_module(name)\n", set()),
         ("train.py", "import os, utils as u\n", {"utils.py"}),
         ("train.py", "from agents.dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
         ("train.py", "from agents import dqn\n", {"agents/__init__.py", "agents/dqn.py"}),

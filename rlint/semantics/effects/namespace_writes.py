@@ -12,11 +12,14 @@ from typing import NamedTuple
 from rlint import models
 from rlint.models.effect import EffectKind
 from rlint.models.trait import Trait
+from rlint.syntax.import_statements import absolute_module
 from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import place_in_order
 
 ANY_NAME = "*"
+ANY_MODULE = "__any__"
+"""Stands for the dotted name of a module that is imported by a name which only the running program knows."""
 NameResolver = Callable[[ast.expr], str | None]
 """Gives the dotted name that an expression refers to."""
 _OWN = ast.Name("__main__", ast.Load())
@@ -25,7 +28,7 @@ _HINTS = (
     "__dict__", "__globals__", "__main__", "modules", "import_module", "object",
 )  # fmt: skip
 """One of these words is in each file that sets names by their text."""
-_NAMESPACES = ("globals", "locals", "vars")
+NAMESPACES = ("globals", "locals", "vars")
 
 
 class NameWrite(NamedTuple):
@@ -86,7 +89,7 @@ class _Writes:
     def _namespaces(self) -> set[ast.expr]:
         """Return the expressions that may be a namespace."""
         syntax = self._syntax
-        found: set[ast.expr] = {*syntax.written.calls_of(_NAMESPACES)}
+        found: set[ast.expr] = {*syntax.written.calls_of(NAMESPACES)}
         for attribute in ("__dict__", "__globals__", *self._holding):
             found.update(syntax.written.attributes.get(attribute, ()))
         for name in self._holding:
@@ -192,40 +195,75 @@ class _Writes:
                 yield ANY_NAME
 
 
-def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver) -> Iterator[str]:
+def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, depth: int = 3) -> Iterator[str]:
     """Yield the dotted names of the modules or classes that the object of a write may be: also those that a
-    loop goes through, or that a function of the file is called with.
+    loop goes through, that a variable or attribute holds, or that a function of the file is called with.
     """
-    path = _owner_path(owner, resolve)
+    path = _owner_path(owner, syntax, resolve)
     if path:
         yield path
-        return
-    if not isinstance(owner, ast.Name):
-        return
-    scope = syntax.scope(owner).lookup(owner.id)
-    for binding in scope.bindings[owner.id] if scope is not None else ():
-        given: list[ast.expr] = []
-        if binding.kind is BindingKind.PARAMETER and isinstance(binding.statement, FUNCTIONS):
-            given = _passed(binding, binding.statement, syntax)
-        elif isinstance(binding.value, (ast.Tuple, ast.List)) and not binding.path:
-            given = binding.value.elts
-        elif binding.value is not None and not binding.path:
-            given = [binding.value]
-        yield from filter(None, (_owner_path(value, resolve) for value in given))
+    elif isinstance(owner, ast.Attribute):
+        held = [
+            _value_of(each, syntax) for each in syntax.written.attribute_stores if each.attr == owner.attr
+        ]
+        yield from filter(None, (_imported_path(value, syntax) for value in held if value is not None))
+    elif isinstance(owner, ast.Name) and depth:
+        scope = syntax.scope(owner).lookup(owner.id)
+        for binding in scope.bindings[owner.id] if scope is not None else ():
+            for value in _bound_values(binding, syntax):
+                yield from owner_paths(value, syntax, resolve, depth - 1)
+            if _goes_through_modules(binding.value):
+                yield ANY_MODULE
 
 
-def _owner_path(owner: ast.expr, resolve: NameResolver) -> str | None:
-    match owner:
-        case ast.Attribute(value=function, attr="__globals__"):
-            return (resolve(function) or "").rpartition(".")[0] or None
-        case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Constant(value=str(path))):
-            return path
-        case ast.Call(
-            func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
-            args=[ast.Constant(value=str(path)), *_],
+def _bound_values(binding: Binding, syntax: SyntaxIndex) -> list[ast.expr]:
+    """Return what a variable is set to, or one item of which."""
+    if binding.kind is BindingKind.PARAMETER and isinstance(binding.statement, FUNCTIONS):
+        return _passed(binding, binding.statement, syntax)
+    if binding.value is None or binding.path:
+        return []
+    return binding.value.elts if isinstance(binding.value, (ast.Tuple, ast.List)) else [binding.value]
+
+
+def _owner_path(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver) -> str | None:
+    if isinstance(owner, ast.Attribute) and owner.attr == "__globals__":
+        return (resolve(owner.value) or "").rpartition(".")[0] or None
+    return _imported_path(owner, syntax) or resolve(owner)
+
+
+def _imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
+    """Return the dotted name of the module that is imported, or picked from all, by its name."""
+    match value:
+        case (
+            ast.Subscript(value=ast.Attribute(attr="modules"), slice=name)
+            | ast.Call(
+                func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
+                args=[name, *_],
+            )
         ):
-            return path
-    return resolve(owner)
+            if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+                own = isinstance(name, ast.Name) and name.id == "__name__"
+                return None if own else ANY_MODULE
+            module = name.value.lstrip(".")
+            return absolute_module(module, len(name.value) - len(module), syntax.package)
+        case ast.Call(func=ast.Name(id="module_from_spec") | ast.Attribute(attr="module_from_spec")):
+            return ANY_MODULE
+    return None
+
+
+def _goes_through_modules(value: ast.expr | None) -> bool:
+    """`sys.modules.values()`"""
+    match value:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(attr="modules"), attr="values" | "items" | "get")
+        ):
+            return True
+    return False
+
+
+def _value_of(store: ast.Attribute, syntax: SyntaxIndex) -> ast.expr | None:
+    statement = syntax.parents.get(store)
+    return statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
 
 
 def _passed(parameter: Binding, function: Function, syntax: SyntaxIndex) -> list[ast.expr]:

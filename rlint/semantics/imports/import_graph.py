@@ -32,6 +32,7 @@ _BEGUN = regex(rb"(?:^|[;:])[ \t]*(?:from|import)\b", re.MULTILINE)
 """Where one may begin. Most lines with the word are something else, and end the search at once."""
 _ALONE = regex(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?")
 """A line that is an import statement and nothing else, as nearly all are: told at a quarter of the cost."""
+_BY_NAME = regex(rb"""\b(?:import_module|__import__)\(\s*['"]([\w.]+)['"]""")
 _LONGEST = 20_000
 """Characters of names in one import statement. What lies beyond is not found."""
 
@@ -66,6 +67,13 @@ def closest(
                 found.append(path)
                 pending.append(path)
     return found
+
+
+def imported_by_name(content: bytes) -> Iterator[str]:
+    """Yield the modules that a file imports by a text: `importlib.import_module("conf")`."""
+    if b"import_module" in content or b"__import__" in content:
+        for match in _BY_NAME.finditer(content):
+            yield match[1].decode("utf-8", "replace")
 
 
 def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:

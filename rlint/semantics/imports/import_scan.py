@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rlint.notebook.sources import source_of
 from rlint.regex import regex
-from rlint.semantics.imports.import_graph import import_statements
+from rlint.semantics.imports.import_graph import import_statements, imported_by_name
 from rlint.semantics.imports.relevance import speaks_of_learning
 from rlint.source.files import most_bytes, read_regular
 from rlint.syntax.import_statements import absolute_module
@@ -76,6 +76,11 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
             relative[named, tuple(_dotted(members))] = None
         else:
             imports.update(_with_members(named, tuple(_dotted(members))))
+    for module in imported_by_name(code):
+        if module.startswith("."):
+            relative[module, ()] = None
+        else:
+            imports.add(module)
     return ImportScan(
         hashlib.sha256(content).hexdigest(),
         len(code),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlint import models
-from rlint.semantics.effects.namespace_writes import ANY_NAME
+from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
 from rlint.semantics.interprocedural.qualified_names import is_class
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.symbols import SymbolTable
@@ -87,7 +87,7 @@ class OverwrittenNames:
                 continue
             for path in other.set_in_modules:
                 owner, _, name = path.rpartition(".")
-                if owner == "__main__" or symbol(owner, other.module) is target:
+                if owner in ("__main__", ANY_MODULE) or symbol(owner, other.module) is target:
                     yield name
             if not any(symbol(path, other.module) is target for path in other.imports.values()):
                 continue

@@ -19,6 +19,7 @@ from rlint.models.value_type import (
     with_choice,
 )
 from rlint.regex import regex
+from rlint.semantics.effects.namespace_writes import ANY_MODULE, ANY_NAME
 from rlint.semantics.interprocedural.overwritten_names import OverwrittenNames
 from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.semantics.interprocedural.symbols import DEPTH, LibraryMethod, Symbol, SymbolTable, is_unknown
@@ -43,6 +44,18 @@ class _OneOf:
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
 _DEEPEST = 3
 """So far down is looked what is held by what is held by a value."""
+_PLAIN_DATA = frozenset(
+    {TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT,
+     TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.DTYPE, TypeTag.INSTANCE}
+)  # fmt: skip
+"""What is surely of another type than an annotation says, where it says something else."""
+_TAKEN_FOR = {
+    TypeTag.FLOAT: (TypeTag.INT,),
+    TypeTag.NUMPY_SCALAR: (TypeTag.INT, TypeTag.FLOAT),
+    TypeTag.DEVICE: (TypeTag.STR, TypeTag.INT),
+    TypeTag.PATH: (TypeTag.STR,),
+}
+"""What is passed for a type without contradicting it."""
 _CALLED_BY = {TypeTag.MODULE: "forward", TypeTag.INSTANCE: "__call__"}
 """The methods that run where instances are called."""
 
@@ -57,6 +70,7 @@ class ProjectIndex(SymbolTable):
         self._fresh_kinds: dict[str, Type] = {}
         self._effects: dict[str, Effect] = {}
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → what callers pass
+        self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → what single calls pass
         self._guessed: dict[str, Type] = {}  # the same, from calls that only names tell the target of
         self._depth = 0
         # Most of what paths lead to depends on no argument, and holds as long as the index does.
@@ -708,7 +722,14 @@ class ProjectIndex(SymbolTable):
                 symbol = self.symbol(path, module.module) if owner != ANY_CLASS else None
                 if isinstance(symbol, FunctionSummary):
                     found.add(symbol.path)
-                elif name in methods:
+                elif owner == ANY_MODULE:
+                    found.update(
+                        each.functions[name].path for each in self.modules.values() if name in each.functions
+                    )
+                elif name == ANY_NAME:
+                    every = [method for named in methods.values() for method in named]
+                    found.update(() if owner == ANY_CLASS else self._meant(owner, every, module))
+                if name in methods:
                     found.update(self._meant(owner, methods[name], module))
         return frozenset(found)
 
@@ -726,20 +747,55 @@ class ProjectIndex(SymbolTable):
         """
         return self._overwritten.names_in(module)
 
+    @cached_property
+    def _observed(self) -> frozenset[str]:
+        found: set[str] = set()
+        for module in self.modules.values():
+            for path in () if module.is_test else module.observed:
+                symbol = self.symbol(path, module.module)
+                if isinstance(symbol, ModuleSummary):
+                    found.add(symbol.module)
+                elif isinstance(symbol, (ClassSummary, FunctionSummary)):
+                    found.add(symbol.path)
+                else:
+                    found.add(path)
+        return frozenset(found)
+
+    def is_observed(self, *paths: str) -> bool:
+        """Whether a file, tests left out, goes through the variables of one of some modules, or takes the
+        code of one of some functions or classes.
+        """
+        return not self._observed.isdisjoint(paths)
+
+    def is_passed_otherwise(self, path: str, parameter: str, promised: Type) -> bool:
+        """Whether a call passes for a parameter of the function at a path what its annotation excludes."""
+        return any(self._is_another(kind, promised) for kind in self._passed.get(f"{path}@{parameter}", ()))
+
+    def _is_another(self, kind: Type, promised: Type) -> bool:
+        if kind.tag is not promised.tag:
+            return kind.tag in _PLAIN_DATA and kind.tag not in _TAKEN_FOR.get(promised.tag, ())
+        if kind.tag is not TypeTag.INSTANCE or kind.of == promised.of:
+            return False
+        cls, wanted = self.class_of(kind), self.class_of(promised)
+        return cls is not None and wanted is not None and wanted not in self.ancestry(cls)
+
     def _meant(self, owner: str, methods: list[FunctionSummary], module: ModuleSummary) -> Iterator[str]:
-        """Yield those of some methods that an object of a class has."""
+        """Yield those of some methods that an object of a class has. What a class sets on itself or on its
+        objects takes the place of what its subclasses define, too.
+        """
         cls = self.symbol(owner, module.module) if owner != ANY_CLASS else None
         if owner != ANY_CLASS and not isinstance(cls, ClassSummary):
             return
-        family = self.ancestry(cls) if isinstance(cls, ClassSummary) else ()
-        above = {each.path for each in family if isinstance(each, ClassSummary)}
+        family = (*self.ancestry(cls), *self.subclasses(cls)) if isinstance(cls, ClassSummary) else ()
+        related = {each.path for each in family if isinstance(each, ClassSummary)}
         for method in methods:
-            if owner == ANY_CLASS or method.path.rpartition(".")[0] in above:
+            if owner == ANY_CLASS or method.path.rpartition(".")[0] in related:
                 yield method.path
 
     def forget_arguments(self) -> None:
         """Drop the noted arguments and what was derived from them, before better ones are noted."""
         self._arguments.clear()
+        self._passed.clear()
         self._guessed.clear()
         self._paths.clear()
         self._effects.clear()
@@ -751,8 +807,10 @@ class ProjectIndex(SymbolTable):
         self._guessed[key] = kind if known is None else batches.joined(known, kind)
 
     def note_argument(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
-        """Remember the kind that a caller passes for a parameter without annotation."""
+        """Remember the kind that a caller passes for a parameter."""
         key = f"{function.path}@{parameter}"
+        if kind and kind.caveat is None:
+            self._passed.setdefault(key, set()).add(kind)
         known = self._arguments.get(key)
         self._arguments[key] = kind if known is None else batches.joined(known, kind)
 

@@ -21,6 +21,7 @@ from rlint.semantics.dataflow.sum_tree import SumTreeWalks, storage_of
 from rlint.semantics.dataflow.termination import may_fall_through
 from rlint.semantics.dataflow.write_only import attributes_fed, looked_up
 from rlint.semantics.effects.log_writes import log_guards
+from rlint.semantics.effects.observed_code import observed_in
 from rlint.semantics.effects.purity import does_work, remembers, watches_others
 from rlint.semantics.effects.replaced_functions import replaced_in
 from rlint.semantics.file_analysis import FileAnalysis
@@ -103,6 +104,7 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
     summary.attributes_read = _attributes_read(analysis)
     summary.replaced = replaced_in(analysis)
     summary.set_in_modules = analysis.names.set_in_modules()
+    summary.observed = observed_in(syntax, analysis.names)
     summary.mentions = mentions_of(analysis, summary.attributes_read)
     summary.looks_up_names = looks_up_names(analysis)
     summary.digest = digest_of(syntax.text) if summary.mentions else ""

@@ -250,6 +250,7 @@ class ModuleSummary:
         frozenset()
     )  # functions and methods that the file replaces (see replacements.py)
     set_in_modules: frozenset[str] = frozenset()  # dotted names of the project, constants included
+    observed: frozenset[str] = frozenset()  # modules and functions (see observed_code.py)
     attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see fed.py)
     speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
     constants: dict[str, Type] = field(default_factory=dict)

@@ -240,7 +240,9 @@ class SymbolTable:
         return self._overriding.may_override(kind, methods)
 
     def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
-        """Return the method itself and all that override it in subclasses."""
+        """Return the method itself and all that override it in subclasses, or in a class that a subclass
+        derives from before this one.
+        """
         key = (cls.path, name)
         known = self._implementations.get(key)
         if known is not None:
@@ -248,8 +250,8 @@ class SymbolTable:
         own = self.method(cls, name)
         found = self._implementations[key] = [own] if own is not None else []
         for subclass in self.subclasses(cls):
-            if name in subclass.methods:
-                overriding = self.modules[subclass.module].functions.get(f"{subclass.qualname}.{name}")
+            if name in subclass.methods or len(subclass.bases) > 1:
+                overriding = self.method(subclass, name)
                 if overriding is not None and overriding not in found:
                     found.append(overriding)
         return found

@@ -46,6 +46,8 @@ _VALUES = frozenset(
     }
 )
 _EQUAL_TO_ITSELF = frozenset({TypeTag.BOOL, TypeTag.BYTES, TypeTag.INT, TypeTag.NONE, TypeTag.STR})
+_CONTAINERS = frozenset({TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT})
+_INSERTS = models.having(Trait.INSERTS, *_CONTAINERS)
 _UNCHANGING = frozenset({TypeTag.MATCH, TypeTag.DISTRIBUTION})
 _MAKERS = (
     models.having(Trait.ALLOCATES | Trait.FROM_NUMBERS | Trait.COPIES, "torch", "numpy", "copy")
@@ -144,6 +146,8 @@ def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
             ):
                 scope = model.names.scope(target).lookup(name)
                 seen.update(model.names.reads(name, scope) if scope is not None else ())
+    if _is_looked_up(seen, nodes, model):
+        return True
     compares = {
         ancestor
         for node in seen
@@ -151,6 +155,40 @@ def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
         if isinstance(ancestor, ast.Compare) and not _is_of_constants(ancestor)
     }
     return any(_tells_apart(compare, seen, model) for compare in compares)
+
+
+def _is_looked_up(seen: set[ast.expr], nodes: list[ast.expr], model: SemanticModel) -> bool:
+    """May one result be put into a container that another is looked up in, which finds one `nan`, but not
+    another one?
+    """
+    if model.types.type_of(nodes[0]).tag in _EQUAL_TO_ITSELF:
+        return False
+    lookups = {node for node in seen if _looks_up(node, model)}
+    return bool(lookups) and any(_is_put(node, model) for node in seen - lookups)
+
+
+def _looks_up(node: ast.expr, model: SemanticModel) -> bool:
+    """`value in values`, `values.index(value)`, `counts[value]`"""
+    match model.parent(node):
+        case ast.Compare(left=left, ops=[*_, ast.In() | ast.NotIn()], comparators=[*_, container]):
+            return node is left and not isinstance(container, ast.Constant)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[first, *_]) if first is node:
+            return model.types.type_of(owner).tag in _CONTAINERS and name not in _INSERTS
+        case ast.Subscript(value=ast.Name() | ast.Attribute(), slice=index, ctx=ast.Load()) if index is node:
+            return True
+    return False
+
+
+def _is_put(node: ast.expr, model: SemanticModel) -> bool:
+    """`values.add(value)`, `values = [value]`, `counts[value] = 1`"""
+    match model.parent(node):
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in _INSERTS
+        case ast.Subscript(slice=index, ctx=ast.Store()) if index is node:
+            return True
+        case ast.List() | ast.Set() | ast.Dict() | ast.Tuple():
+            return True
+    return False
 
 
 def _is_of_constants(compare: ast.Compare) -> bool:

@@ -1,0 +1,68 @@
+"""Annotations that a call of the program contradicts: they say nothing of what a fix depends on."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.findings import Edit, Fix
+from rlint.semantics.model import SemanticModel
+from rlint.syntax.syntax_index import FUNCTIONS, Function
+from rlint.syntax.walk import descendants
+
+
+def broken_promise_reason(fix: Fix, model: SemanticModel) -> str | None:
+    """Return which parameter, that a fix depends on, is passed something else than its annotation says."""
+    own = [edit for edit in fix.edits if not edit.shared] or list(fix.edits)
+    for function in (*model.syntax.of_type(ast.FunctionDef), *model.syntax.of_type(ast.AsyncFunctionDef)):
+        assert isinstance(function, FUNCTIONS)
+        start, end = model.source.span(function)
+        inside = [edit for edit in own if start <= edit.start and edit.end <= end]
+        name = _broken(function, inside, model) if inside else None
+        if name is not None:
+            return f"a call passes something else for `{name}` than its annotation says"
+    return None
+
+
+def _broken(function: Function, edits: list[Edit], model: SemanticModel) -> str | None:
+    arguments = function.args
+    path = f"{model.symbols.module.module}.{model.syntax.qualname(function)}"
+    broken = []
+    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if parameter.annotation is not None:
+            types = model.analysis.types
+            promised = types.resolved(types.promised(parameter, function))
+            if promised and model.index.is_passed_otherwise(path, parameter.arg, promised):
+                broken.append(parameter.arg)
+    if not broken:
+        return None
+    used = _used(function, edits, model)
+    return next((name for name in broken if name in used), None)
+
+
+def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[str]:
+    """Return the variables that a fix names, and those that they are computed from."""
+    nodes = [
+        node for node in descendants(function) if isinstance(node, (ast.Name, ast.Assign, ast.NamedExpr))
+    ]
+    used: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            start, end = model.source.span(node)
+            if any(edit.start <= end and start <= edit.end for edit in edits):
+                used.add(node.id)
+    while True:
+        more = {
+            name.id
+            for node in nodes
+            if not isinstance(node, ast.Name) and used.intersection(_targets(node))
+            for name in descendants(node.value)
+            if isinstance(name, ast.Name)
+        }
+        if more <= used:
+            return used
+        used |= more
+
+
+def _targets(node: ast.Assign | ast.NamedExpr) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return {each.id for target in targets for each in descendants(target) if isinstance(each, ast.Name)}

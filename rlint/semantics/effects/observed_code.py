@@ -1,0 +1,99 @@
+"""Modules whose variables a file goes through, and functions whose code it takes to run it elsewhere: what
+such a module holds, or such a function reads, is seen by other code.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from rlint.semantics.effects.namespace_writes import NAMESPACES, NameResolver, owner_paths
+from rlint.semantics.interprocedural.qualified_names import QualifiedNames
+from rlint.syntax.syntax_index import SyntaxIndex
+
+_LISTS = ("dir", "getmembers")
+_SOURCES = ("getsource", "getsourcelines", "FunctionType", "LambdaType")
+_HINTS = (*(f"{name}(" for name in (*NAMESPACES, *_LISTS, *_SOURCES)), "__dict__", "__globals__", "__code__")
+_LOOKUPS = frozenset({"get", "pop", "setdefault", "update", "__getitem__", "__setitem__"})
+"""Methods of a namespace that look at, or set, names which the caller knows."""
+
+
+def observed_in(syntax: SyntaxIndex, names: QualifiedNames) -> frozenset[str]:
+    """Return the dotted names of the modules whose variables a file goes through, and of the functions whose
+    code it takes.
+    """
+    if not any(hint in syntax.text for hint in _HINTS):
+        return frozenset()
+    return frozenset(_Observed(syntax, names).all())
+
+
+class _Observed:
+    def __init__(self, syntax: SyntaxIndex, names: QualifiedNames) -> None:
+        self._syntax = syntax
+        self._names = names
+        self._resolve: NameResolver = names.qualified
+
+    def all(self) -> Iterator[str]:
+        written = self._syntax.written
+        for call in written.calls_of((*NAMESPACES, *_LISTS)):
+            if self._goes_through(call, depth=2):
+                yield from self._listed_by(call)
+        for attribute in (
+            *written.attributes.get("__dict__", ()),
+            *written.attributes.get("__globals__", ()),
+        ):
+            if self._goes_through(attribute, depth=2):
+                yield from self._modules(attribute if attribute.attr == "__globals__" else attribute.value)
+        for call in written.calls_of(_SOURCES):
+            taken = call.args[0] if call.args else None
+            if isinstance(taken, ast.Attribute) and taken.attr == "__code__":
+                taken = taken.value
+            if taken is not None:
+                yield from self._paths(taken)
+
+    def _listed_by(self, call: ast.Call) -> Iterator[str]:
+        match call:
+            case ast.Call(func=ast.Name(id="globals")):
+                yield self._names.module
+            case ast.Call(func=ast.Name(id="locals" | "vars" | "dir"), args=[]):
+                if self._syntax.function(call) is None:
+                    yield self._names.module
+            case ast.Call(func=ast.Name(id="vars" | "dir"), args=[owner]):
+                yield from self._modules(owner)
+            case ast.Call(
+                func=ast.Name(id="getmembers") | ast.Attribute(attr="getmembers"), args=[owner, *_]
+            ):
+                yield from self._modules(owner)
+
+    def _modules(self, owner: ast.expr) -> Iterator[str]:
+        match owner:
+            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+                yield self._names.module
+            case ast.Attribute(value=function, attr="__globals__"):
+                for path in self._paths(function):
+                    yield path.rpartition(".")[0]
+            case _:
+                yield from self._paths(owner)
+
+    def _paths(self, node: ast.expr) -> Iterable[str]:
+        return owner_paths(node, self._syntax, self._resolve)
+
+    def _goes_through(self, namespace: ast.expr, depth: int) -> bool:
+        """Whether code may see all names of a namespace, and not only those that it knows."""
+        match self._syntax.parents.get(namespace):
+            case ast.Subscript(value=value) if value is namespace:
+                return False
+            case ast.Attribute(value=value, attr=name) if value is namespace:
+                return name not in _LOOKUPS
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()]) if left is not namespace:
+                return False
+            case ast.Assign(targets=[ast.Name(id=name) as target]) if depth:
+                scope = self._syntax.scope(target).lookup(name)
+                uses = self._syntax.variables.uses(name, scope)
+                reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
+                return any(self._goes_through(use, depth - 1) for use in reads)
+            case ast.Call(func=ast.Name(id="exec" | "eval" | "setattr" | "getattr" | "hasattr")):
+                return False
+            case ast.Expr():
+                return False
+        return True
