@@ -65,4 +65,9 @@ def _used(function: Function, edits: list[Edit], model: SemanticModel) -> set[st
 
 def _targets(node: ast.Assign | ast.NamedExpr) -> set[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return {each.id for target in targets for each in descendants(target) if isinstance(each, ast.Name)}
+    return {
+        each.id
+        for target in targets
+        for each in descendants(target)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }

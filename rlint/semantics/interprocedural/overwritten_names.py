@@ -87,7 +87,8 @@ class OverwrittenNames:
                 continue
             for path in other.set_in_modules:
                 owner, _, name = path.rpartition(".")
-                if owner in ("__main__", ANY_MODULE) or symbol(owner, other.module) is target:
+                known = owner == ANY_MODULE and name != ANY_NAME  # any name of any module says nothing
+                if owner == "__main__" or known or symbol(owner, other.module) is target:
                     yield name
             if not any(symbol(path, other.module) is target for path in other.imports.values()):
                 continue
