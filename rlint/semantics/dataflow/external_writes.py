@@ -153,11 +153,49 @@ def _set(
     for known in described:
         if isinstance(name, ast.Constant):
             _forget(known, str(name.value))
-        elif own is None or function == "__init__":
+        elif own is None:
             _forget(known)
-            known.restored |= own is None  # methods, too
+            known.restored = True  # methods, too
+        elif function == "__init__":
+            later = _set_after(at, owner, known, analysis)
+            for attribute in known.attributes:
+                if attribute not in later:
+                    _forget(known, attribute)
         elif function not in _GIVES:  # these are judged by what they pass on
             known.restored = True
+
+
+def _set_after(at: ast.AST, owner: ast.Name, known: ClassSummary, analysis: FileAnalysis) -> set[str]:
+    """Return the attributes that a constructor surely sets itself after others may have been set by name, and
+    before it calls a method of the object, which could read them.
+    """
+    syntax = analysis.syntax
+    constructor = syntax.function(at)
+    if not isinstance(constructor, ast.FunctionDef):
+        return set()
+    around = {at, *syntax.ancestors(at)}
+    index = next((place for place, part in enumerate(constructor.body) if part in around), None)
+    found: set[str] = set()
+    for statement in constructor.body[index + 1 :] if index is not None else ():
+        for node in descendants(statement):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name == owner.id:
+                    if method not in known.attributes:
+                        return found
+                case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")))):
+                    return found
+                case ast.Call(args=args) if any(_is_named(each, owner.id) for each in args):
+                    return found
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                if isinstance(target, ast.Attribute) and _is_named(target.value, owner.id):
+                    found.add(target.attr)
+    return found
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _owner_of_namespace(namespace: ast.expr, analysis: FileAnalysis) -> ast.Name | None:
