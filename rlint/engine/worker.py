@@ -6,7 +6,6 @@ import ast
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from contextlib import suppress as passed_over  # `suppress` is a module of ours
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -314,8 +313,7 @@ def run_rule(
         for node in visits.of(rule) if rule.concerns(asked) else ():
             notes.state = NOTHING
             silent = True
-            # a place that lies too deep does not count; what stands elsewhere in the file does
-            with passed_over(RecursionError):
+            try:  # not `suppress`: a file has thousands of nodes for each rule
                 for finding in rule.check(node, asked):
                     silent = False
                     if finding.heat >= rule.heat:
@@ -324,6 +322,8 @@ def run_rule(
                         found.setdefault((finding.start, finding.end, finding.message), judged)
                 if silent and notes.state.short and asked is model:
                     short.append(node)
+            except RecursionError:  # noqa: S112 - a place that lies too deep does not count; what stands elsewhere does
+                continue
         if short and likely is not None:
             for finding in likely_findings(rule, short, likely, list(found.values())):
                 found.setdefault((finding.start, finding.end, finding.message), finding)

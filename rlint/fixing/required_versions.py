@@ -69,6 +69,7 @@ def _of_advice(finding: Finding, advice: str, model: SemanticModel) -> tuple[Req
     around = [
         call
         for call in model.syntax.of_type(ast.Call)
+        if call.lineno <= finding.start.line <= (call.end_lineno or 0)
         for start, end in [model.span_of(call)]
         if start <= finding.start < end
     ]
@@ -127,7 +128,11 @@ def _is_function(name: str, code: str, named: dict[str, str]) -> bool:
 def _calls_around(start: int, end: int, model: SemanticModel) -> list[ast.Call]:
     """Return the calls that a part of the text lies in, or that lie in it and are not calls of others."""
     found = []
+    position = model.syntax.positions.position
+    first_line, last_line = position(start).line, position(end).line
     for call in model.syntax.of_type(ast.Call):
+        if call.lineno > last_line or (call.end_lineno or 0) < first_line:
+            continue
         first, last = model.source.span(call)
         if (first <= start and end <= last) or (start <= first and last <= end):
             found.append(call)

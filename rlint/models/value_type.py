@@ -297,7 +297,7 @@ def either(*paths: str) -> str:
     """Return the one access path that stands for several, `{a.X()|b.Y()}`; "" where one of them is not known,
     or where they are too many.
     """
-    found = sorted({each for path in paths for each in (_members(path) or (path,))})
+    found = sorted({each for path in paths for each in (path[:1] == "{" and _members(path)) or (path,)})
     if not all(found) or len(found) > _MOST_ALTERNATIVES:
         return ""
     if len(found) == 1:
@@ -318,6 +318,7 @@ def alternatives(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found)) if len(found) <= 2 * _MOST_ALTERNATIVES else ()
 
 
+@lru_cache(maxsize=4096)
 def _members(path: str) -> tuple[str, ...]:
     """Return the paths between the braces of a path that is nothing but a choice."""
     if not path.startswith("{") or _closing(path, 0) != len(path) - 1:

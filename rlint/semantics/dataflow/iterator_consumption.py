@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 from rlint import models
 from rlint.frozen import frozen
@@ -62,6 +61,7 @@ class IteratorUses:
     def __init__(self, analysis: FileAnalysis) -> None:
         self.analysis = analysis
         self._order = EvaluationOrder(analysis.syntax)
+        self._shown: dict[str, dict[Function | None, list[ast.Name | ast.Attribute]]] = {}
 
     def summary(self, function: Function) -> tuple[IteratedParameter, ...]:
         """Return the parameters that a function of the file iterates over and that may be iterators."""
@@ -209,20 +209,20 @@ class IteratorUses:
         if not isinstance(source, (ast.Name, ast.Attribute)):
             return False
         name = source.id if isinstance(source, ast.Name) else source.attr
-        others = self._shown.get((function, name), ())
+        others = self._shown_in(name).get(function, ())
         return any(_reads_same(source, other) and self._always_with(other, place) for other in others)
 
-    @cached_property
-    def _shown(self) -> dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]]:
-        """Return the expressions that cannot be iterators at their place, by enclosing function and last
-        name.
+    def _shown_in(self, name: str) -> dict[Function | None, list[ast.Name | ast.Attribute]]:
+        """Return the expressions of a last name that cannot be iterators at their place, by enclosing
+        function.
         """
-        tree = self.analysis.syntax
-        found: dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]] = {}
-        for value in (*tree.of_type(ast.Name), *tree.of_type(ast.Attribute)):
-            if isinstance(value, (ast.Name, ast.Attribute)) and self._shows(value):
-                name = value.id if isinstance(value, ast.Name) else value.attr
-                found.setdefault((tree.function(value), name), []).append(value)
+        found = self._shown.get(name)
+        if found is None:
+            found = self._shown[name] = {}
+            tree = self.analysis.syntax
+            for value in (*tree.variables.named(name), *tree.written.attributes.get(name, ())):
+                if self._shows(value):
+                    found.setdefault(tree.function(value), []).append(value)
         return found
 
     def _shows(self, value: ast.AST) -> bool:

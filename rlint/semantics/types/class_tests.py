@@ -34,7 +34,7 @@ class ClassTests:
         """The kind that a test around or before a variable or attribute says it has there; UNKNOWN where
         there is no test, or where the place may hold something else by then.
         """
-        asked_for = _key(place)
+        asked_for = _key(place) if self._asked else None
         if asked_for is None or asked_for not in self._asked:
             return UNKNOWN
         child: ast.AST = place
@@ -167,11 +167,10 @@ class ClassTests:
 
 
 def _key(place: ast.expr) -> str | None:
-    match place:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=ast.Name(id=owner), attr=attribute):
-            return f"{owner}.{attribute}"
+    if isinstance(place, ast.Name):
+        return place.id
+    if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name):
+        return f"{place.value.id}.{place.attr}"
     return None
 
 

@@ -49,7 +49,6 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     }
     if not any(_DISCOUNTED.search(name) for name in names):
         return None
-    operations = sum(map(_operations, loop.body))
     rows: list[ast.expr] = []
     columns = 0
     inner = {
@@ -65,17 +64,18 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
                     columns += 1
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
                 if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
-                    return Recurrence(held, by_rows=False, operations=operations)
+                    return Recurrence(held, by_rows=False, operations=_operations_in(loop))
                 holds = _is_tensor(held, model) or _is_list_of_tensors(held, model)
                 if holds and isinstance(node.ctx, ast.Load):
                     rows.append(held)
     for held, item in _iterated(loop.iter, loop.target, model):
         if _is_vector(held, model) or _are_numbers(loop, held, item, model):
-            return Recurrence(held, by_rows=False, operations=operations)
+            return Recurrence(held, by_rows=False, operations=_operations_in(loop))
         if _is_list_of_tensors(held, model):
             rows.append(held)
     if not columns and len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
         return None  # the rest is numbers, or something nobody knows
+    operations = _operations_in(loop)
     if not rows or operations < _FEWEST_OPERATIONS:
         return None
     if columns and model.program.mentions(*_OF_LANGUAGE_MODELS):
@@ -83,8 +83,12 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
     return Recurrence(rows[0], by_rows=True, operations=operations, by_pairs=_is_of_pairs(loop, counters))
 
 
+def _operations_in(loop: ast.For) -> int:
+    """How many operations an iteration takes, apart from those that compute an index."""
+    return sum(map(_operations, loop.body))
+
+
 def _operations(node: ast.AST) -> int:
-    """How many operators there are, apart from those that compute an index."""
     parts = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Subscript):
         parts = [node.value]

@@ -45,8 +45,12 @@ class Notes:
 
     def add(self, caveat: Caveat | None) -> None:
         """Note what stands between a kind that is looked at and certainty."""
-        if caveat is not None:
-            self.state = self.state.joined(Noted(caveat.doubtful, caveat.short, caveat.assumes))
+        if caveat is None:
+            return
+        state = self.state
+        is_new = (caveat.doubtful and not state.doubted) or (caveat.short and not state.short)
+        if is_new or (caveat.assumes and caveat.assumes != state.assumed):
+            self.state = state.joined(Noted(caveat.doubtful, caveat.short, caveat.assumes))
 
     def doubt(self) -> None:
         """Note that what is looked at may become something else."""
