@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from rlint.base_rule import Rule
@@ -29,13 +30,13 @@ class NodeDispatch:
         for it.
         """
         cold = cold or rule.heat is Heat.COLD
-        if any(map(is_libcst, rule.visits)):
+        if _visits_libcst(rule.visits):
             return self._of_libcst(rule, cold=cold)
         return self._candidates(rule, rule.visits, cold=cold)
 
     def model_for(self, rule: Rule) -> SemanticModel | LibcstModel:
         """Return the semantic model, as it is asked by the nodes that a rule gets."""
-        if not any(map(is_libcst, rule.visits)):
+        if not _visits_libcst(rule.visits):
             return self._model
         self._libcst = self._libcst or LibcstModel(self._model)
         return self._libcst
@@ -92,3 +93,9 @@ class NodeDispatch:
         if not is_cold:
             found = [use for use in found if self._model.frequency.may_be_warm(use)]
         return sorted(found, key=place_in_order)
+
+
+@cache
+def _visits_libcst(kinds: tuple[type, ...]) -> bool:
+    """Whether a rule looks at LibCST's nodes: the same for all files."""
+    return any(map(is_libcst, kinds))

@@ -313,7 +313,7 @@ def run_rule(
         for node in visits.of(rule) if rule.concerns(asked) else ():
             notes.state = NOTHING
             silent = True
-            try:  # not `suppress`: a file has thousands of nodes for each rule
+            try:
                 for finding in rule.check(node, asked):
                     silent = False
                     if finding.heat >= rule.heat:
@@ -322,7 +322,7 @@ def run_rule(
                         found.setdefault((finding.start, finding.end, finding.message), judged)
                 if silent and notes.state.short and asked is model:
                     short.append(node)
-            except RecursionError:  # noqa: S112 - a place that lies too deep does not count; what stands elsewhere does
+            except RecursionError:  # a place too deep does not count; what stands elsewhere in the file does
                 continue
         if short and likely is not None:
             for finding in likely_findings(rule, short, likely, list(found.values())):

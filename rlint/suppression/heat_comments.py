@@ -16,7 +16,7 @@ def read(text: str) -> Iterator[tuple[Heat, Span]]:
     """Yield what the comments of a text say, each with the lines of the statement, or of the header of the
     compound one, that it stands in or directly above.
     """
-    if _COMMENT.search(text) is None:
+    if "rlint" not in text.lower() or _COMMENT.search(text) is None:
         return
     layout = read_layout(text)
     for comment in layout.comments if layout is not None else ():

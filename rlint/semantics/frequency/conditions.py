@@ -294,6 +294,7 @@ class Conditions:
         return self._every_so_many(left, f"{left} {right}", decider=length or "", reached=reached)
 
 
+@lru_cache(maxsize=4096)
 def is_observation(name: str) -> bool:
     """Whether a switch of this name asks for something to look at: a log, a plot, a debugging aid."""
     plain = name.lower().lstrip("_")
@@ -354,6 +355,7 @@ def _is_own(expression: ast.expr) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def _cap_of(kind: GuardKind, name: str, *, taken: bool) -> Heat:
     if kind is GuardKind.ENDS:
         return Heat.WARM if _ENDED.search(name) else Heat.HOT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TypeVar, cast
+from typing import TypeVar
 
 _Value = TypeVar("_Value", bound=Hashable)
 
@@ -18,4 +18,4 @@ class Interner:
 
     def __call__(self, value: _Value) -> _Value:
         """Return the first value that was equal to this one."""
-        return cast(_Value, self._known.setdefault(value, value))
+        return self._known.setdefault(value, value)  # type: ignore[return-value] # it is equal

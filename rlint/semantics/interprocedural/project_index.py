@@ -321,6 +321,10 @@ class ProjectIndex(SymbolTable):
         """Return the functions that calling what stands at an access path may run, as far as they are
         known: for a value of one of several classes, those of the classes that are known.
         """
+        if "{" not in path:
+            targets = self.callables(path, module)
+            if len(targets) == 1 or (not targets and "[" not in path):
+                return targets
         found: dict[str, FunctionSummary] = {}
         for each in alternatives(path):
             targets = self.callables(each, module)

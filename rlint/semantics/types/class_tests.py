@@ -34,8 +34,8 @@ class ClassTests:
         """The kind that a test around or before a variable or attribute says it has there; UNKNOWN where
         there is no test, or where the place may hold something else by then.
         """
-        asked_for = _key(place) if self._asked else None
-        if asked_for is None or asked_for not in self._asked:
+        asked_for = _key(place)
+        if asked_for is None or asked_for not in self.places:
             return UNKNOWN
         child: ast.AST = place
         for parent in self._syntax.ancestors(place):
@@ -52,10 +52,11 @@ class ClassTests:
 
     def asks_for(self, name: str) -> bool:
         """Whether any test asks for the class of a variable of that name."""
-        return name in self._asked
+        return name in self.places
 
     @cached_property
-    def _asked(self) -> frozenset[str]:
+    def places(self) -> frozenset[str]:
+        """Return the variables and attributes that tests ask for their classes, as written."""
         return frozenset(
             key
             for call in self._syntax.written.calls_of(_ASKS)

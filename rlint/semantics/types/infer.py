@@ -105,7 +105,7 @@ class TypeInference(CallInference, LiteralInference):
             self._depth -= 1
         if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
-        if kind.tag is TypeTag.UNKNOWN:
+        if kind.tag is TypeTag.UNKNOWN and self.evidence.class_tests.places:
             kind = self._tested_kind(expression) or kind
         if kind.tag is TypeTag.UNKNOWN:
             shown = self.evidence.of(expression)

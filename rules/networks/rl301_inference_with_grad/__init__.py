@@ -173,7 +173,9 @@ class InferenceWithGrad(Rule):
     def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Look at a forward whose result leaves the function, if all that get it cut it off."""
         statement = model.syntax.statement(call)
-        if value_of(statement) is None or not is_worth_it(call, model) or not is_cut_off_later(call, model):
+        if value_of(statement) is None or not model.gradients.gives_gradient(call):
+            return
+        if not is_worth_it(call, model) or not is_cut_off_later(call, model):
             return
         if outermost_calls(statement, is_cut_off_later, model)[0] is not call:
             return
