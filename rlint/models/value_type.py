@@ -323,6 +323,8 @@ def _members(path: str) -> tuple[str, ...]:
     """Return the paths between the braces of a path that is nothing but a choice."""
     if not path.startswith("{") or _closing(path, 0) != len(path) - 1:
         return ()
+    if path.count("{") == 1:
+        return tuple(path[1:-1].split("|"))
     members, depth = [""], 0
     for sign in path[1:-1]:
         depth += (sign == "{") - (sign == "}")
@@ -335,6 +337,9 @@ def _members(path: str) -> tuple[str, ...]:
 
 def _closing(path: str, start: int) -> int:
     """Return the index of the brace that closes the one at `start`."""
+    inner, end = path.find("{", start + 1), path.find("}", start)
+    if end >= 0 and not 0 <= inner < end:
+        return end
     depth = 0
     for place in range(start, len(path)):
         depth += (path[place] == "{") - (path[place] == "}")

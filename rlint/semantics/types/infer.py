@@ -21,7 +21,7 @@ from rlint.semantics.types.infer_calls import CallInference
 from rlint.semantics.types.infer_literals import LiteralInference
 from rlint.semantics.types.likely.choices import marked
 from rlint.semantics.types.likely.evidence import UseEvidence
-from rlint.semantics.types.likely.notes import NOTHING
+from rlint.semantics.types.likely.notes import NOTHING, Noted
 from rlint.semantics.types.results import networks
 from rlint.semantics.types.usage_inference import TOLD_BY_USE, UsageInference
 from rlint.syntax.last_names import last_name
@@ -132,26 +132,32 @@ class TypeInference(CallInference, LiteralInference):
         """Return the kind of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
         if known is None:
-            return run(self._binding_kind(binding))
+            if binding.kind is BindingKind.AUGMENT:
+                return run(self._augmented_kind(binding))
+            return self._found_kind(binding)
         if known.caveat is not None:
             self.notes.add(known.caveat)
         return known
 
-    def _binding_kind(self, binding: Binding) -> Step[Type]:
-        known = self._bindings.get(binding)
-        if known is not None:
-            if known.caveat is not None:
-                self.notes.add(known.caveat)
-            return known
+    def _augmented_kind(self, binding: Binding) -> Step[Type]:
+        """Return the same for augmented assignments, which may follow one another thousands of times."""
+        if binding.kind is not BindingKind.AUGMENT or binding in self._bindings:
+            return self.binding_kind(binding)
         self._bindings[binding] = UNKNOWN
+        around, self.notes.state = self.notes.state, NOTHING
+        augmented: Type = yield self._augmented(binding)
+        return self._settled_kind(binding, augmented.aged(), around)
+
+    def _found_kind(self, binding: Binding) -> Type:
+        self._bindings[binding] = UNKNOWN
+        around, self.notes.state = self.notes.state, NOTHING
+        look = self._BOUND.get(binding.kind)
+        kind = look(self, binding).aged() if look is not None else UNKNOWN
+        return self._settled_kind(binding, kind, around)
+
+    def _settled_kind(self, binding: Binding, kind: Type, around: Noted) -> Type:
+        """Return the kind of a binding once it is known what it is bound to, and keep it."""
         notes = self.notes
-        around, notes.state = notes.state, NOTHING
-        if binding.kind is BindingKind.AUGMENT:  # one may follow the other thousands of times
-            augmented: Type = yield self._augmented(binding)
-            kind = augmented.aged()
-        else:
-            look = self._BOUND.get(binding.kind)
-            kind = look(self, binding).aged() if look is not None else UNKNOWN
         if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
         self._bindings[binding] = kind
@@ -219,8 +225,10 @@ class TypeInference(CallInference, LiteralInference):
         again = (
             [(b, read) for b in bindings if (read := self._own_reads(name, b))] if len(bindings) > 1 else []
         )
+        if not again:
+            return self._of_each(bindings)
         first = [binding for binding in bindings if all(binding is not other for other, _ in again)]
-        if not again or not first:
+        if not first:
             return self._of_each(bindings)
         start = self._of_each(first)
         if not start or any(binding in self._assuming for binding, _ in again):
@@ -334,7 +342,7 @@ class TypeInference(CallInference, LiteralInference):
         prior = UNKNOWN
         for index, earlier in enumerate(self.definitions.before(binding.name, binding.statement, scope)):
             if earlier is not binding:
-                kind = yield self._binding_kind(earlier)
+                kind = yield self._augmented_kind(earlier)
                 prior = kind if index == 0 or not prior else prior.joined(kind)
         if prior.tag in (
             TypeTag.TENSOR,
