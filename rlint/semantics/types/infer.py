@@ -119,6 +119,10 @@ class TypeInference(CallInference, LiteralInference):
         self._cache[expression] = kind
         return kind
 
+    def found_before(self, expression: ast.expr) -> Type | None:
+        """Return the type of an expression as it was inferred before; None where nobody has asked."""
+        return self._cache.get(expression)
+
     def _tested_kind(self, expression: ast.expr) -> Type:
         """What a test of its class says of an expression."""
         kind = self.evidence.class_tests.kind_of(expression)

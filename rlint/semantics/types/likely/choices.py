@@ -68,6 +68,13 @@ def lacks(kind: Type) -> bool:
     return tag in _HOLD and kind.item is None
 
 
+def is_settled(kind: Type) -> bool:
+    """Whether a kind is known, and nothing is likelier of it or of what it holds."""
+    if kind.tag is TypeTag.UNKNOWN or kind.caveat is not None:
+        return False
+    return (kind.item is None or is_settled(kind.item)) and all(map(is_settled, kind.parts))
+
+
 def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
     """Return what the choices of a kind agree on, with the first of them that says so, where that is more
     than the kind itself says. None where they contradict one another, or say nothing.

@@ -7,7 +7,7 @@ import ast
 from rlint.models.value_type import UNKNOWN, Caveat, Type
 from rlint.semantics.types.infer import TypeInference
 from rlint.semantics.types.infer_base import TypeResolver
-from rlint.semantics.types.likely.choices import assumption, likeliest, promoted, without_choices
+from rlint.semantics.types.likely.choices import assumption, is_settled, likeliest, promoted, without_choices
 from rlint.syntax.scopes import Binding
 
 _LONGEST = 40
@@ -26,6 +26,15 @@ class LikelyInference(TypeInference):
         self._sure = sure
         self._only = only
         self.open_device = sure.open_device
+
+    def type_of(self, expression: ast.expr) -> Type:
+        """Return the likely type of an expression: where the sure one is known without doubt, that."""
+        if expression not in self._cache:
+            sure = self._sure.found_before(expression)
+            if sure is not None and is_settled(sure):
+                self._cache[expression] = sure
+                return sure
+        return super().type_of(expression)
 
     def judged(self, kind: Type, place: ast.expr | Binding) -> Type:
         """Return what is likely of a value."""
