@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.cst.later_nodes import INTERPOLATION
 from rlint.edit.deferred_edit import new_code
 from rlint.findings import Edit, Fix
+from rlint.parsing.later_nodes import INTERPOLATION
 from rlint.regex import regex
 from rlint.semantics.model import SemanticModel
 
