@@ -19,13 +19,14 @@ from rlint.semantics.types.likely.choices import with_likely
 from rlint.semantics.types.likely.inference import LikelyInference
 from rlint.semantics.types.likely.notes import Notes
 from rlint.syntax.scopes import Binding, Scope
-from rlint.syntax.syntax_index import SyntaxIndex
+from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rlint.parsing.grammar import Reading
     from rlint.semantics.interprocedural.project_index import ProjectIndex
+    from rlint.semantics.interprocedural.summary import FunctionSummary
 
 
 class FileAnalysis:
@@ -90,6 +91,21 @@ class FileAnalysis:
                 binding.name, scope, self.syntax, self.definitions
             )
         return known.of(binding)
+
+    def definition(self, function: FunctionSummary) -> Function | None:
+        """Return the def of a function of the project if it is in this file."""
+        if function.module != self.name:
+            return None
+        return self._functions.get(function.qualname)
+
+    @functools.cached_property
+    def _functions(self) -> dict[str, Function]:
+        """Return the functions of the file by their qualified names; the first of a name counts."""
+        found: dict[str, Function] = {}
+        for node, scope in self.syntax.scopes.items():
+            if isinstance(node, FUNCTIONS):
+                found.setdefault(scope.qualname, node)
+        return found
 
     def linked(self, index: ProjectIndex) -> FileAnalysis:
         """Return the same tree with the project's knowledge behind it; the walk is not done again."""

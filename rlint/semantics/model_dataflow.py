@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from rlint.semantics.dataflow.common_subexpressions import CommonSubexpressions, Repetition
 from rlint.semantics.dataflow.escape import EscapeAnalysis, ValueUse
 from rlint.semantics.dataflow.evaluation_order import EvaluationOrder
 from rlint.semantics.dataflow.mutation import Mutations
-from rlint.semantics.dataflow.value_flow import Use, UsesOfValue
+from rlint.semantics.dataflow.value_uses import Use, UsesAcrossFunctions, UsesOfValue
 from rlint.semantics.file_analysis import FileAnalysis
+from rlint.semantics.interprocedural.call_targets import parameter_of
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
 from rlint.semantics.interprocedural.whole_program import WholeProgram
+from rlint.semantics.model_types import TypeQueries
 from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.syntax_index import Function
 from rlint.syntax.value_use import UseKind
 
 
@@ -38,12 +41,14 @@ class DataflowQueries:
     Where the answer is not known, nothing is said to be unchanged or repeated.
     """
 
-    def __init__(self, analysis: FileAnalysis, program: WholeProgram) -> None:
+    def __init__(self, analysis: FileAnalysis, program: WholeProgram, types: TypeQueries) -> None:
         self._analysis = analysis
+        self._call_targets = types.call_targets
         self._syntax = analysis.syntax
         self.order = EvaluationOrder(analysis.syntax)
         """In which order the parts of expressions are evaluated."""
-        self._uses = EscapeAnalysis(analysis, _Leaving(analysis, program).values)
+        self._leaving = _Leaving(analysis, program)
+        self._uses = EscapeAnalysis(analysis, self._leaving.values)
         self._changes = Mutations(analysis, self._uses)
         self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
 
@@ -116,7 +121,25 @@ class DataflowQueries:
         kinds of uses in `through` make of it: with METHOD, those of `x.float().view(-1)` are uses of `x`,
         too. Where the value is lost sight of, a use with a `cause` says so.
         """
-        return UsesOfValue(self._analysis, through).uses(expression)
+        return UsesOfValue(self._analysis, lambda use: use.kind in through).uses(expression)
+
+    def uses_across_functions(self, expression: ast.expr, follows: Callable[[Use], bool]) -> list[Use]:
+        """Return the uses of an expression's value in the whole file: also in functions that it is passed to
+        or returned to, and where an attribute that holds it is read. `follows` decides whether what a use
+        makes of it (the result of a call, the items of a loop) is followed as well.
+        """
+        walk = UsesAcrossFunctions(self._analysis, follows, self._leaving.values(), self._functions_given)
+        return walk.uses(expression)
+
+    def _functions_given(self, call: ast.Call, argument: ast.AST) -> Iterator[tuple[Function, str]]:
+        """Yield the functions of this file that a call may run, with the parameter that the argument goes
+        to.
+        """
+        for target in self._call_targets(call):
+            parameter = parameter_of(argument, call, target)
+            function = self._analysis.definition(target)
+            if function is not None and parameter is not None:
+                yield function, parameter
 
     def is_given_up(self, expression: ast.expr) -> bool:
         """Whether an expression occurs too often in its function to be compared with the others."""

@@ -11,7 +11,6 @@ from rlint.semantics.dataflow.value_flow import Sink
 from rlint.semantics.file_analysis import FileAnalysis
 from rlint.semantics.interprocedural.call_targets import arguments_of, parameter_of
 from rlint.semantics.interprocedural.leaving_values import LeavingValues
-from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_nn import NetworkQueries
 from rlint.semantics.model_symbols import FileSymbols
@@ -23,7 +22,6 @@ from rlint.semantics.nn.gradient_sinks import SinkKind
 from rlint.semantics.nn.gradient_sources import GradientSources
 from rlint.semantics.nn.methods_by_name import is_open, taking_of
 from rlint.semantics.types.likely.notes import Noted
-from rlint.syntax.syntax_index import Function
 
 _OF_PARAMETERS = ("parameters", "register_parameter")
 
@@ -165,7 +163,3 @@ class GradientQueries:
         by way of the expressions `without`.
         """
         return self._gradients.sources(expression, without)
-
-    def definition(self, function: FunctionSummary) -> Function | None:
-        """Return the def of a function of the project, where it stands in this very file."""
-        return self._gradients.definition(function)

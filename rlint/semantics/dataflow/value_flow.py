@@ -57,8 +57,8 @@ class TupleItem(int):
 @frozen
 class Onward:
     """The expressions by which a value goes on that has left its function. They are all of them if
-    no other code does what `assumes` says, "" where nothing is assumed; a `cause` says why they are not
-    known.
+    no other code does what `assumes` says, "" where nothing is assumed. A `cause` says why others may be
+    missing.
     """
 
     nodes: tuple[ast.expr, ...] = ()
@@ -331,19 +331,20 @@ class ValueFlow(Generic[Label]):
             self.give_up(use.at, Cause.DYNAMIC)
         else:
             onward = beyond.returned_to(function)
-            if self._may_go_on(use.at, onward):
+            if self.may_go_on(use.at, onward):
                 for each in onward.nodes:
                     self.result(each, use.part)
 
     def _store(self, attribute: ast.Attribute, beyond: Beyond) -> None:
         onward = beyond.read_from(attribute)
-        if self._may_go_on(attribute, onward):
+        if self.may_go_on(attribute, onward):
             inside, self._inside = self._inside, ()  # whoever calls what reads it
             for read in onward.nodes:
                 self.follow(read)
             self._inside = inside
 
-    def _may_go_on(self, node: ast.AST, onward: Onward) -> bool:
+    def may_go_on(self, node: ast.AST, onward: Onward) -> bool:
+        """Whether to follow what a value goes on by; by default, only if nothing is missing."""
         if onward.cause is not None:
             self.give_up(node, onward.cause)
             return False
@@ -384,55 +385,6 @@ class ValueFlow(Generic[Label]):
 def _target(node: ast.AST) -> ast.expr:
     target: ast.expr = node.target  # type: ignore[attr-defined]  # of what binds one
     return target
-
-
-@frozen
-class Use:
-    """One use of a followed value. `node` is the expression (or keyword) that has the value, `at` what uses
-    it: the call, attribute, subscript or statement. `cause` says why it was followed no further, where it was
-    lost sight of.
-    """
-
-    kind: UseKind
-    node: ast.AST
-    at: ast.AST
-    cause: Cause | None = None
-
-
-class UsesOfValue(ValueFlow[Use]):
-    """Collects every use of a value; names, conditional expressions and containers that only carry it are no
-    uses. What the kinds of uses in `through` make of it is followed as well, after the use itself is told.
-    """
-
-    def __init__(self, analysis: FileAnalysis, through: frozenset[UseKind]) -> None:
-        super().__init__(analysis, {}, {})
-        self._through = through
-
-    def uses(self, expression: ast.AST) -> list[Use]:
-        """Return all uses, in the order of the walk."""
-        return [sink.label for sink in self.of(expression)]
-
-    def give_up(self, node: ast.AST, cause: Cause) -> None:
-        """Tell where the value was lost, and why."""
-        self.reach(node, Use(UseKind.OTHER, node, node, cause))
-
-    def _use(self, use: SyntacticUse) -> None:
-        unpacked = use.kind is UseKind.ELEMENT and targets_of(use.node, self.syntax.parents)
-        if unpacked or use.kind in _CARRIES:
-            super()._use(use)
-            return
-        same = use.kind is UseKind.ARGUMENT and self._gives_back(use.at)
-        if not same:
-            self.reach(use.at, Use(use.kind, use.node, use.at))
-        if same or use.kind in self._through:
-            self.follow(use.at)
-
-    def _gives_back(self, call: ast.AST) -> bool:
-        """Whether a function returns the very object that is passed to it."""
-        return isinstance(call, ast.Call) and self.analysis.names.qualified(call.func) in models.GIVES_BACK
-
-
-_CARRIES = frozenset({UseKind.SAME, UseKind.BOUND, UseKind.BOUND_AND_SAME})
 
 
 _STEPS: dict[UseKind, Callable[..., None]] = {

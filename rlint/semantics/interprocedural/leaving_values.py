@@ -105,14 +105,14 @@ class LeavingValues:
         return known
 
     def _find_reads(self, name: str, owner: ast.ClassDef) -> Onward:
-        if self._is_used_elsewhere(name, owner):
-            return Onward(cause=Cause.ELSEWHERE)
         uses = self._uses_of_attribute(name, owner)
         reads = tuple(use for use in uses if isinstance(use.ctx, ast.Load) and not self._is_only_fed(use))
         if not reads:
             return Onward(cause=Cause.OBJECT)  # for others to look at
         if len(reads) > _MOST:
             return Onward(cause=Cause.TOO_MANY)
+        if self._is_used_elsewhere(name, owner):
+            return Onward(reads, cause=Cause.ELSEWHERE)
         return Onward(reads, "" if self._is_script else f"uses `self.{name}`")
 
     def _is_only_fed(self, use: ast.Attribute) -> bool:

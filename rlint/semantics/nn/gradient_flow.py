@@ -19,7 +19,7 @@ from rlint.semantics.nn.gradient_sinks import ENDS, GradientTrace, Lets, SinkKin
 from rlint.semantics.nn.gradient_sources import GradientOrigins, GradientSources
 from rlint.semantics.nn.methods_by_name import computes, computes_by_name
 from rlint.syntax.scopes import Binding, BindingKind, Scope
-from rlint.syntax.syntax_index import FUNCTIONS, Function
+from rlint.syntax.syntax_index import Function
 
 
 @frozen
@@ -233,21 +233,6 @@ class GradientFlow:
         bases = [base for base in self.project.ancestry(cls) if isinstance(base, str)]
         inherits = any(base.startswith("torch.distributions.") for base in bases)
         return inherits and self.project.method(cls, "sample") is None
-
-    def definition(self, function: FunctionSummary) -> Function | None:
-        """Return the def of a function of this very file."""
-        if function.module != self.analysis.name:
-            return None
-        return self._definitions.get(function.qualname)
-
-    @cached_property
-    def _definitions(self) -> dict[str, Function]:
-        """Return the functions of the file by their qualified names; the first of a name counts."""
-        found: dict[str, Function] = {}
-        for node, scope in self.syntax.scopes.items():
-            if isinstance(node, FUNCTIONS):
-                found.setdefault(scope.qualname, node)
-        return found
 
     def path_of(self, call: ast.Call) -> str:
         """Return the access path of what a call runs; "" where that is not known."""

@@ -345,7 +345,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         return self.analysis.types.type_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 
     def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
-        function = self.gradients.definition(target)
+        function = self.analysis.definition(target)
         if function is None:
             lets = self.gradients.becomes_of(target, parameter)
             if lets is Lets.END:
