@@ -21,7 +21,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-pytestmark = pytest.mark.xdist_group("packaging")  # one worker builds the wheel, once
+pytestmark = [
+    pytest.mark.xdist_group("packaging"),  # one worker builds the wheel, once
+    pytest.mark.slow,  # to build and install it takes a minute
+]
 
 SHIPPED = ("pyproject.toml", "README.md", "LICENSE", "rlint", "rules", "fixtures")
 STALE = "rlint/rules/buffers/rl999_deleted_rule.py"
