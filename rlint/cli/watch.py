@@ -14,6 +14,7 @@ import click
 
 from rlint.cli.terminals import is_plain
 from rlint.config.options import FILE_NAMES
+from rlint.config.stated_versions import STATING_FILES
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _watched(request: Request) -> frozenset[Path]:
     configs = [Path(each) for each in request.config if Path(each).is_file()]
     homes = {each.parent for each in (*found, *configs)} | set(named) | {Path.cwd()}
     homes |= {above for home in homes for above in home.parents}
-    settings = {home / name for home in homes for name in (*FILE_NAMES, ".gitignore")}
+    settings = {home / name for home in homes for name in (*FILE_NAMES, *STATING_FILES, ".gitignore")}
     return frozenset({*found, *configs, *settings, *(path for path in named if path.suffix)})
 
 

@@ -189,3 +189,5 @@ _READERS = {
     "requirements.txt": _of_requirements,
 }
 """The files that state versions, the most binding first, and what reads them."""
+STATING_FILES = tuple(_READERS)
+"""The names of these files."""

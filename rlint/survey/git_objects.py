@@ -13,15 +13,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from rlint.config.options import FILE_NAMES
+from rlint.config.stated_versions import STATING_FILES
 from rlint.errors import RlintError
 from rlint.source.git import MISLEADING, git_program
 from rlint.survey.credentials import scrubbed
 from rlint.survey.repository_list import SurveyedRepository
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_CONTENT = frozenset({".gitignore", "pyproject.toml", "rlint.toml", ".rlint.toml", "setup.py"})
-_MARKS = frozenset({"setup.cfg", "requirements.txt", "pyvenv.cfg"})
-"""Files that count for being there."""
+_CONTENT = frozenset({".gitignore", *FILE_NAMES, *STATING_FILES})
+_MARKS = frozenset({"pyvenv.cfg"})
+"""Files whose existence matters, not their content."""
 _SOURCE = (".py", ".ipynb")
 _LINK, _FILES = b"120000", (b"100644", b"100755", b"100664")
 _LARGE = "16m"
