@@ -14,7 +14,6 @@ import click
 
 from rlint.cli.terminals import is_plain
 from rlint.config.options import FILE_NAMES
-from rlint.config.stated_versions import STATING_FILES
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
@@ -92,6 +91,7 @@ def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path
 def _watched(request: Request) -> frozenset[Path]:
     """Return the files that a check would read, and all places where its settings may stand."""
     from rlint.cli.targets import find_work
+    from rlint.config.stated_versions import STATING_FILES
 
     try:
         found = set(find_work(request).paths)

@@ -12,7 +12,7 @@ from rlint.edit.importer import Importer
 from rlint.edit.source_text import SourceText
 from rlint.findings import Position
 from rlint.semantics.file_analysis import FileAnalysis
-from rlint.semantics.interprocedural.summary import FunctionSummary, ModuleSummary
+from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model_dataflow import DataflowQueries
 from rlint.semantics.model_effects import EffectQueries
@@ -118,10 +118,6 @@ class SemanticModel:
     def function(self, node: ast.AST) -> Function | None:
         """Return the innermost def that runs a node (lambdas and comprehensions belong to it)."""
         return self.syntax.function(node)
-
-    def definition(self, function: FunctionSummary) -> Function | None:
-        """Return the def of a function of the project if it is in this file."""
-        return self.analysis.definition(function)
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
         """Return the class whose method or body holds a node."""

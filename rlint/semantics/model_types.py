@@ -19,7 +19,7 @@ from rlint.semantics.types.constants import Constant, Constants
 from rlint.semantics.types.devices import asks_for_device, is_device, means_accelerator
 from rlint.semantics.types.likely.notes import Noted
 from rlint.semantics.types.sure_devices import SureDevices
-from rlint.syntax.syntax_index import FUNCTIONS
+from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
 class TypeQueries:
@@ -114,6 +114,10 @@ class TypeQueries:
     def call_targets(self, call: ast.Call) -> list[FunctionSummary]:
         """Return the functions of the project that a call may run (several where a method is overridden)."""
         return self._analysis.notes.kept(self._call_targets, call, lambda: self._find_callables(call))
+
+    def definition(self, function: FunctionSummary) -> Function | None:
+        """Return the def of a function of the project if it is in this file."""
+        return self._analysis.definition(function)
 
     def _find_callables(self, call: ast.Call) -> list[FunctionSummary]:
         qualified = self._names.qualified(call.func)

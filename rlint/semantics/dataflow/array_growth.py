@@ -211,7 +211,7 @@ def _inlined(call: ast.Call, model: SemanticModel) -> ArrayJoin | None:
     if call.keywords or _is_starred(call.args):
         return None
     functions = model.types.call_targets(call)
-    node = model.definition(functions[0]) if len(functions) == 1 else None
+    node = model.types.definition(functions[0]) if len(functions) == 1 else None
     if node is None:
         return None
     body = [

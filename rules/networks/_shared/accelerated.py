@@ -38,7 +38,7 @@ def calls_behind(expression: ast.expr, model: SemanticModel, depth: int = 2) -> 
             yield call
         elif depth:
             for target in model.types.call_targets(call):
-                function = model.definition(target)
+                function = model.types.definition(target)
                 for result in _returned(function, model) if function is not None else ():
                     yield from calls_behind(result, model, depth - 1)
 

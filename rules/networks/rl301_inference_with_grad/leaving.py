@@ -38,7 +38,7 @@ def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
         return True
     if model.types.type_of(call.func).tag is TypeTag.MODULE:
         return False
-    made = [model.definition(target) for target in model.types.call_targets(call)]
+    made = [model.types.definition(target) for target in model.types.call_targets(call)]
     return any(function is not None and not _is_of_network(function, model) for function in made)
 
 

@@ -122,7 +122,7 @@ class _Input:
     def _only_puts_together(self, call: ast.Call) -> bool:
         """Does a call run a function of this file that keeps no state for a later iteration?"""
         targets = self.model.types.call_targets(call)
-        definition = self.model.definition(targets[0]) if len(targets) == 1 else None
+        definition = self.model.types.definition(targets[0]) if len(targets) == 1 else None
         return definition is not None and self.model.once(leaves_nothing, definition)
 
     def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:
@@ -235,7 +235,7 @@ class _Input:
     def _chosen_by(self, call: ast.Call) -> LoopItem | None:
         """A count handed to a function of this file that takes out one step of a batch: `obs[:, t]`."""
         targets = self.model.types.call_targets(call)
-        definition = self.model.definition(targets[0]) if len(targets) == 1 else None
+        definition = self.model.types.definition(targets[0]) if len(targets) == 1 else None
         if definition is None:
             return None
         skipped = 1 if targets[0].is_method and not targets[0].is_static else 0

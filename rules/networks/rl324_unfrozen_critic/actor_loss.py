@@ -111,7 +111,7 @@ def forwards_of(value: ast.expr, model: SemanticModel) -> list[ast.Call]:
     found: list[ast.Call] = []
     for call in model.gradients.sources(value).calls:
         targets = model.types.call_targets(call)
-        bodies = [model.definition(target) for target in targets]
+        bodies = [model.types.definition(target) for target in targets]
         returned = [
             node.value
             for body in bodies

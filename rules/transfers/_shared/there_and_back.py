@@ -92,7 +92,7 @@ def _taken_back(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
     if model.names.qualified(call.func) is not None and isinstance(call.func, ast.Attribute):
         return []
     targets = model.types.call_targets(call)
-    definition = model.definition(targets[0]) if len(targets) == 1 else None
+    definition = model.types.definition(targets[0]) if len(targets) == 1 else None
     if definition is None:
         return []
     moved = model.once(_moved_parameters, definition)

@@ -77,7 +77,7 @@ def _draws(value: ast.expr, model: SemanticModel, depth: int) -> list[ast.Call]:
 def _returned(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
     """What the function of this file gives back that a call runs."""
     targets = model.types.call_targets(call)
-    definition = model.definition(targets[0]) if len(targets) == 1 else None
+    definition = model.types.definition(targets[0]) if len(targets) == 1 else None
     if definition is None:
         return []
     returns = [node for node in descendants(definition) if isinstance(node, ast.Return)]
