@@ -18,15 +18,20 @@ from rlint.registry.catalogue import RuleEntry
 from workspaces import Workspace
 
 KNOWN = {
-    # release notes of PyTorch
+    # the sources and stubs in the wheels of PyTorch 1.2 to 2.6
     "torch.inference_mode": "1.9",
-    "torch.amp.autocast": "1.10",
+    "torch.amp.autocast": "1.12",
     "torch.cuda.amp.autocast dtype": "1.10",
     "torch.amp.GradScaler": "2.3",
     "torch.compile": "2.0",
     "torch.vmap": "2.0",
     "torch.func.functional_call": "2.0",
     "torch.nn.Buffer": "2.5",
+    "torch._foreach_mul_": "1.7",
+    "torch._foreach_lerp_": "2.0",
+    "torch._foreach_norm": "1.11",
+    "torch._foreach_maximum": "1.8",
+    "torch._foreach_maximum_": "1.13",
     "torch.optim.Adam fused": "2.0",
     "torch.optim.AdamW foreach": "1.12",
     "torch.optim.SGD fused": "2.3",

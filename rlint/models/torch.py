@@ -51,13 +51,20 @@ _OPTIMIZER_CHANGES = Effect(EffectKind.MUTATES, "changes the optimizer")
 _STARTS_PROCESSES = Effect(EffectKind.OTHER, "starts processes")
 _CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
 
-_FOREACH = tuple(
-    f"_foreach_{name}"
-    for name in words(
-        """abs add addcdiv addcmul clamp_max clamp_min div exp lerp log maximum minimum mul neg pow reciprocal
-        sign sqrt sub"""
-    )
-)
+_FOREACH = {
+    "1.7": "add addcdiv addcmul div exp mul sqrt sub",
+    "1.8": "abs log maximum minimum neg reciprocal",
+    "2.0": "clamp_max clamp_min lerp",
+    "2.1": "pow sign",
+}
+"""Operations on lists of tensors, by the release of torch whose stubs have them first."""
+_FOREACH_IN_PLACE = {
+    "1.7": "add addcdiv addcmul div exp mul sqrt sub",
+    "1.8": "abs log neg reciprocal",
+    "1.13": "maximum minimum",
+    "2.0": "clamp_max clamp_min lerp",
+    "2.1": "pow sign",
+}
 _TENSORS: Table = table(
     facts("torch", PURE, _ON_HOST, "arange", Trait.FROM_NUMBERS, takes="start end step"),
     facts("torch", PURE, _ON_HOST, "eye", Trait.FROM_NUMBERS, takes="n m"),
@@ -247,9 +254,15 @@ _TENSORS: Table = table(
     facts(
         "torch", DRAWS_INTO, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"
     ),
-    facts("torch", _CHANGES, NOTHING, " ".join(f"{name}_" for name in _FOREACH), since="1.9"),
-    facts("torch", PURE, _TENSOR_LIST, " ".join(_FOREACH), since="1.9"),
-    facts("torch", PURE, _TENSOR_LIST, "_foreach_norm", since="1.9"),
+    *(
+        facts("torch", _CHANGES, NOTHING, " ".join(f"_foreach_{name}_" for name in words(names)), since=since)
+        for since, names in _FOREACH_IN_PLACE.items()
+    ),
+    *(
+        facts("torch", PURE, _TENSOR_LIST, " ".join(f"_foreach_{name}" for name in words(names)), since=since)
+        for since, names in _FOREACH.items()
+    ),
+    facts("torch", PURE, _TENSOR_LIST, "_foreach_norm", since="1.11"),
     facts("torch.testing", READS, NOTHING, "assert_close", Trait.DIFFERS),
     facts("torch", READS, ANYTHING, "compile", Trait.WRAPS, since="2.0"),
     facts("torch.jit", _CALLS_BACK, ANYTHING, "script", Trait.WRAPS | Trait.CACHES),
@@ -655,7 +668,7 @@ _LEARNING: Table = table(
     makers("torch.amp", READS, TypeTag.INSTANCE, "GradScaler", since="2.3"),
     makers("torch.cuda.amp", READS, TypeTag.INSTANCE, "GradScaler", since="1.6"),
     facts("torch.cuda.amp", PURE, _CONTEXT, "autocast", since="1.6 dtype=1.10"),
-    facts("torch.amp", PURE, _CONTEXT, "autocast", since="1.10"),
+    facts("torch.amp", PURE, _CONTEXT, "autocast", since="1.12"),
     facts("torch", PURE, _CONTEXT, "autocast", Trait.CHEAP, since="1.10"),
     facts("torch", PURE, _CONTEXT, "enable_grad no_grad", Trait.CHEAP | Trait.MARKS),
     facts("torch", PURE, _CONTEXT, "inference_mode", Trait.CHEAP | Trait.MARKS, since="1.9"),

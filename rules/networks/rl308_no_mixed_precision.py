@@ -61,7 +61,7 @@ There is no fix: the results are less precise, and only a training run shows whe
 `torch.bfloat16` (GPUs since Ampere) has the range of float32 and needs no `GradScaler`. With
 `torch.float16` and no `GradScaler`, small gradients become zero. Only the forward pass and the loss belong
 in the `autocast` block, neither `backward` nor the optimizer step. Convert results with `.float()` before
-`.numpy()`, because NumPy has no bfloat16. `torch.amp.autocast` needs PyTorch 1.10;
+`.numpy()`, because NumPy has no bfloat16. `torch.amp.autocast` needs PyTorch 1.12;
 `torch.cuda.amp.autocast` is deprecated.
 
 ## References
