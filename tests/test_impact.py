@@ -46,6 +46,23 @@ def test_the_level_is_the_share_of_the_step(share: float, level: ImpactLevel) ->
     assert "measured on cpu" in found.basis
 
 
+@pytest.mark.parametrize(
+    ("sizes", "shown"),
+    [
+        (((64, "rows"),), "each time (64 rows); "),
+        (((64, "rows"), (64, "rows")), "each time (64 rows); "),
+        (((7056, "numbers"), (16, "numbers")), "each time (16 or 7,056 numbers); "),
+        (((8, "environments"), (256, "rows")), "each time (8 environments or 256 rows); "),
+        (((1, "a"), (2, "b"), (3, "c")), "each time; "),
+    ],
+)
+def test_the_sizes_that_were_measured_are_named(sizes: tuple[tuple[int, str], ...], shown: str) -> None:
+    """Up to two; more would not be read."""
+    found = impact_of(ONE, Saving("cpu", (MIDDLE,), sizes))
+    assert found is not None
+    assert shown in found.basis
+
+
 def test_what_runs_rarely_matters_less() -> None:
     """The same saving once per episode is a hundredth of what it is in each step."""
     saving = Saving("cpu", (0.5 * MIDDLE,))

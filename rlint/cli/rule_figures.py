@@ -89,8 +89,9 @@ def _unpacked(data: list[Any]) -> RuleFigures:
     line, saving = data
     if saving is None:
         return RuleFigures(line)
-    device, seconds, memory, only_on = saving
-    return RuleFigures(line, Saving(device, tuple(seconds), memory, tuple(only_on)))
+    device, seconds, sizes, memory, only_on = saving
+    sizes = tuple((size, unit) for size, unit in sizes)
+    return RuleFigures(line, Saving(device, tuple(seconds), sizes, memory, tuple(only_on)))
 
 
 def _stamps(entry: RuleEntry) -> list[list[str] | FileStamp | None]:

@@ -25,6 +25,7 @@ TOKENS_OF_A_SEQUENCE = 100
 _LONG = f"{TOKENS_OF_A_SEQUENCE} tokens of a language model"
 _MUCH_MEMORY = 1.5
 """From which ratio on less memory counts for something where no time is claimed."""
+_SIZES_SHOWN = 2
 _UNKNOWN_STEP = (TrainingStep.ENVIRONMENT, TrainingStep.GRADIENT)
 """What a step is taken for in code that is hot by its role, where no training loop is in sight."""
 
@@ -36,6 +37,8 @@ class Saving:
     device: str = ""
     seconds: tuple[float, ...] = ()
     """One for each workload that claims time; 0 where there was no gain."""
+    sizes: tuple[tuple[int, str], ...] = ()
+    """The typical sizes of these workloads: `(7056, "numbers")`."""
     memory: float = 1.0
     """By which factor less memory is needed, at most."""
     only_on: tuple[str, ...] = ()
@@ -50,13 +53,14 @@ def saving_of(evidence: Evidence) -> Saving | None:
     recording = next((one for one in measured if one.gain is Gain.SOME), measured[0])
     place = evidence.entry.fixtures
     counted = read_occurrences(place, evidence.entry.name) if place is not None else None
-    seconds = [
-        saved
-        for outcome in recording.claimed
-        if (saved := _seconds(outcome, counted.by_workload.get(outcome.workload, 0) if counted else 0))
-        is not None
-    ]
-    return Saving(recording.device, tuple(seconds), _memory(recording))
+    saved: list[float] = []
+    sizes: list[tuple[int, str]] = []
+    for outcome in recording.claimed:
+        seconds = _seconds(outcome, counted.by_workload.get(outcome.workload, 0) if counted else 0)
+        if seconds is not None:
+            saved.append(seconds)
+            sizes.append((outcome.typical, outcome.unit))
+    return Saving(recording.device, tuple(saved), tuple(sizes), _memory(recording))
 
 
 def _seconds(outcome: RuleOutcome, occurrences: int) -> float | None:
@@ -106,7 +110,7 @@ def impact_of(finding: Finding, saving: Saving | None) -> Impact | None:
         for size in (0, 1)
     )
     number = 1 if finding.heat is Heat.HOT else STEPS_OF_A_ROUND
-    basis = _basis(saved, small, large, steps, saving.device, number)
+    basis = _basis(saved, saving, (small, large), steps, number)
     if finding.heat is Heat.COLD:
         return Impact(ImpactLevel.LOW, f"{basis}; not known to run in a training loop")
     share = saved / (math.sqrt(small * large) * number)
@@ -123,15 +127,26 @@ _DEVICES = {"cuda": "a GPU", "mps": "an Apple GPU"}
 
 
 def _basis(
-    saved: float, small: float, large: float, steps: Sequence[TrainingStep], device: str, number: int
+    saved: float, saving: Saving, cost: tuple[float, float], steps: Sequence[TrainingStep], number: int
 ) -> str:
     names = " with ".join(
         _LONG if step is TrainingStep.TOKEN and len(steps) > 1 else str(step.value) for step in steps
     )
     article = "an" if names[0] in "aeiou" else "a"
     often = "each time" if number == 1 else f"once per {number} steps"
-    what = f"saves about {_duration(saved)} {often}" if saved else "no gain was measured"
-    return f"{what}; {article} {names} takes {_duration(small)} to {_duration(large)} (measured on {device})"
+    what = f"saves about {_duration(saved)} {often}{_at(saving.sizes)}" if saved else "no gain was measured"
+    small, large = map(_duration, cost)
+    return f"{what}; {article} {names} takes {small} to {large} (measured on {saving.device})"
+
+
+def _at(sizes: Sequence[tuple[int, str]]) -> str:
+    """Return the sizes that a saving was measured at; "" for more than are read at a glance."""
+    distinct = sorted(set(sizes))
+    if not 0 < len(distinct) <= _SIZES_SHOWN:
+        return ""
+    (size, unit), (last, last_unit) = distinct[0], distinct[-1]
+    first = "" if len(distinct) == 1 else f"{size:,} or " if unit == last_unit else f"{size:,} {unit} or "
+    return f" ({first}{last:,} {last_unit})"
 
 
 def _duration(seconds: float) -> str:
