@@ -21,10 +21,10 @@ def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:
         return None
     module = model.symbols.module.module
     if model.index.is_observed(module):
-        return f"`{added[-1]}` would be among the variables of the module, which other code goes through"
+        return f"`{added[-1]}` would be one of the variables of the module, which other code iterates over"
     taken = sorted(_functions(fix, model))
     if taken and model.index.is_observed(*taken):
-        return f"the code of the function is run elsewhere, without `{added[-1]}`"
+        return f"the code of the function is also run elsewhere, where there is no `{added[-1]}`"
     for name in added:
         set_elsewhere = model.index.names_set_elsewhere(module)
         if (

@@ -19,7 +19,7 @@ def broken_promise_reason(fix: Fix, model: SemanticModel) -> str | None:
         inside = [edit for edit in own if start <= edit.start and edit.end <= end]
         name = _broken(function, inside, model) if inside else None
         if name is not None:
-            return f"a call passes something else for `{name}` than its annotation says"
+            return f"a call passes another type for `{name}` than its annotation says"
     return None
 
 

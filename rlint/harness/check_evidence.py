@@ -80,7 +80,7 @@ def _wrong(entry: RuleEntry, recording: Recording, now: Hashes) -> Iterator[str]
         yield f"the evidence for {device} is stale: {'; '.join(changes)}{_again(entry, device)}"
     for outcome in recording.outcomes:
         if outcome.verdict is Verdict.DIFFERENT:
-            yield f"its fix changes the behaviour of {outcome.workload} on {device}: it has to be mended"
+            yield f"its fix changes the behaviour of {outcome.workload} on {device}: correct the fix"
 
 
 def _again(entry: RuleEntry, device: str) -> str:

@@ -210,7 +210,7 @@ class _Verification:
         if missing is None and record is not None and record.failure is not None:
             reason, failed = _explained(experiment, record.failure)
         elif missing is None and (record is None or record.behaviour is None):
-            reason, failed = ("interrupted" if interrupted else "nothing came of it"), not interrupted
+            reason, failed = ("interrupted" if interrupted else "it produced no result"), not interrupted
         elif missing is None and record is not None and record.behaviour is not None:
             if record.measurable and not record.rounds:
                 reason, failed = ("interrupted" if interrupted else "nothing was timed"), not interrupted

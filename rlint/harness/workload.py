@@ -22,7 +22,7 @@ AGAIN, CHANGED = "again", "changed"
 NAN, INFINITY, NEGATIVE_ZERO, EMPTY, STRIDED = "nan", "infinity", "negative zero", "empty", "strided"
 VARIANTS: Mapping[str, str] = {
     AGAIN: "several calls, on the same inputs and on others",
-    CHANGED: "several calls, with inputs and results written to in between",
+    CHANGED: "several calls, with inputs and results modified in between",
     NAN: "inputs with NaN",
     INFINITY: "inputs with infinities",
     NEGATIVE_ZERO: "inputs with -0.0",
@@ -116,7 +116,7 @@ class Workload:
     """What the program is not meant for, and why: `{"nan": "rewards are finite"}`.
 
     Besides single calls on what `prepare` makes, rlint compares several calls on the same and on other inputs
-    ("again"), also with inputs and results written to in between ("changed"), and inputs derived from what
+    ("again"), also with inputs and results modified in between ("changed"), and inputs derived from what
     `prepare` makes: with "nan", "infinity" or "negative zero" among their numbers, "empty", or not contiguous
     in memory ("strided"). Numbers are derived only where no `tolerances` are declared. Where the program
     raises on derived inputs before the fix, it has to raise the same type of exception after it.
@@ -174,12 +174,12 @@ def mistakes_of(workload: Workload) -> list[str]:
     elif list(workload.sizes) != sorted(set(workload.sizes)) or workload.sizes[0] < 0:
         wrong.append("`sizes` must ascend, from 0 or more")
     elif workload.typical is not None and workload.typical not in workload.sizes:
-        wrong.append(f"`typical` is {workload.typical}, which is none of `sizes`")
+        wrong.append(f"`typical` is {workload.typical}, which must be one of `sizes`")
     unknown = [claim for claim in workload.claims if claim.partition(":")[0] not in CLAIMS]
     if unknown:
-        wrong.append(f"`claims` knows no {', '.join(unknown)}; it takes {', '.join(CLAIMS)}")
+        wrong.append(f"`claims` does not support {', '.join(unknown)}; it takes {', '.join(CLAIMS)}")
     if "exp" in {claim.partition(":")[0] for claim in workload.claims} and len(workload.sizes) < 4:
-        wrong.append('`claims` has "exp", which takes at least four `sizes`')
+        wrong.append('`claims` has "exp", which requires at least four `sizes`')
     if not workload.devices:
         wrong.append("`devices` is empty")
     for path, tolerance in workload.tolerances.items():
@@ -192,7 +192,7 @@ def mistakes_of(workload: Workload) -> list[str]:
     ]
     unknown = [name for name in workload.excludes if name not in VARIANTS]
     if unknown:
-        wrong.append(f"`excludes` knows no {', '.join(unknown)}; it takes {', '.join(VARIANTS)}")
+        wrong.append(f"`excludes` does not support {', '.join(unknown)}; it takes {', '.join(VARIANTS)}")
     wrong += [
         f"excluding `{name}` gives no reason" for name, why in workload.excludes.items() if not why.strip()
     ]

@@ -144,14 +144,14 @@ def read(path: Path, key: bytes | None) -> tuple[Proof, bool]:
     """Read a proof, and say whether it was made by this user on this machine. Raises RlintError."""
     data = read_regular(path, _MOST_BYTES)
     if data is None:
-        raise RlintError(f"{path}: cannot read the proof: there is no such file, or it is no proof of rlint")
+        raise RlintError(f"{path}: cannot read the proof: the file does not exist, or is not an rlint proof")
     try:
         held = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise RlintError(f"{path} is no proof of rlint: {error}") from error
+        raise RlintError(f"{path} is not an rlint proof: {error}") from error
     try:
         if held["rlint-proof"] != VERSION:
-            raise RlintError(f"{path} is a proof of another version of rlint; run `rlint prove` again")
+            raise RlintError(f"{path} was written by another version of rlint; run `rlint prove` again")
         body = held["proof"]
         text = json.dumps(body, sort_keys=True).encode("utf-8")
         own = key is not None and hmac.compare_digest(
@@ -159,7 +159,7 @@ def read(path: Path, key: bytes | None) -> tuple[Proof, bool]:
         )
         return _proof(body), own
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RlintError(f"{path} is no proof of rlint: it lacks or misstates {error}") from error
+        raise RlintError(f"{path} is not an rlint proof: it lacks or misstates {error}") from error
 
 
 def plain(value: Any) -> Any:

@@ -141,13 +141,13 @@ def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
         )
     if run.status and not run.stopped and not any(one.calls for one in run.regions.values()):
         raise RlintError(
-            f"the command failed (exit status {run.status}) before it came to any code that fixes change"
+            f"the command failed (exit status {run.status}) before it reached any code that a fix changes"
         )
     for each in plan.report.changed:
         now = read_source(each.source.path, each.source.name)
         if not isinstance(now, Source) or now.text != each.source.text:  # outputs of notebooks may change
             what = f"{each.source.name} changed while it was proven"
-            raise RlintError(f"{what}; run `rlint prove` again when nothing edits it")
+            raise RlintError(f"{what}; run `rlint prove` again while no program edits it")
 
 
 class _Proving:
@@ -296,7 +296,7 @@ class _Proving:
         calls = max((one.counts.calls for one in outcomes), default=0)
         if not reached:
             return dataclasses.replace(
-                known, verdict=NOT_REACHED, reason="the run did not come to the code that it changes"
+                known, verdict=NOT_REACHED, reason="the run did not reach the code that it changes"
             )
         verdicts: list[str] = []
         found = []

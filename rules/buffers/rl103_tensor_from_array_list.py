@@ -124,7 +124,7 @@ class TensorFromArrayList(Rule):
         if items is None and is_image(node, data, model):
             items = Type()
         if items is None:
-            model.silent("{} is not known to be a list of arrays, or there is too little in it to gain", data)
+            model.silent("{} is not known to be a list of arrays, or is too small for a gain", data)
             return
         if model.frequency.heat_of(node).level < self.heat:
             return
@@ -297,18 +297,18 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Semanti
     """What a reader has to agree to; None where there is nothing."""
     shown = shown_name(data, model)
     if not item:
-        return f"The items of {shown} must be arrays: numbers may get another data type, tensors may fail"
+        return f"The items of {shown} must be arrays: numbers may get another dtype, tensors may fail"
     if item.dtype not in EXACT or not item.rank or not is_written_out(data, model):
-        return f"The arrays in {shown} must have one data type and a dimension at least"
+        return f"The arrays in {shown} must have the same dtype and at least one dimension"
     if not row_length.are_alike(data, model):
-        return f"There must be arrays in {shown}, of one length, and not empty"
+        return f"The arrays in {shown} must have the same length; neither they nor the list may be empty"
     wanted = wanted_type(call, maker, model)
     if wanted is None:
         if isinstance(data, (ast.List, ast.Tuple)):
             return several_dimensions(shown, item)
-        return f"{shown[:1].upper()}{shown[1:]} must not be empty: its data type would become float64"
+        return f"{shown[:1].upper()}{shown[1:]} must not be empty: its dtype would become float64"
     if wanted != item.dtype and wanted not in WIDE:
-        return "A number that the data type cannot hold is cut off where it was an error before"
+        return "A number that the dtype cannot represent wraps around instead of raising an error"
     return several_dimensions(shown, item)
 
 
@@ -318,7 +318,7 @@ def several_dimensions(shown: str, item: Type) -> str | None:
     """
     if item.rank == 1:
         return None
-    return f"The arrays in {shown} must have rows: those without lose their other dimensions now"
+    return f"The arrays in {shown} must have rows: from arrays without rows, the result has fewer dimensions"
 
 
 def wanted_type(call: ast.Call, maker: str, model: SemanticModel) -> str | None:

@@ -101,7 +101,7 @@ class DeviceStringCheck(Rule):
         if model.frequency.heat_of(node).level < self.heat:
             return
         shown = model.source.text(node)
-        what = "asks the driver" if asks else "puts the name of the device together and searches it"
+        what = "asks the driver" if asks else "builds the name of the device as a string and searches it"
         yield self.finding(
             model,
             node,

@@ -202,8 +202,8 @@ class TestCases:
         assert found.cases == 1 + 20 + 1 + 12
         assert (found.fewest, found.enough) == (1, False)
         assert found.notes == (
-            "size 1: 1 of 20 seeds, as time was over",
-            "size 3: 1 of 20 seeds, as time was over",
+            "size 1: 1 of 20 seeds, because the time was up",
+            "size 3: 1 of 20 seeds, because the time was up",
         )
 
     def test_at_most_five_differences_are_reported_smallest_cases_first(self, tmp_path: Path) -> None:

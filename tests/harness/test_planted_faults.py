@@ -55,7 +55,7 @@ PLANTS = {
         ARRAY + "def run(rows): return rows[0] + rows[0]\n",
         "value",
         "result",
-        "call 2, when inputs and results had been written to",
+        "call 2, after inputs and results had been modified",
     ),
     "a result that is shared by all calls": Plant(
         "import numpy as np\ndef inputs(case): return case.size\ndef run(n): return np.arange(n)\n",
@@ -64,7 +64,7 @@ PLANTS = {
         "import numpy as np\ndef inputs(case): return case.size\ndef run(n): return np.array(range(n), int)\n",
         "value",
         "result",
-        "when inputs and results had been written to",
+        "after inputs and results had been modified",
     ),
     "a stale attribute of an object": Plant(
         "class Net:\n    def __init__(self, w): self.w = w\n    def step(self): self.w += 1; return self.w * 2\n"
@@ -308,7 +308,7 @@ class TestExclusions:
 
     @pytest.mark.parametrize(
         ("declared", "said"),
-        [("{'nan': ' '}", "excluding `nan` gives no reason"), ("{'nans': 'x'}", "`excludes` knows no nans")],
+        [("{'nan': ' '}", "excluding `nan` gives no reason"), ("{'nans': 'x'}", "`excludes` does not support nans")],
     )
     def test_it_has_to_be_a_known_variant_with_a_reason(
         self, declared: str, said: str, tmp_path: Path

@@ -43,7 +43,7 @@ def test_an_environment_shows_arrays_and_numbers(source: str, tag: TypeTag) -> N
     """Nothing is sure of what an environment gives, and all that is likely rests on one assumption."""
     sure, likely = both(STEPS, source)
     assert not sure
-    assert (likely.tag, likely.assumes) == (tag, ("the environment shows arrays and numbers",))
+    assert (likely.tag, likely.assumes) == (tag, ("the environment returns arrays and numbers",))
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,9 @@ class _Experiment:
         progress(plan.done, plan.done)
         if not self._succeeded:
             assert self._last_exception is not None
-            what = f"every run raised, so there is nothing to compare: {self._last_exception.text}"
+            what = (
+                f"every run raised an exception, so there is nothing to compare: {self._last_exception.text}"
+            )
             if self._last_exception.missing:
                 raise MissingPackageError(what, self._last_exception.missing)
             raise WorkloadError(what)

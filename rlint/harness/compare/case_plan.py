@@ -125,4 +125,4 @@ class CasePlan:
         """Yield the sizes at which fewer seeds than wanted were compared."""
         for size in self.sizes:
             if self._done[size] < self._seeds:
-                yield f"size {size}: {self._done[size]} of {self._seeds} seeds, as time was over"
+                yield f"size {size}: {self._done[size]} of {self._seeds} seeds, because the time was up"

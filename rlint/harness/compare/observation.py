@@ -149,7 +149,7 @@ class _Calls:
             for number in (2, 3):
                 self._derived = (*reverse(self._inputs, "inputs"), *reverse(self._result, "result"))
                 if self._derived and not self._late:
-                    self._run(f"in call {number}, when inputs and results had been written to")
+                    self._run(f"in call {number}, after inputs and results had been modified")
 
     def _again(self, trial: Trial) -> None:
         first = self._inputs
@@ -237,9 +237,7 @@ def _snapshot(values: Mapping[str, Any], others: Mapping[str, Root]) -> Snapshot
     roots = {str(name): Root(walker.walk(value)) for name, value in values.items()}
     taken = [name for name in roots if name in others]
     if taken:
-        raise WorkloadError(
-            f"`outcome` returns `{taken[0]}`, which is compared in any case: name it otherwise"
-        )
+        raise WorkloadError(f"`outcome` returns `{taken[0]}`, which is always compared: choose another name")
     torch = loaded_torch()
     if torch is None or not walker.objects:
         return Snapshot({**roots, **others})

@@ -50,7 +50,7 @@ def _folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        return "a folder that is gone"
+        return "a deleted folder"
 
 
 # --- logging ---

@@ -112,7 +112,7 @@ class Walker:
         self._count += number
         if self._count > self._limit:
             raise TooManyObjectsError(
-                f"what is to be compared holds more than {self._limit:,} objects; "
+                f"the outcome contains more than {self._limit:,} objects; "
                 "override `outcome` to return only what must be equal"
             )
 

@@ -81,12 +81,12 @@ class Bench:
         try:
             self.runner.run(BenchJob(DEVICES), self._limits(), take, threads=1, stop=self.stop)
         except process.EndedError as error:
-            found.update(dict.fromkeys(KINDS[1:], (f"looking for it failed: {error}", "")))
+            found.update(dict.fromkeys(KINDS[1:], (f"detecting it failed: {error}", "")))
         self.devices = found
 
     def missing(self, device: str) -> str | None:
         """Why there is no device of a kind; None: there is one."""
-        return self.devices.get(device, ("it was not looked for", ""))[0]
+        return self.devices.get(device, ("it was not checked for", ""))[0]
 
     def accelerator(self) -> str:
         """Return the name of the first device besides the CPU, or ""."""

@@ -91,7 +91,7 @@ def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> Pro
     _complete(together, report.changed, before, numbers)
     single = []
     for number, (name, finding) in enumerate(zip(report.ids, report.applied, strict=True)):
-        tell(f"looking at fix {number + 1} of {len(report.ids)}")
+        tell(f"preparing fix {number + 1} of {len(report.ids)}")
         alone = fixer.fix(unsafe=True, allowed=frozenset({name}).__contains__)
         plan = FixPlan((name,), (finding,))
         if name not in alone.ids:
@@ -100,7 +100,7 @@ def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> Pro
             plan.needs = tuple(other for other in alone.ids if other != name)
             _complete(plan, alone.changed, before, numbers)
         else:
-            plan.problem = "it needs several other fixes to go before it"
+            plan.problem = "it depends on several other fixes"
         single.append(plan)
     return ProofPlan(single, together, report, before, digests, numbers.told(before), numbers)
 
@@ -129,7 +129,7 @@ def _complete(
         try:
             ours, theirs = ast.parse(before[path]), ast.parse(each.text)
         except (SyntaxError, ValueError, RecursionError) as error:
-            plan.problem = f"this Python does not read {path}: {error}"
+            plan.problem = f"this Python cannot parse {path}: {error}"
             continue
         found = [change for change in changes(ours, theirs) if not change.support]
         for change in found:
@@ -137,7 +137,7 @@ def _complete(
             if path.endswith(NOTEBOOK):
                 regions = [one for one in regions if is_pure(ours, one.before)]
                 if not regions:
-                    plan.problem = plan.problem or "it changes code with lines that only IPython reads"
+                    plan.problem = plan.problem or "it changes code with lines that only IPython can parse"
                     continue
             usable = [one for one in regions if not one.refusal][:_MOST_CANDIDATES]
             if usable:

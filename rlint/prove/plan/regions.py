@@ -227,9 +227,9 @@ def _refusal(found: Sequence[ast.stmt]) -> str:
         if isinstance(node, ast.YieldFrom):
             return "it delegates to another generator, whose values cannot be recorded"
         if isinstance(node, (ast.AsyncFor, ast.AsyncWith)):
-            return "it leaves it to other coroutines when it goes on (`async for`, `async with`)"
+            return "other coroutines decide when it resumes (`async for`, `async with`)"
         if isinstance(node, _COMPREHENSIONS) and any(isinstance(one, ast.Await) for one in ast.walk(node)):
-            return "it waits for other coroutines within a comprehension"
+            return "it awaits other coroutines in a comprehension"
         yields |= isinstance(node, ast.Yield)
         awaits |= isinstance(node, ast.Await)
     if yields and awaits:

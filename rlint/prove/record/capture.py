@@ -122,7 +122,7 @@ class Capture(pickle.Pickler):
 
     def _class(self, obj: type) -> Any:
         if "<locals>" in obj.__qualname__:
-            raise UncopyableError(f"the class {obj.__qualname__}, which a function defines", obj)
+            raise UncopyableError(f"the class {obj.__qualname__}, which is defined in a function", obj)
         if self._program.owns(obj.__module__):
             self.met.setdefault(id(obj), obj)
         return NotImplemented
@@ -215,7 +215,7 @@ class Capture(pickle.Pickler):
         if obj.layout is not torch.strided or obj.is_quantized or obj.device.type == "meta":
             raise UncopyableError(f"a tensor that is {obj.layout}", obj)
         if obj.is_conj() or obj.is_neg() or obj._backward_hooks:
-            raise UncopyableError("a tensor with hooks or a lazy sign", obj)
+            raise UncopyableError("a tensor with hooks, or with the conjugate or negative bit set", obj)
         held = obj.untyped_storage()
         key = held.data_ptr() or id(held)
         held = self._storages.setdefault(key, held)
@@ -274,7 +274,7 @@ def _lock(_: Capture, obj: Any) -> Any:
 def _reference(_: Capture, obj: Any) -> Any:
     target = obj()
     if target is None:
-        raise UncopyableError("a weak reference to nothing", obj)
+        raise UncopyableError("a dead weak reference", obj)
     return restored.reference, (target,)
 
 
@@ -292,7 +292,7 @@ _REDUCERS: dict[type, Callable[[Capture, Any], Any]] = {
     types.MappingProxyType: _proxy,
     type(threading.Lock()): _lock,
     type(threading.RLock()): _lock,
-    threading.local: _refuse("values of single threads"),
+    threading.local: _refuse("thread-local values"),
     weakref.ReferenceType: _reference,
 }
 

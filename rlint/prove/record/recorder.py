@@ -41,7 +41,7 @@ _OUTCOME_LIMIT = 16 * 2**20
 _DEEPEST = 20
 _LEAST_RECORDS = 2
 _TOO_COSTLY = "recording more would have slowed the run down too much"
-_THROWN = "an exception comes from what it waits for or yields to, which cannot be recorded"
+_THROWN = "its consumer, or what it awaits, raises an exception in it, which cannot be recorded"
 _MOST_VALUES = 64
 """Values of a generator, or answers that a coroutine waits for, that are recorded of a call."""
 _clock = time.perf_counter
@@ -294,7 +294,7 @@ class Recorder:
         if str(error) == _THROWN:
             reason = _THROWN
         elif isinstance(error, TooLargeError):
-            reason = f"what it reads is larger than {self._session.limit / 2**20:.0f} MB"
+            reason = f"its inputs are larger than {self._session.limit / 2**20:.0f} MB"
         elif isinstance(error, UncopyableError):
             reason = f"it reads {error}, which cannot be copied"
         else:
@@ -417,7 +417,7 @@ class _Record:
         self._raised = ""
         self.seconds = 0.0
         if region["suspends"] and self._stand_ins:
-            raise UncopyableError("an object that others may use while it is suspended")
+            raise UncopyableError("an object that other code may use while it is suspended")
 
     def suspend(self, kind: str, value: Any) -> None:
         """Write down a value that is yielded or that comes back, as it is now."""

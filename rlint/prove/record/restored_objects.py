@@ -57,7 +57,7 @@ class StandInMethod:
         answers = held["_rlint_answers"][self._name]
         if not answers:
             raise StandInError(
-                f"`{self._name}` of {held['_rlint_kind']} was called once more than in the run"
+                f"`{self._name}` of {held['_rlint_kind']} was called more often than in the run"
             )
         raised, value, streams = answers.pop(0)
         if streams is not None:

@@ -229,7 +229,7 @@ class _Replay:
             return self._leave_out(str(error).partition(";")[0])
         if any(one.kind in _VALUES and one.place.startswith("result") for one in varying):
             first = varying[0]
-            return self._leave_out(f"the program differs from itself in {first.kind} of `{first.path}`")
+            return self._leave_out(f"without the fix, two replays differ in {first.kind} of `{first.path}`")
         excused = {one.place for one in varying}
         excuses = self._lives[AFTER].excuses()
         found, notes = differences(before[0], after[0], excuses, self._passed_over[AFTER])
@@ -278,7 +278,7 @@ class _Replay:
             return "it could not be called again"
         raised = before[0].raised
         if raised is not None and raised.stage == "prepare":
-            return f"what it reads cannot be made again: {raised.text}"[:300]
+            return f"its inputs cannot be recreated: {raised.text}"[:300]
         if raised is not None and "StandInError" in raised.text:
             return raised.text.partition(": ")[2]
         if raised is not None and not record.header["raised"]:
@@ -294,7 +294,7 @@ class _Replay:
         if first is None:
             return ""
         return (
-            f"called again, it gives another {first.kind} of `{first.path}` than in the run"
+            f"called again, it gives another {first.kind} of `{first.path}` than it did in the run"
             f" ({first.before}, then {first.after})"
         )[:300]
 
@@ -348,7 +348,7 @@ def _lacks_attribute(after: Observation, before: Observation) -> str:
     if before.raised is not None or after.raised is None:
         return ""
     if after.raised.type.endswith("AttributeError") and "has no attribute" in after.raised.text:
-        return f"the fixed code reads what objects made before the fix do not have: {after.raised.text}"[:300]
+        return f"the fixed code reads attributes that older objects lack: {after.raised.text}"[:300]
     return ""
 
 

@@ -26,8 +26,8 @@ from rlint.prove.replay.recorded_arm import RecordedArm
 from rlint.prove.replay.records import CallRecord, read
 from rlint.prove.replay.region_code import RegionCode
 
-_OWN = "what only the changed constructor and the methods that change with it set; their results are compared"
-_LOST = "its constructor changes, too, and not all of its calls were recorded from there on"
+_OWN = "only the changed constructor and the methods that change with it set this; their results are compared"
+_LOST = "its constructor changes, too, and later calls of the object were not all recorded"
 
 
 class LifeError(Exception):

@@ -43,7 +43,7 @@ def awaited(what: Any) -> Any:
         what.close()
     restored.LOG.append((f"await {name}", given, {}))
     if not _answers:
-        raise restored.StandInError(f"`{name}` is awaited once more than in the run")
+        raise restored.StandInError(f"`{name}` is awaited more often than in the run")
     return _answers.pop(0)
 
 

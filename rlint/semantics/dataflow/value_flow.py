@@ -33,13 +33,13 @@ class Cause(Enum):
     """Why a value is not followed any further."""
 
     TOO_MANY = "it is used in too many places"
-    CAPTURED = "a nested function reads it, whenever that is called"
-    CLASS_BODY = "it becomes an attribute of a class"
-    OBJECT = "it is stored in an object or in a container that others may read"
-    DYNAMIC = "the syntax around it is not followed"
-    CALLERS = "nobody knows who calls the function that returns it"
-    ELSEWHERE = "code of another file goes on with it"
-    TOO_DEEP = "it is handed on from function to function too often"
+    CAPTURED = "a nested function reads it, and it is not known when that is called"
+    CLASS_BODY = "it is stored as a class attribute"
+    OBJECT = "it is stored in an object or in a container that other code may read"
+    DYNAMIC = "values are not tracked through the expression around it"
+    CALLERS = "the callers of the function that returns it are not known"
+    ELSEWHERE = "code in another file uses it"
+    TOO_DEEP = "it is passed through too many functions"
 
 
 @frozen

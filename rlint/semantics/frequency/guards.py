@@ -20,17 +20,17 @@ SHORT_ROLLOUT = 32
 class GuardKind(Enum):
     """What makes a condition come true."""
 
-    INTERVAL = "every so many passes"  # `step % n == 0`, `step - last >= n`, `step >= next_log`
-    CLOCK = "every so many seconds"  # `time.time() - last > 5`
+    INTERVAL = "in every Nth iteration"  # `step % n == 0`, `step - last >= n`, `step >= next_log`
+    CLOCK = "at intervals of time"  # `time.time() - last > 5`
     RANK = "in one of several processes"  # `rank == 0`, `accelerator.is_main_process`
-    SWITCH = "when asked for"  # `self.verbose`, `args.render`
-    PRESENT = "where it is there at all"  # `writer is not None`
-    CLASS = "where the value has that class"  # `isinstance(norm, torch.Tensor)`
-    BEST = "when something is the best so far"  # `score > best`
+    SWITCH = "if a switch is on"  # `self.verbose`, `args.render`
+    PRESENT = "only if it is not `None`"  # `writer is not None`
+    CLASS = "only for values of a class"  # `isinstance(norm, torch.Tensor)`
+    BEST = "when a result is the best so far"  # `score > best`
     ENDS = "when an episode ends"  # `done`, `"episode" in info`, a loop over those that finished
-    ONCE = "the first time, or the last"  # `step == 0`, `self.env is None`
-    FAILURE = "when something went wrong"  # an `except` clause, a block that ends in `raise`
-    OTHER = "nobody knows when"
+    ONCE = "the first or the last time"  # `step == 0`, `self.env is None`
+    FAILURE = "after an error"  # an `except` clause, a block that ends in `raise`
+    OTHER = "under an unknown condition"
 
 
 @frozen

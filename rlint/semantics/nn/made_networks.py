@@ -145,16 +145,16 @@ def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> s
     """
     name, other = model.source.text(target), model.source.text(source)
     if model.types.type_of(target).tag is not TypeTag.MODULE:
-        return f"`{name}` must be a `torch.nn.Module`: objects of other classes may keep what they load"
+        return f"`{name}` must be a `torch.nn.Module`: objects of other classes may keep the loaded tensors"
     if model.types.may_override(target, "load_state_dict") or model.types.may_override(source, "state_dict"):
         return (
             f"The class of `{name}` or `{other}` must not override `load_state_dict` or `state_dict`, "
             "as classes here do"
         )
     if model.program.customizes_state_dicts():
-        return f"A module in `{name}` may change what it loads, which then are the weights of `{other}`"
+        return f"A module in `{name}` may modify the tensors that it loads, which are those of `{other}`"
     if not share_nothing(target, source, model):
-        return f"`{name}` and `{other}` must not share weights, nor the memory of weights"
+        return f"`{name}` and `{other}` must not share weights or their memory"
     return None
 
 

@@ -45,14 +45,14 @@ def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
             "it on the CPU"
         )
     if maker == "torch.Tensor" and _is_set(_DEFAULT_TYPE, model):
-        return f"The default type must be `torch.{class_dtype(maker)}`"
+        return f"The default dtype must be `torch.{class_dtype(maker)}`"
     return None
 
 
 def sharing_doubt(model: SemanticModel) -> str | None:
     """Why a tensor could fail that shares the memory of an array, where one with its own does not."""
     if model.program.is_attribute_read("resize_"):
-        return "`resize_` cannot make a tensor larger that shares the memory of an array"
+        return "`resize_` raises an error if it must enlarge a tensor that shares the memory of an array"
     return None
 
 

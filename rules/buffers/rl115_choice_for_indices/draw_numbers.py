@@ -36,9 +36,9 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
     """What a reader has to agree to; None where there is nothing."""
     first = shown(draw.given["a"], model)
     if not population.sure:
-        return f"`{first}` must be one integer: from an array or a list, items would be drawn"
+        return f"`{first}` must be an integer: from an array or a list, `choice` draws items"
     if not holds_some(population, model) and _is_error_read(draw.call, model):
-        return "where there is nothing to draw from, the `ValueError` that is read here has another text"
+        return "if there is nothing to draw from, the `ValueError` whose text is read here has another text"
     single = draw.size is None
     kind = model.types.type_of(draw.size) if draw.size is not None else None
     counted = kind is not None and kind.tag in (TypeTag.INT, TypeTag.TUPLE) and not kind.optional

@@ -29,9 +29,9 @@ def build_fix(call: ast.Call, formula: Formula, model: SemanticModel) -> Fix | N
         text = _of_torch(call, qualified, formula, given, model)
     if text is None:
         return None
-    reason = "an empty list gave a floating-point result, and integers may overflow"
+    reason = "for an empty list the result is no longer floating-point, and integers may overflow"
     if not _is_whole(formula, model):
-        reason = "a number may differ in the last digit"
+        reason = "numbers may differ in the last digit"
     title = "Count with `arange`" if formula.element is None else "Compute all of them in one expression"
     return Fix(title, Applicability.UNSAFE, (model.edit.replace(call, text),), reason)
 

@@ -174,7 +174,7 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
     new = is_new(array, call, model)
     if not new and not (isinstance(array, ast.Name) and is_left_alone(array, model)):
         return None
-    why = ", which was made just for it" if new else ""
+    why = ", which was created only for this call" if new else ""
     edit = None
     function = legacy_tensors.beside(call, "as_tensor", model)
     if function is not None and model.edit.is_relocatable(call.func):

@@ -194,7 +194,9 @@ def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: Semantic
             f"`{model.source.text(widening.data)}` must be contiguous for `view`: its conversion may well be"
         )
     if not reason and kind.tag is TypeTag.NDARRAY and not kind.fresh:
-        reason = f"`{model.source.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
+        reason = (
+            f"`{model.source.text(widening.data)}` must not be a reversed array, which `from_numpy` refuses"
+        )
     if not reason and widening.scale is not None:
         reason = "the division on the device may be rounded differently"
     method = method_of(widening.dtype)

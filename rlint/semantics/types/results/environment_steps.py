@@ -17,7 +17,7 @@ SHOWS = frozenset({"reset", "step"})
 CALLED_SO = regex(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
 """What people call environments."""
 
-_ASSUMED = Caveat(assumes=("the environment shows arrays and numbers",))
+_ASSUMED = Caveat(assumes=("the environment returns arrays and numbers",))
 """One for all that environments give: what `reset` and `step` give goes into the same variables."""
 _OBSERVATION, _DONE = 0, 2
 _GIVEN = (4, 5)
