@@ -1,4 +1,4 @@
-"""Everything that is known of one file, put together."""
+"""All analyses of one file, combined."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class FileAnalysis:
-    """The layers over one file's tree; each asks those before it.
+    """The analyses over one file's tree; each may query those before it.
 
     `index` is None while the project's index is still being built from the files' summaries. `accelerator`
-    says whether devices that the code leaves open are accelerators; None where nothing is declared. `path`
-    leads to the files beside it, from which it may import `*`.
+    says whether devices that the code does not determine are accelerators; None if it is not declared. `path`
+    locates the files beside it, which `import *` may refer to.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class FileAnalysis:
 
     @property
     def notes(self) -> Notes:
-        """Return the notes of what answers about this file rest on besides its code."""
+        """Return what the answers about this file depend on besides its code."""
         return self.types.notes
 
     def told(self, expression: ast.expr) -> Type:
-        """Return the type of an expression that other files see: what is certain, and otherwise also what
-        is likely from this file alone.
+        """Return the type of an expression as other files see it: the sure type, or else the likely one
+        inferred from this file alone.
         """
         kind = self.types.type_of(expression)
         if not kind.short or (kind.caveat is not None and kind.caveat.choices):
@@ -81,9 +81,8 @@ class FileAnalysis:
         return LikelyInference(self.types, None)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
-        """Return the uses of a variable of `scope` that may read what a binding gave it, or read it
-        whenever a function or class inside of the scope does, in source order; `x` of `x += y` is one of
-        them.
+        """Return the uses of a variable of `scope` that may read a binding, or that read it in a nested
+        function or class, in source order; `x` in `x += y` is one of them.
         """
         known = self._def_use.get((binding.name, scope))
         if known is None:
@@ -108,11 +107,11 @@ class FileAnalysis:
         return found
 
     def linked(self, index: ProjectIndex) -> FileAnalysis:
-        """Return the same tree with the project's knowledge behind it; the walk is not done again."""
+        """Return an analysis of the same tree with the project's knowledge; the tree is not walked again."""
         return self._with(index, self.types.linked(index))
 
     def likely(self, index: ProjectIndex, only: frozenset[str] | None = None) -> FileAnalysis:
-        """Return the same tree, with what is likely where nothing is sure; `only` where that rests on
+        """Return an analysis of the same tree with likely answers where nothing is sure; `only` limits it to
         some assumptions.
         """
         return self._with(index, LikelyInference(self.types, index, only))
@@ -134,7 +133,7 @@ class FileAnalysis:
         return linked
 
     def is_library_call(self, call: ast.Call) -> bool:
-        """Whether the tables know the effect of a call: it can only change what it is passed."""
+        """Whether the tables contain the effect of a call: it can only modify its arguments."""
         qualified = self.names.qualified(call.func)
         if qualified is not None:
             return self.index is None or not self.index.callables(qualified, self.name)
@@ -144,19 +143,18 @@ class FileAnalysis:
         return False
 
     def release(self) -> None:
-        """Take everything apart once nothing more is asked of the file. The layers know of one another, and
-        the nodes of their order: left alone, they would wait for the collector of cycles, and that takes a
-        twelfth of a run.
+        """Break all reference cycles once the file is no longer queried. The analyses and the nodes refer to
+        one another; left to the cycle collector, freeing them would take a twelfth of a run.
         """
         if not vars(self):
-            return  # what is linked has the same tree
+            return  # a linked analysis shares the tree
         self.syntax.release()
         vars(self.names).clear()
         vars(self.definitions).clear()
         self.let_go()
 
     def let_go(self) -> None:
-        """Take the layers apart that follow from types; the tree is left to others."""
+        """Release the analyses that follow from types; the tree is left to other owners."""
         for layer in (self.types, self.effects, self.loops, self.locks):
             vars(layer).clear()
         if "_likely_types" in vars(self):

@@ -182,7 +182,8 @@ def test_conditions(run: Run, program: Callable[..., Path]) -> None:
     program(guarded)
     told = explained(run, f"agent.py:{HOT + 2}")
     assert any(
-        f"`env.steps % 500 == 0` (line {HOT + 1}: in every Nth iteration)" in said for said in told["frequency"]
+        f"`env.steps % 500 == 0` (line {HOT + 1}: in every Nth iteration)" in said
+        for said in told["frequency"]
     )
 
 

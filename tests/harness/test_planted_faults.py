@@ -308,7 +308,10 @@ class TestExclusions:
 
     @pytest.mark.parametrize(
         ("declared", "said"),
-        [("{'nan': ' '}", "excluding `nan` gives no reason"), ("{'nans': 'x'}", "`excludes` does not support nans")],
+        [
+            ("{'nan': ' '}", "excluding `nan` gives no reason"),
+            ("{'nans': 'x'}", "`excludes` does not support nans"),
+        ],
     )
     def test_it_has_to_be_a_known_variant_with_a_reason(
         self, declared: str, said: str, tmp_path: Path

@@ -1,4 +1,6 @@
-"""Which variables may share a value: `xs` that of `ys = xs`, `base` the memory of `row = base.view(-1)`."""
+"""Variables that may share a value: `xs` with `ys = xs`, or `base` whose memory `row = base.view(-1)`
+shares.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,12 @@ from rlint.syntax.scopes import Binding, BindingKind
 from rlint.syntax.walk import descendants
 
 MEMORY = frozenset({TypeTag.TENSOR, TypeTag.NDARRAY})
-"""What holds its items in memory of its own, or in that of another."""
+"""Types whose items are in memory that a view may share."""
 _BINDS_WHOLE = frozenset({BindingKind.ASSIGN, BindingKind.WALRUS})
 
 
 def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
-    """Return the variables whose value one may be, and the tensors and arrays that it may be a view of."""
+    """Return the variables that a value may alias, and the tensors and arrays that it may be a view of."""
     found: set[str] = set()
     waiting = [name]
     while waiting:
@@ -43,7 +45,7 @@ def lenders(name: ast.Name, analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _is_new_memory(binding: Binding, analysis: FileAnalysis) -> bool:
-    """Is a variable bound to a tensor or an array that was just made, and so no view of another?"""
+    """Whether a variable is bound to a newly allocated tensor or array, which is not a view of another."""
     if binding.value is None or binding.path or binding.kind not in _BINDS_WHOLE:
         return False
     kind = analysis.types.type_of(binding.value)
@@ -51,7 +53,9 @@ def _is_new_memory(binding: Binding, analysis: FileAnalysis) -> bool:
 
 
 def _given(value: ast.expr) -> Iterator[ast.Name]:
-    """Yield the variables one of which an expression gives on: `xs`, `xs if test else ys`, `xs or []`."""
+    """Yield the variables whose object an expression may evaluate to: `xs`, `xs if test else ys`, `xs or
+    []`.
+    """
     match value:
         case ast.Name():
             yield value

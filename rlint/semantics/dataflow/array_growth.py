@@ -1,4 +1,6 @@
-"""Arrays that grow: assignments that join a variable's own value to new parts and keep the result."""
+"""Arrays that grow: assignments that concatenate a variable's own value with new parts and keep the
+result.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +47,10 @@ _DEPTH = 4
 
 @frozen
 class ArrayJoin:
-    """A call that makes one array of several: `np.concatenate((a, b), axis=0)`, `np.append(a, b)`.
+    """A call that concatenates arrays: `np.concatenate((a, b), axis=0)`, `np.append(a, b)`.
 
-    `parts` are joined in this order; `literal` is the tuple or list that holds them, where there is one.
-    `plain` is False where the call has more arguments than the parts and an axis.
+    `parts` are concatenated in this order; `literal` is the tuple or list that contains them, if there is
+    one. `plain` is False if the call has arguments besides the parts and an axis.
     """
 
     node: ast.Call | ast.Subscript
@@ -61,11 +63,11 @@ class ArrayJoin:
 
 @frozen
 class ArrayGrowth:
-    """An assignment `target = join((target, *new))`, perhaps by way of a helper, an alias or a trim.
+    """An assignment `target = join((target, *new))`, perhaps through a helper, an alias or a trim.
 
-    `itself` is the node that stands for the old value, `new` the parts that are joined to it, `front` that
-    they come first. `bounds` are the slices that cut the old value or the result. `direct`: the assigned
-    value is the join itself and nothing but it; `in_place`: the join names the target itself.
+    `itself` is the node of the old value, `new` are the parts concatenated with it; `front` says that they
+    come first. `bounds` are the slices that cut the old value or the result. `direct`: the assigned value is
+    exactly the concatenation; `in_place`: the concatenation names the target itself.
     """
 
     statement: ast.Assign | ast.AnnAssign | ast.NamedExpr
@@ -80,7 +82,9 @@ class ArrayGrowth:
 
 
 def join_of(node: ast.AST, model: SemanticModel) -> ArrayJoin | None:
-    """Read an expression as a join of arrays; None for everything else, also where a list is joined."""
+    """Return the concatenation that an expression is; None for all other expressions, including list
+    concatenation.
+    """
     match node:
         case ast.Subscript(value=ast.Attribute() | ast.Name() as value, slice=ast.Tuple(elts=parts)):
             function = model.names.qualified(value)
@@ -118,7 +122,7 @@ def joins_arrays(model: SemanticModel) -> bool:
 
 
 def growth_of(statement: ast.AST, model: SemanticModel) -> ArrayGrowth | None:
-    """Read an assignment as one step of an array's growth; None for everything else."""
+    """Return the assignment as one step of an array's growth; None for all other assignments."""
     match statement:
         case (
             ast.Assign(targets=[target], value=value)
@@ -165,7 +169,7 @@ def _read(
 def _joins(
     value: ast.expr, model: SemanticModel, depth: int
 ) -> Iterator[tuple[ArrayJoin, tuple[ast.Slice, ...], bool]]:
-    """Yield the joins that an assigned value may be, with the slices that trim them."""
+    """Yield the concatenations that an assigned value may be, with the slices that trim them."""
     if depth <= 0 or type(value) not in _MAY_JOIN:
         return
     join = join_of(value, model)
@@ -205,8 +209,8 @@ def _joins(
 
 
 def _inlined(call: ast.Call, model: SemanticModel) -> ArrayJoin | None:
-    """Return the join that a helper of this file returns of its parameters, with the call's arguments put
-    in.
+    """Return the concatenation that a helper of this file returns, with the call's arguments in place of its
+    parameters.
     """
     if call.keywords or _is_starred(call.args):
         return None
@@ -235,8 +239,8 @@ def _inlined(call: ast.Call, model: SemanticModel) -> ArrayJoin | None:
 def _holder(
     part: ast.expr, target: ast.expr, model: SemanticModel
 ) -> tuple[bool, tuple[ast.Slice, ...], bool]:
-    """Whether a part stands for the target's old value, with the slices that cut it, and whether it names
-    the target.
+    """Whether a part is the target's old value, with the slices that cut it, and whether it names the
+    target.
     """
     if same_place(part, target):
         return True, (), True

@@ -16,19 +16,21 @@ _Shape = object
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 _COMPARED = (ast.Call, *_COMPREHENSIONS)
 _MOST_SCOPES = 20
-"""What holds more comprehensions and lambdas than this was generated, and is compared with nothing."""
+"""A scope with more nested comprehensions and lambdas than this is generated code; nothing in it is
+compared.
+"""
 _MOST_ALIKE = 100
-"""Where a function writes one call more often than this, it was generated, and nothing is said about it: each
-is compared with each.
+"""A function with more calls of one name than this is generated code; they are not compared, as every pair
+would have to be.
 """
 
 
 @frozen
 class Repetition:
-    """`again` are evaluated after `first`, each time when `first` has been, and give the same value.
+    """`again` are evaluated after `first`, on every path only after it, and give the same value.
 
-    `doubts` are what stands in between and could change the value only behind its back: by another name,
-    or in a function that is not handed what the value depends on.
+    `doubts` are nodes in between that could change the value only indirectly: through an alias, or in a
+    function that is not passed what the value depends on.
     """
 
     first: ast.expr
@@ -37,7 +39,7 @@ class Repetition:
 
     @property
     def all(self) -> tuple[ast.expr, ...]:
-        """Return all of them, in the order of evaluation."""
+        """Return all repetitions, in the order of evaluation."""
         return (self.first, *self.again)
 
 
@@ -57,9 +59,9 @@ class CommonSubexpressions:
         self._done: set[ast.AST] = set()
 
     def equal_to(self, node: ast.expr) -> list[ast.expr]:
-        """Return the calls or comprehensions of the same function that read the same, with the same
-        variables in them, in the order of evaluation; `node` is one of them. What a comprehension calls
-        its own variables does not matter.
+        """Return the calls or comprehensions of the same function with the same structure and the same
+        variables, in the order of evaluation, including `node`. The names of a comprehension's own variables
+        do not matter.
         """
         known = self._alike.get(node)
         if known is None:
@@ -69,8 +71,8 @@ class CommonSubexpressions:
         return known
 
     def is_given_up(self, node: ast.expr) -> bool:
-        """Whether an expression occurs too often in its function, or its file is too repetitive, to
-        compare it with expressions that read the same.
+        """Whether an expression occurs too often in its function, or its file is too repetitive, to compare
+        it with equal expressions.
         """
         if not isinstance(node, _COMPARED):
             return False
@@ -99,7 +101,9 @@ class CommonSubexpressions:
             self._repeated.update(dict.fromkeys(found.again, found))
 
     def _group(self, group: list[ast.expr]) -> None:
-        """Give each expression to the latest first one whose value it surely or very likely repeats."""
+        """Assign each expression to the latest first evaluation whose value it surely or very likely
+        repeats.
+        """
         firsts: list[ast.expr] = []
         for node in group:
             for first in reversed(firsts):
@@ -136,7 +140,7 @@ class CommonSubexpressions:
         return found
 
     def _compare(self, function: Scope) -> None:
-        """Find out which of the calls and comprehensions of one function read the same."""
+        """Find the calls and comprehensions of one function that have the same structure."""
         for similar in self._by_function.pop(function, ()):
             buckets: dict[tuple[object, ...], list[ast.expr]] = {}
             for node in similar:
@@ -148,7 +152,7 @@ class CommonSubexpressions:
     @cached_property
     def _by_function(self) -> dict[Scope, list[list[ast.expr]]]:
         """Return the calls and comprehensions of the file by the function, lambda or class body that runs
-        them, as far as it has several that may read the same: calls of one name, and as large.
+        them, leaving out those without a candidate of the same name and size.
         """
         buried, scope_of = self.syntax.buried, self.syntax.scope
         found: dict[Scope, list[list[ast.expr]]] = {}
@@ -171,8 +175,8 @@ class CommonSubexpressions:
         return self._described(node, inner, {}) if inner else self._number(node)
 
     def _number(self, node: ast.AST) -> int:
-        """Return the number of the structure of an expression without scopes of its own: the same for all
-        that read the same.
+        """Return a number for the structure of an expression without scopes of its own: equal structures have
+        equal numbers.
         """
         known = self._numbered.get(node)
         if known is None:
@@ -191,7 +195,7 @@ class CommonSubexpressions:
         return known
 
     def _leaf(self, node: ast.AST) -> tuple[object, ...] | None:
-        """Return the key of a name or constant; nodes that are nested too deeply equal nothing."""
+        """Return the key of a name or constant; nodes that are nested too deeply equal no other node."""
         if node in self.syntax.buried:
             return ("buried", node)
         if isinstance(node, ast.Name):
@@ -207,8 +211,8 @@ class CommonSubexpressions:
     def _described(
         self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]
     ) -> _Shape:
-        """Return the structure of an expression; its own variables are numbered, all others are told
-        apart.
+        """Return the structure of an expression; its own variables are numbered, other variables keep their
+        identity.
         """
         if isinstance(node, ast.Name):
             scope = self.syntax.scope(node).lookup(node.id)
@@ -233,7 +237,7 @@ class CommonSubexpressions:
 
 
 def _key(node: ast.expr) -> tuple[object, ...]:
-    """Return a cheap key that is equal for expressions that read the same: their sizes."""
+    """Return a cheap key that is equal for expressions of equal structure: their sizes."""
     if isinstance(node, ast.Call):
         func = node.func
         owner = _sign(func.value) if isinstance(func, ast.Attribute) else None
@@ -243,7 +247,9 @@ def _key(node: ast.expr) -> tuple[object, ...]:
 
 
 def _sign(node: ast.expr) -> object:
-    """Return a part of what an expression reads. Names of its own variables are none: those may differ."""
+    """Return a part of what an expression reads. The names of its own variables are left out, since they may
+    differ.
+    """
     kind = type(node)
     if kind is ast.Name:
         return node.id  # type: ignore[attr-defined]
@@ -259,7 +265,7 @@ def _sign(node: ast.expr) -> object:
 
 
 def _word(node: ast.expr) -> object:
-    """Return the last word of what is called or looked into."""
+    """Return the last name of the called or subscripted expression."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else type(node)

@@ -1,4 +1,4 @@
-"""Which uses of a variable may read what each of its bindings gave it."""
+"""Definition-use chains: the uses of a variable that may read each of its bindings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rlint.syntax.syntax_index import SyntaxIndex
 
 
 class DefUse:
-    """The uses of one variable, by the bindings that reach them: asking each use for its bindings once, and
-    not again for each binding.
+    """The uses of one variable, grouped by the bindings that reach them, so that each use is resolved only
+    once.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class DefUse:
                 found.append((place, use))
 
     def of(self, binding: Binding) -> list[ast.Name]:
-        """Return the uses that may read what a binding gave, in source order."""
+        """Return the uses that may read a binding, in source order."""
         own = self._by_binding.get(binding, [])
         found = sorted([*own, *self._of_any], key=lambda each: each[0]) if own else self._of_any
         return [use for _, use in found]
@@ -43,7 +43,7 @@ def is_captured(use: ast.Name, scope: Scope, syntax: SyntaxIndex) -> bool:
 def _read_by(
     use: ast.Name, scope: Scope, syntax: SyntaxIndex, definitions: ReachingDefinitions
 ) -> Iterator[Binding | None]:
-    """Yield the bindings that a use may read; None is any."""
+    """Yield the bindings that a use may read; None means any."""
     if isinstance(use.ctx, ast.Load):
         if is_captured(use, scope, syntax):
             yield None

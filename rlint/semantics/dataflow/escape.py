@@ -1,4 +1,4 @@
-"""What becomes of a value: is it only looked at, kept, or changed in place?"""
+"""Escape analysis: whether a value is only read, kept by other code, or modified in place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlint.syntax.value_use import SyntacticUse, UseKind
 
 _CHANGES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY) - {
     "add"
-}  # which of a tensor gives another
+}  # attributes of a tensor that give another tensor
 _STORES = vocabulary.STORES - {"save"} | models.having(
     Trait.INSERTS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.QUEUE
 )
@@ -33,22 +33,22 @@ _PLAIN = frozenset({TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeT
 
 
 class Fate(IntEnum):
-    """Ordered: the fate of a value is the worst of all that is done with it."""
+    """Ordered: the fate of a value is the worst of all its uses."""
 
     READ = 0
-    """Read in place, and held by no code afterwards."""
+    """Only read, and not held by any code afterwards."""
     HANDED = 1
-    """Passed to a call that may keep or change it."""
+    """Passed to a call that may keep or modify it."""
     KEPT = 2
     """Stored or returned."""
     CHANGED = 3
-    """Surely changed in place."""
+    """Surely modified in place."""
 
 
 @frozen
 class ValueUse:
-    """The fate of a value, whether it goes into further computation (which a gradient would retrace), and
-    whether a variable holds it for a while.
+    """The fate of a value, whether it is an input of further computation (which a gradient would retrace),
+    and whether a variable holds it temporarily.
     """
 
     fate: Fate
@@ -56,7 +56,7 @@ class ValueUse:
     held: bool = False
 
     def worst(self, other: ValueUse) -> ValueUse:
-        """Return the fate of a value that both happens to."""
+        """Return the fate of a value with both of these uses."""
         return ValueUse(
             max(self.fate, other.fate), self.computes or other.computes, held=self.held or other.held
         )
@@ -67,7 +67,7 @@ _HANDS_ON = (
     | models.giving(TypeTag.DICT, "collections")
     | models.giving(TypeTag.DEQUE, "collections")
 )
-"""What these give is new, but holds the very items, or views of the rows, of what they are given."""
+"""Calls that return a new container with the same items as their argument, or with views of its rows."""
 _LOOKED_AT = ValueUse(Fate.READ)
 _COMPUTED = ValueUse(Fate.READ, computes=True)
 _HANDED = ValueUse(Fate.HANDED, computes=True)
@@ -93,21 +93,22 @@ _GIVEN_UP = dict.fromkeys(Cause, _KEPT)
 
 
 class EscapeAnalysis:
-    """What becomes of the values in one file."""
+    """Answers how the values of one file are used."""
 
     def __init__(self, analysis: FileAnalysis, beyond: Callable[[], Beyond]) -> None:
         self.analysis = analysis
         self._beyond = beyond
 
     def of(self, node: ast.AST) -> ValueUse:
-        """Return what happens to the value of an expression, and to the variables bound to it."""
+        """Return how the value of an expression is used, including through variables bound to it."""
         return _Escape(self.analysis, self._beyond()).worst(node)
 
 
 class _Escape(ValueFlow[ValueUse]):
-    """One walk. What is returned, or stored in an attribute, is kept at least; what callers and readers do
-    with it is seen where they are known. New values that are computed from it are followed by a second walk,
-    `results`: code that keeps or changes those does not keep or change the value itself.
+    """One walk over the uses of one value. A value that is returned or stored in an attribute is at least
+    KEPT; its uses by callers and readers are included if they are known. New values computed from it are
+    followed by a second walk, `results`: code that keeps or modifies those does not keep or modify the value
+    itself.
     """
 
     through_containers = False
@@ -119,7 +120,7 @@ class _Escape(ValueFlow[ValueUse]):
         self._of_results = of_results
 
     def worst(self, node: ast.AST) -> ValueUse:
-        """Return the worst of all that becomes of a value."""
+        """Return the worst fate among all uses of a value."""
         found = _LOOKED_AT
         for sink in self.of(node):
             found = found.worst(sink.label)
@@ -133,13 +134,15 @@ class _Escape(ValueFlow[ValueUse]):
         return self if self._of_results else _Escape(self.analysis, of_results=True)
 
     def reach(self, node: ast.AST, label: ValueUse) -> None:
-        """Note a sink; of new values computed from the value, only results and that they are held."""
+        """Record a sink; for new values computed from the value, record only that they are results and are
+        held.
+        """
         super().reach(
             node, ValueUse(Fate.READ, label.computes, held=label.held) if self._of_results else label
         )
 
     def attribute(self, use: SyntacticUse) -> None:
-        """See whether the attribute is set, else what becomes of it."""
+        """Record that the attribute is set, or follow the attribute's value."""
         assert isinstance(use.at, ast.Attribute)
         if isinstance(use.at.ctx, ast.Load):
             self._follow_derived(use.at)
@@ -147,7 +150,7 @@ class _Escape(ValueFlow[ValueUse]):
             self.reach(use.at, _CHANGED)
 
     def item(self, use: SyntacticUse) -> None:
-        """See whether the item is set, else what becomes of it."""
+        """Record that the item is set, or follow the item."""
         assert isinstance(use.at, ast.Subscript)
         if isinstance(use.at.ctx, ast.Load):
             self._follow_derived(use.at)
@@ -155,7 +158,7 @@ class _Escape(ValueFlow[ValueUse]):
             self.reach(use.at, _CHANGED)
 
     def method(self, use: SyntacticUse) -> None:
-        """See what the method does to its object, and what becomes of its result."""
+        """Record what the method does to its object, and follow its result."""
         call = use.at
         assert isinstance(call, ast.Call)
         assert isinstance(call.func, ast.Attribute)
@@ -183,7 +186,7 @@ class _Escape(ValueFlow[ValueUse]):
             self.follow(use.at)
 
     def argument(self, use: SyntacticUse) -> None:
-        """See what the call does to it, and what becomes of the result."""
+        """Record what the call does to the argument, and follow the result."""
         call = use.at
         assert isinstance(call, ast.Call)
         qualified = self.analysis.names.qualified(call.func)
@@ -196,7 +199,7 @@ class _Escape(ValueFlow[ValueUse]):
             return
         effect = self.analysis.effects.effect_outside(call)
         if effect.quiet and self._is_put(call):
-            self.reach(call, _KEPT)  # by a container created here: no other code sees the change
+            self.reach(call, _KEPT)  # by a container created here: no other code observes the change
         elif effect.quiet:
             self._follow_derived(call)
         elif effect.does_only(EffectKind.TELLS):
@@ -206,7 +209,7 @@ class _Escape(ValueFlow[ValueUse]):
             self.reach(call, _KEPT if stores else _HANDED)
 
     def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
-        """Go on with what is bound; nobody changes what is immutable."""
+        """Follow the target of a binding; immutable values need not be followed."""
         if isinstance(target, ast.Attribute):
             self.reach(target, _KEPT)
         if isinstance(target, ast.Name) and is_immutable(self.analysis.types.type_of(target)):
@@ -215,7 +218,7 @@ class _Escape(ValueFlow[ValueUse]):
             super().follow_target(target, part, statement)
 
     def follow_variable(self, binding: Binding, scope: Scope, part: int | None = None) -> None:
-        """Go on with the reads of a variable of a function: it holds the value meanwhile."""
+        """Follow the reads of a local variable, which holds the value temporarily."""
         if not _is_of_function(scope):
             self.reach(binding.node, _KEPT)
             return
@@ -223,16 +226,16 @@ class _Escape(ValueFlow[ValueUse]):
         super().follow_variable(binding, scope, part)
 
     def leave(self, use: SyntacticUse, beyond: Beyond) -> None:
-        """Go on with what is returned, which is kept."""
+        """Follow a returned value, which is KEPT."""
         self.reach(use.at, _KEPT)
         super().leave(use, beyond)
 
     def rest(self) -> Iterator[Sink[ValueUse]]:
-        """Yield the sinks of what was left to be followed by others."""
+        """Yield the sinks that other walks have to follow."""
         return self._walk()
 
     def _follow_derived(self, part: ast.AST) -> None:
-        """Go on with something made of the value: it may be a part of it, or a view of it."""
+        """Follow a value derived from the value: it may be a part or a view of it."""
         assert isinstance(part, ast.expr)
         kind = self.analysis.types.type_of(part)
         if is_immutable(kind):

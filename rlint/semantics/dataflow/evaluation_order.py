@@ -1,4 +1,4 @@
-"""In which order the parts of an expression are evaluated, and which of them always are."""
+"""Order of evaluation of the parts of an expression, and which parts are always evaluated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GO_THROUGH = (
     - frozenset(name.removeprefix("builtins.") for name in models.giving(TypeTag.ITERATOR, "builtins"))
     - {"next"}
 )
-"""Functions and methods that use up an iterator when they are called."""
+"""Functions and methods that exhaust an iterator when they are called."""
 
 
 class EvaluationOrder:
@@ -32,8 +32,8 @@ class EvaluationOrder:
         self._places: dict[ast.AST, dict[ast.AST, int]] = {}
 
     def position(self, node: ast.AST) -> tuple[int, ...]:
-        """Sorts nodes of one function by when they are first evaluated: the statement, then the way
-        down to the node, each step counted in the order of evaluation.
+        """Sort key of nodes in one function by when they are first evaluated: the statement, then the path
+        down to the node, in evaluation order.
         """
         way: list[int] = []
         child = node
@@ -44,8 +44,8 @@ class EvaluationOrder:
         return (child.lineno, child.col_offset, *reversed(way))
 
     def always_before(self, first: ast.expr, second: ast.expr) -> bool:
-        """Whether `first` was evaluated, in the same iteration over what holds both, whenever `second`
-        is. For two statements: whether the second is only reached through all of the first.
+        """Whether `first` is evaluated before `second` whenever `second` is, in the same iteration of the
+        loops around both. For two statements: whether the second is only reached through all of the first.
         """
         here, there = self.syntax.statement(first), self.syntax.statement(second)
         if here is not there:
@@ -69,22 +69,22 @@ class EvaluationOrder:
         return self.always_within(first, to_first, outcome=outcome) and not self._deferred(second, meeting)
 
     def is_put_off(self, node: ast.AST, since: ast.AST) -> bool:
-        """Whether a node may be evaluated later than its position: in a lambda or a generator expression
-        that does not contain `since`, which is evaluated before.
+        """Whether a node may be evaluated later than its position: in a lambda or a generator expression that
+        does not contain `since`, which is evaluated before.
         """
         here, there = self.syntax.statement(since), self.syntax.statement(node)
         return self._deferred(node, there if here is not there else self._meeting(since, node)[0])
 
     def always_within(self, node: ast.AST, whole: ast.AST, *, outcome: bool | None = None) -> bool:
         """Whether evaluating `whole` (of a compound statement: its header) always evaluates `node` once.
-        It may be known that the whole came out true or false.
+        `outcome`, if given, is the known truth value of the whole.
         """
         way = self._path(node)
         way = way[: way.index(whole) + 1]
         for parent, child in zip(reversed(way[1:]), reversed(way[:-1]), strict=True):
             goes_on = isinstance(parent, ast.BoolOp) and outcome is isinstance(parent.op, ast.And)
             if goes_on or (isinstance(parent, ast.Compare) and outcome is True):
-                pass  # it could only come out so after all of its parts were evaluated
+                pass  # the whole can have this truth value only after all of its parts were evaluated
             elif not dict(self._ordered(parent)).get(child, False):
                 return False
             if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not) and outcome is not None:
@@ -117,8 +117,8 @@ class EvaluationOrder:
             child = parent
 
     def beside(self, first: ast.expr, second: ast.expr) -> tuple[list[ast.AST], list[ast.AST]]:
-        """Return what the statements of two expressions evaluate between them, where `first` always
-        precedes: whole parts, and the nodes around `first` that are evaluated after it.
+        """Return what is evaluated between two expressions in their statements, if `first` always precedes:
+        whole parts, and the ancestors of `first` that are evaluated after it.
         """
         here, there = self.syntax.statement(first), self.syntax.statement(second)
         around = self._path(first)
@@ -144,7 +144,7 @@ class EvaluationOrder:
         yield from self.syntax.ancestors(node)
 
     def _meeting(self, first: ast.AST, second: ast.AST) -> tuple[ast.AST, ast.AST, ast.AST]:
-        """Return the innermost node above both, and the nodes below it on the way to each."""
+        """Return the innermost common ancestor, and the nodes below it on the path to each."""
         above = set(self._path(first))
         meeting = next(node for node in self._path(second) if node in above)
         return meeting, self._below(first, meeting), self._below(second, meeting)
@@ -162,8 +162,8 @@ class EvaluationOrder:
         return child
 
     def _deferred(self, node: ast.AST, whole: ast.AST) -> bool:
-        """Whether something between the two defers evaluation: a lambda, or a generator expression that
-        is not passed straight to its consumer.
+        """Whether a node between the two defers evaluation: a lambda, or a generator expression that is not
+        passed straight to its consumer.
         """
         child = inner = node
         while child is not whole:
@@ -197,7 +197,7 @@ class EvaluationOrder:
 
 
 def _is_used_up(made: ast.GeneratorExp, holder: ast.AST) -> bool:
-    """Whether a call consumes the generator expression passed to it before anything else happens."""
+    """Whether a call exhausts the generator expression that it is passed before it does anything else."""
     match holder:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return made in holder.args and name in _GO_THROUGH
@@ -212,11 +212,11 @@ _OTHERWISE = frozenset(
         ast.With, ast.comprehension,
     }
 )  # fmt: skip
-"""The parts of all other nodes are evaluated as they are written."""
+"""The parts of all other nodes are evaluated in source order."""
 
 
 def _ordered(node: ast.AST) -> Iterator[_Child]:
-    """Yield the parts of a node in the order of evaluation, of those that have their own."""
+    """Yield the parts of a node in evaluation order, for nodes whose order is not that of the source."""
     match node:
         case ast.BoolOp(values=values):
             yield from ((value, index == 0) for index, value in enumerate(values))

@@ -1,7 +1,7 @@
-"""Attributes that a file gives something else than the methods of their class do: what they are is in doubt.
+"""Writes to attributes from outside the methods of their class, which make the attributes' types doubtful.
 
-A subclass may set them, or somebody who holds the object (`buffer.rows = []`), or they are set by a name that
-is only known while the program runs (`setattr(self, name, value)`).
+A subclass may set them, other code that holds the object (`buffer.rows = []`), or code that sets a name known
+only at run time (`setattr(self, name, value)`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _Stored = Callable[[ast.Attribute], Type | None]
 def doubt_attributes(
     summary: ModuleSummary, analysis: FileAnalysis, self_class: _Owner, stored_kind: _Stored
 ) -> None:
-    """Take back what the classes of the file say about attributes that it also sets otherwise.
+    """Mark as doubtful the attributes of the file's classes that other code of the file also sets.
 
-    `self_class` gives the class whose method calls a name its own object, `stored_kind` the kind of what a
-    target is given (None: the kind that it has).
+    `self_class` returns the class whose method binds a name to its own object; `stored_kind` the type
+    assigned to a target (None: the type already inferred).
     """
     above = _bases(analysis)
     for attribute in analysis.syntax.written.attribute_stores:
@@ -53,7 +53,7 @@ def doubt_attributes(
             _override(summary.classes[base], summary.classes[name])
     if any(len(bases) >= MOST_ANCESTORS for bases in above.values()):
         for base in {base for bases in above.values() for base in bases}:
-            _forget(summary.classes[base])  # what classes derived from it do was not looked at to the end
+            _forget(summary.classes[base])  # not all writes by derived classes were examined
     for call in analysis.syntax.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
         _set_by_name(call, summary, analysis, self_class)
     _set_in_namespaces(summary, analysis, self_class)
@@ -66,7 +66,7 @@ def doubt_attributes(
 
 
 def _bases(analysis: FileAnalysis) -> dict[str, tuple[str, ...]]:
-    """For each class of the file that has some, the classes of the file that it is derived from."""
+    """For each class of the file that has bases, the bases defined in the file."""
     tree, prefix = analysis.syntax, f"{analysis.name}."
     classes = {tree.qualname(node): node for node in tree.of_type(ast.ClassDef)}
 
@@ -79,7 +79,7 @@ def _bases(analysis: FileAnalysis) -> dict[str, tuple[str, ...]]:
 
 
 def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
-    """Return the bases of a class, theirs, and so on: each once, depth first, up to MOST_ANCESTORS."""
+    """Return all ancestors of a class, each once, depth first, up to MOST_ANCESTORS."""
     seen = {name: None}
     pending = own[name][::-1]
     while pending and len(seen) <= MOST_ANCESTORS:
@@ -91,7 +91,7 @@ def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
 
 
 def _held(name: ast.Name, summary: ModuleSummary, analysis: FileAnalysis) -> list[ClassSummary]:
-    """Return the class of the file that a variable surely holds an instance of."""
+    """Return the class of the file whose instance a variable surely holds."""
     kind = analysis.types.type_of(name)
     if not kind.of:
         return []
@@ -100,7 +100,9 @@ def _held(name: ast.Name, summary: ModuleSummary, analysis: FileAnalysis) -> lis
 
 
 def _set_by_stranger(attribute: ast.Attribute, summary: ModuleSummary, stored_kind: _Stored) -> None:
-    """Doubt the attribute of that name in all classes that say it is of a sort that this surely is not."""
+    """Mark the attribute of that name as doubtful in all classes for which it is inferred to have another
+    type.
+    """
     for owner in summary.classes.values():
         known = owner.attributes.get(attribute.attr)
         stored = stored_kind(attribute) if known else None
@@ -109,7 +111,7 @@ def _set_by_stranger(attribute: ast.Attribute, summary: ModuleSummary, stored_ki
 
 
 def _override(base: ClassSummary, derived: ClassSummary) -> None:
-    """Join what a derived class sets in its body, or has a method or property for."""
+    """Join in what a derived class assigns in its body, or overrides with a method or property."""
     for name in derived.methods:
         if name in base.attributes:
             base.attributes[name] = UNKNOWN
@@ -141,9 +143,8 @@ def _set(
     analysis: FileAnalysis,
     self_class: _Owner,
 ) -> None:
-    """Doubt what is set by a name, or by names that only the running program knows: while an object is made,
-    or where another one is held, all of its attributes; later in its life, that they still are what its
-    constructor made them.
+    """Mark as doubtful what is set by name, or by names known only at run time: all attributes of an object
+    if it happens during construction or from outside; later only that they keep their constructor values.
     """
     own = self_class(owner)
     described = [summary.classes[analysis.syntax.qualname(own)]] if own else _held(owner, summary, analysis)
@@ -161,12 +162,12 @@ def _set(
             for attribute in known.attributes:
                 if attribute not in later:
                     _forget(known, attribute)
-        elif function not in _GIVES:  # these are judged by what they pass on
+        elif function not in _GIVES:  # judged by the values that they pass on
             known.restored = True
 
 
 def _set_after(at: ast.AST, owner: ast.Name, known: ClassSummary, analysis: FileAnalysis) -> set[str]:
-    """Return the attributes that a constructor surely sets itself after others may have been set by name, and
+    """Return the attributes that a constructor surely assigns after names may have been set dynamically, and
     before it calls a method of the object, which could read them.
     """
     syntax = analysis.syntax
@@ -199,8 +200,8 @@ def _is_named(node: ast.expr, name: str) -> bool:
 
 
 def _owner_of_namespace(namespace: ast.expr, analysis: FileAnalysis) -> ast.Name | None:
-    """Return the variable whose attributes a dictionary holds: `self` of `self.__dict__`, of
-    `vars(self)`, and of a name that is bound to one of them.
+    """Return the variable whose attributes a dictionary holds: `self` for `self.__dict__`, for `vars(self)`,
+    and for a name bound to one of them.
     """
     match namespace:
         case ast.Attribute(value=ast.Name() as owner, attr="__dict__"):
@@ -231,7 +232,7 @@ def _set_in_namespaces(summary: ModuleSummary, analysis: FileAnalysis, self_clas
 
 
 def gives_something_else(method: ast.FunctionDef) -> bool:
-    """Whether a `__setattr__` or `__getattribute__` does anything but pass its arguments on."""
+    """Whether a `__setattr__` or `__getattribute__` does anything besides passing its arguments on."""
     if method.name not in _GIVES:
         return False
     names = [parameter.arg for parameter in method.args.args[1:]]
@@ -256,7 +257,7 @@ def gives_something_else(method: ast.FunctionDef) -> bool:
 
 
 def _forget(owner: ClassSummary, name: str | None = None) -> None:
-    """Nobody knows what the attribute of that name is; or all of them are, where there is no name."""
+    """Mark the type of the attribute of that name as unknown, or of all attributes if there is no name."""
     if name is None:
         owner.attributes = dict.fromkeys(owner.attributes, UNKNOWN)
     elif name in owner.attributes:
@@ -264,7 +265,9 @@ def _forget(owner: ClassSummary, name: str | None = None) -> None:
 
 
 def _join(owner: ClassSummary, name: str, stored: Type) -> None:
-    """Anything else than what the class says is a doubt; None and what it does not say are none."""
+    """Join a type into the inferred type: a different type makes it doubtful; None and unknown types do
+    not.
+    """
     known = owner.attributes[name]
     if known.tag is not TypeTag.NONE and (known or known.of) and stored.tag is not TypeTag.NONE:
         owner.attributes[name] = known.joined(stored)

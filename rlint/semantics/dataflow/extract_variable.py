@@ -1,4 +1,4 @@
-"""Fixes that evaluate an expression once, give the result a name and use the name elsewhere."""
+"""Fixes that evaluate an expression once, bind the result to a name and use the name elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlint.syntax.walk import descendants
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-# what fails for no argument, and so may as well be evaluated later
+# calls that fail for no argument, and so may be evaluated later
 _SIMPLE = (
     ast.Name,
     ast.Constant,
@@ -34,8 +34,8 @@ _SIMPLE = (
 
 @frozen
 class ExtractedVariable:
-    """The edits that leave one evaluation, under `name`. `reused`: the variable had the value already.
-    `reordered`: something that may fail was evaluated before it, and now is after it.
+    """The edits that leave one evaluation, bound to `name`. `reused`: the variable had the value already.
+    `reordered`: an expression that may fail was evaluated before it, and is now evaluated after it.
     """
 
     edits: tuple[Edit, ...]
@@ -47,8 +47,8 @@ class ExtractedVariable:
 def bind_once(
     repetition: Repetition, again: list[ast.expr], model: SemanticModel, wanted: Sequence[str]
 ) -> ExtractedVariable | None:
-    """Evaluate `repetition.first` alone and put a variable in the places of `again`, one that has the value
-    already or a new one by the first free of the `wanted` names; None where the text does not allow it.
+    """Evaluate `repetition.first` once and replace `again` by a variable: one that already holds the value,
+    or a new one with the first free name of `wanted`; None if the source text does not allow it.
     """
     first = repetition.first
     if not all(model.edit.is_relocatable(node) for node in again):
@@ -77,7 +77,7 @@ def bind_once(
 
 
 def _holder(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> str | None:
-    """Return a variable that has the value of `first` and still has it in all the places of `again`."""
+    """Return a variable that holds the value of `first` and still holds it at all places of `again`."""
     parent = model.parent(first)
     targets: list[ast.expr] = []
     if isinstance(parent, ast.Assign):
@@ -91,8 +91,8 @@ def _holder(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> str
 
 
 def _read_instead(node: ast.expr, holder: str, model: SemanticModel) -> Edit | None:
-    """Return the variable in place of the expression; nothing is left of `total = sum(parts)` if `total`
-    has it. None for such a statement that cannot go: it stays as it is.
+    """Return the variable as a replacement of the expression; `total = sum(parts)` is deleted if `total`
+    already holds it. None if such a statement cannot be deleted; it then stays as it is.
     """
     statement = model.parent(node)
     match statement:
@@ -116,7 +116,7 @@ def _sets(statement: ast.stmt, name: str) -> bool:
 
 
 def _line(statement: ast.stmt, model: SemanticModel) -> tuple[int, int]:
-    """Return the span of a statement, and of what stands behind it on its last line."""
+    """Return the span of a statement, including the rest of its last line."""
     end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
     return model.source.span(statement)[0], end
 
@@ -149,9 +149,7 @@ def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, model
 
 
 def _can_stand_before(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether `first` may be evaluated just before its statement, up to which of two errors is raised
-    first.
-    """
+    """Whether `first` may be evaluated just before its statement; at most, another error is raised first."""
     if isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     if not model.dataflow.order.always_within(first, statement):
@@ -161,7 +159,7 @@ def _can_stand_before(first: ast.expr, statement: ast.stmt, model: SemanticModel
 
 
 def _is_first(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether nothing evaluated before it can fail for other reasons than `first` can."""
+    """Whether nothing evaluated before it can fail for another reason than `first` can."""
     own = {node.id for node in descendants(first) if isinstance(node, ast.Name)}
     for part in model.dataflow.order.earlier(first, statement):
         if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in descendants(part)):
@@ -176,7 +174,9 @@ def _is_first(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> boo
 
 
 def _is_shown_plainly(node: ast.AST) -> bool:
-    """`{x}` in an f-string, without a format that may not fit the value."""
+    """Whether an expression is `{x}` in an f-string, without a format specification that may not fit the
+    value.
+    """
     return isinstance(node, ast.FormattedValue) and node.format_spec is None
 
 
@@ -188,8 +188,8 @@ def _takes_walrus(first: ast.expr, again: list[ast.expr], model: SemanticModel) 
 
 
 def _may_be_walrus(first: ast.expr, model: SemanticModel) -> bool:
-    """Whether `:=` is allowed here: not in what a comprehension iterates over, and not in code that
-    `python -O` removes.
+    """Whether `:=` is allowed here: not in the iterable of a comprehension, and not in code that `python -O`
+    removes.
     """
     child: ast.AST = first
     for parent in model.ancestors(first):

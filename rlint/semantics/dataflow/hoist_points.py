@@ -1,4 +1,4 @@
-"""Does a place before a loop run whenever something in the loop does, and with nothing between the two?"""
+"""Whether the place before a loop always runs when a node in the loop does, with nothing in between."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _AS_LONG = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins") - {
     "builtins.iter",
     "builtins.sorted",
 }
-"""What these give has an item if all that they are given have one, and they fail for nothing that has."""
+"""The result of these calls is non-empty if all arguments are, and they fail for no argument that is."""
 _LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 _CANNOT_FAIL = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.expr_context)
 
 
 def may_move_before(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether `node`, which is loop-invariant, may be evaluated just before a loop (or the statement of a
-    comprehension) though it may fail: only if the first iteration always happens, evaluates it, and has
-    no side effect and cannot fail before that.
+    """Whether the loop-invariant `node` may be evaluated just before a loop (or the statement of a
+    comprehension) though it may fail: only if the first iteration always happens, evaluates it, and has no
+    side effect and cannot fail before that.
     """
     return surely_runs(loop, model) and is_reached(node, loop, model) and _comes_first(node, loop, model)
 

@@ -1,4 +1,4 @@
-"""Attributes that count: set to a number, and from then on to what follows from it."""
+"""Counter attributes: set to a number, and from then on only to values computed from themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def follows_from_itself(attribute: ast.Attribute, value: ast.expr, names: Qualif
     """Whether an attribute is set to its own value plus an integer, possibly wrapped or clamped:
     `self.position = (self.position + 1) % self.capacity`.
 
-    Then it keeps its kind, whatever is known of the rest.
+    Such an attribute keeps its type, whatever the other operands are.
     """
     match value:
         case ast.Attribute():

@@ -1,4 +1,4 @@
-"""Where a value comes from: an item of which list, made by which call."""
+"""Origins of values: the list that an item comes from, and the call that created it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEPTH = 6
 
 @frozen
 class ItemOrigin:
-    """What a variable stands for: `root` itself, or with `depth` 1 an item of it, with 2 an item of that.
+    """The origin of a variable: `root` itself, or with `depth` 1 an item of it, with 2 an item of an item.
 
     `loops` are the loops and comprehensions that take the items out, innermost first.
     """
@@ -30,7 +30,7 @@ class ItemOrigin:
 
 
 def place_of(expression: ast.expr, analysis: FileAnalysis) -> ItemOrigin | None:
-    """Follow a loop variable to the list that it runs over; None where it is not that simple."""
+    """Return the list that a loop variable iterates over, transitively; None if it cannot be determined."""
     loops: list[ast.AST] = []
     current = expression
     while len(loops) <= _DEPTH:
@@ -67,8 +67,8 @@ def _iterated(value: ast.expr | None, path: tuple[int, ...], analysis: FileAnaly
 
 
 def maker_of(expression: ast.expr, depth: int, analysis: FileAnalysis) -> ast.expr | None:
-    """Return the call that a value (or, with `depth` 1, each item of it) was got from: `f(y)` of `x =
-    f(y)`, of `x = [f(y) for y in z]` or of `x.append(f(y))`, and `f` of `x = list(map(f, z))`; else None.
+    """Return the call that produced a value (or, with `depth` 1, each item of it): `f(y)` for `x = f(y)`, `x
+    = [f(y) for y in z]` or `x.append(f(y))`, and `f` for `x = list(map(f, z))`; else None.
     """
     if isinstance(expression, ast.Call) and not depth:
         return expression
@@ -108,8 +108,8 @@ def _appended(name: ast.Name, analysis: FileAnalysis) -> ast.expr | None:
 
 
 def applications(analysis: FileAnalysis) -> dict[Function, tuple[Application, ...]]:
-    """Return what the functions of a file apply to their parameters, or to each item of them, on every
-    run that reaches it.
+    """Return the functions that the functions of a file apply to their parameters, or to each item of them,
+    on every run that reaches the call.
     """
     tree, order = analysis.syntax, EvaluationOrder(analysis.syntax)
     found: dict[Function, dict[Application, None]] = {}

@@ -1,4 +1,4 @@
-"""What code goes through that may be an iterator, of which nothing is left for a second time."""
+"""Find iterators that code consumes, which are then exhausted for a second iteration."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from rlint.syntax.walk import descendants
 _GO_THROUGH = models.having(
     Trait.ITERATES, TypeTag.SET, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DICT, TypeTag.STR, TypeTag.FILE
 )
-"""Methods that go through what they are given."""
+"""Methods that consume their argument."""
 _HANDS_OUT = models.having(Trait.TAKES_OUT, TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
-"""Methods that give something which they did not make."""
+"""Methods that return an object that existed before the call."""
 _OF_ITERATORS = (
     models.methods_of(TypeTag.FILE) | {"__iter__", "__next__", "send", "throw"} | {"mode", "name", "next"}
 )
-"""What iterators and files have, too; nothing else of them is called or read."""
+"""Attributes that iterators and files also have; using any other one shows that a value is not an
+iterator.
+"""
 _AGAIN = frozenset({"builtins.len", "builtins.reversed"})
-"""These fail for an iterator."""
+"""Calls that fail for an iterator."""
 _READ_AGAIN = frozenset(
     f"{module}.{name}"
     for module in ("typing", "collections.abc")
@@ -46,8 +48,8 @@ Names = tuple[ast.expr, ...]
 
 @frozen
 class IteratorUse:
-    """`what` is gone through by `place`; where that is a call of the project's, if the `argument` (a position
-    or a keyword) is.
+    """`what` is consumed at `place`; if `place` is a call of a project function, only if that function
+    consumes its `argument` (a position or a keyword).
     """
 
     what: ast.expr
@@ -56,7 +58,7 @@ class IteratorUse:
 
 
 class IteratorUses:
-    """What the code of one file goes through."""
+    """The iterators that the code of one file consumes."""
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self.analysis = analysis
@@ -89,7 +91,7 @@ class IteratorUses:
         ]
 
     def taken(self, nodes: Iterable[ast.AST]) -> Iterator[IteratorUse]:
-        """Yield all that some nodes go through, or hand to functions of the project."""
+        """Yield all that some nodes consume, or pass to functions of the project."""
         for node in nodes:
             match node:
                 case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
@@ -104,7 +106,7 @@ class IteratorUses:
                         if isinstance(operator, (ast.In, ast.NotIn)):
                             yield IteratorUse(value, node)
                 case ast.Return(value=ast.expr() as value) if self._is_parameter(value):
-                    yield IteratorUse(value, node)  # whoever gets it may go through it
+                    yield IteratorUse(value, node)  # the callee may consume it
                 case ast.Call():
                     yield from self._by_call(node)
 
@@ -127,9 +129,9 @@ class IteratorUses:
                     yield IteratorUse(value, call, argument)
 
     def _sources(self, value: ast.expr, names: Names, depth: int) -> list[Names]:
-        """Return the variables, attributes and items that may hold an iterator which a value is, each
-        with the `names` that it goes by before. A call makes a new one each time, unless a variable keeps
-        it.
+        """Return the variables, attributes and items that may hold the iterator that an expression evaluates
+        to, each with the `names` that it had before. A call creates a new one each time, unless a variable
+        keeps it.
         """
         match value:
             case ast.BoolOp(values=values):
@@ -154,7 +156,9 @@ class IteratorUses:
         return []
 
     def _is_data(self, called: ast.expr) -> bool:
-        """`json.loads`, which reads values of several kinds, but makes no iterator"""
+        """Whether a call is like `json.loads`, which returns values of several types, but never an
+        iterator.
+        """
         return self.analysis.names.qualified(called) in _READ_DATA
 
     def _bound_to(self, binding: Binding, names: Names, depth: int) -> list[Names]:
@@ -171,7 +175,7 @@ class IteratorUses:
         return [names]
 
     def _promises_more(self, binding: Binding) -> bool:
-        """`rewards: Sequence[float]`, `*rewards`"""
+        """Whether an annotation excludes iterators: `rewards: Sequence[float]`, `*rewards`."""
         function, parameter = binding.statement, binding.node
         arguments = getattr(function, "args", None)
         if isinstance(arguments, ast.arguments) and parameter in (arguments.vararg, arguments.kwarg):
@@ -203,8 +207,8 @@ class IteratorUses:
     # -- what shows that a value is no iterator ----------------------------------------------------
 
     def _is_read_again(self, source: ast.expr, place: ast.AST, function: Function | None) -> bool:
-        """Whether the value is always also indexed, measured with `len` or the like, which would fail for
-        an iterator.
+        """Whether the value is always also indexed or passed to `len` or the like, which would fail for an
+        iterator.
         """
         if not isinstance(source, (ast.Name, ast.Attribute)):
             return False
@@ -213,7 +217,7 @@ class IteratorUses:
         return any(_reads_same(source, other) and self._always_with(other, place) for other in others)
 
     def _shown_in(self, name: str) -> dict[Function | None, list[ast.Name | ast.Attribute]]:
-        """Return the expressions of a last name that cannot be iterators at their place, by enclosing
+        """Return the expressions with a last name that cannot be iterators at their place, by enclosing
         function.
         """
         found = self._shown.get(name)
@@ -260,19 +264,19 @@ def _reads_same(one: ast.expr, other: ast.expr) -> bool:
 
 
 class IteratorConsumers:
-    """Which functions of a project go through what they are given."""
+    """The functions of a project that consume iterators they are passed."""
 
     def __init__(self, index: ProjectIndex) -> None:
         self.index = index
         self._known: dict[str, frozenset[str]] = {}
 
     def parameters(self, function: FunctionSummary) -> frozenset[str]:
-        """Return the parameters that a function, or what it hands them to, goes through and that may be
-        iterators; "" among them for something else of which that is so.
+        """Return the parameters that a function, or a function that it calls, consumes and that may be
+        iterators; "" is included if it consumes another value that may be one.
         """
         known = self._known.get(function.path)
         if known is None:
-            self._known[function.path] = frozenset()  # what a recursive call adds is added by the rest
+            self._known[function.path] = frozenset()  # the other calls add what a recursive call would add
             known = self._known[function.path] = frozenset(self._parameters(function))
         return known
 

@@ -1,4 +1,4 @@
-"""Arrays that grow in a loop: which loops carry them from pass to pass, and who reads them on the way."""
+"""Arrays that grow in a loop: the loops that carry them between iterations, and the reads on the way."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SIZES = models.FORM_ATTRIBUTES | models.having(Trait.MEASURES, TypeTag.TENSOR) 
 
 @frozen
 class LoopCarried:
-    """The loops through which a variable keeps what it has grown to, innermost first.
+    """The loops across whose iterations a variable keeps its grown value, innermost first.
 
-    `starts` are the other bindings that its old value may come from, `restarts` those of them that stand
-    inside the loops (`if done: states = np.empty(...)`).
+    `starts` are the other bindings that its old value may come from; `restarts` those of them inside the
+    loops (`if done: states = np.empty(...)`).
     """
 
     loops: tuple[AnyLoop, ...]
@@ -33,7 +33,7 @@ class LoopCarried:
 
 @frozen
 class CarriedReads:
-    """Where a growing array is read: as a whole in each iteration, as a whole now and then, or in part."""
+    """Where a growing array is read: as a whole in each iteration, as a whole occasionally, or in part."""
 
     whole: tuple[ast.AST, ...] = ()
     rare: tuple[ast.AST, ...] = ()
@@ -44,8 +44,8 @@ class CarriedReads:
 
 
 def carried_by_loops(growth: ArrayGrowth, model: SemanticModel) -> LoopCarried:
-    """Return the loops that carry the growing variable, attribute or entry; none where each
-    iteration starts over.
+    """Return the loops that carry the growing variable, attribute or entry; none if each iteration starts
+    over.
     """
     around = tuple(loop for loop in model.frequency.loops(growth.statement) if isinstance(loop, LOOPS))
     if isinstance(growth.target, ast.Name):
@@ -100,8 +100,8 @@ def reads_in(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> Carr
 
 
 def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """Whether an attribute (or an entry of one, or a global) keeps its value from call to call: the same
-    function does not rebind it before it grows.
+    """Whether an attribute (or an entry of one, or a global) keeps its value between calls: the same function
+    does not rebind it before it grows.
     """
     function = model.function(growth.statement)
     if function is None:
@@ -126,7 +126,7 @@ def carried_by_calls(growth: ArrayGrowth, model: SemanticModel) -> bool:
 
 
 def _outlives(root: ast.Name, function: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """A name that stands for something which lasts longer than the call: `self`, a class, a global."""
+    """Whether a name refers to an object that outlives the call: `self`, a class, a global."""
     bindings = model.names.bindings(root)
     scope = model.names.scope(root)
     if isinstance(growth.target, ast.Name):
@@ -145,7 +145,9 @@ def _outlives(root: ast.Name, function: ast.AST, growth: ArrayGrowth, model: Sem
 
 
 def _sets_anew(statement: ast.AST, growth: ArrayGrowth) -> bool:
-    """`self.obs = base` or `self.data = {}` before `self.obs = np.concatenate((self.obs, goal))`."""
+    """Whether a statement rebinds the array or its owner before it grows: `self.obs = base` or `self.data =
+    {}` before `self.obs = np.concatenate((self.obs, goal))`.
+    """
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -211,7 +213,7 @@ def _same_places(growth: ArrayGrowth, region: ast.AST, model: SemanticModel) -> 
 
 
 def _only_sized(node: ast.AST, model: SemanticModel) -> bool:
-    """A read that does not go over the whole: its length, its shape, one of its rows, whether it is None."""
+    """Whether a read does not traverse the whole array: its length, its shape, one row, an `is None` test."""
     match model.parent(node):
         case ast.Attribute(attr=name):
             return name in _SIZES
@@ -225,7 +227,7 @@ def _only_sized(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _is_own_update(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """`buf = np.delete(buf, 0)`: the same variable, changed in another way."""
+    """Whether a statement modifies the same variable in another way: `buf = np.delete(buf, 0)`."""
     statement = model.syntax.statement(node)
     match statement:
         case ast.Assign(targets=[target]):
@@ -236,10 +238,10 @@ def _is_own_update(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> 
 
 
 def _is_rare(node: ast.AST, growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """A read that happens in fewer passes than the growth."""
+    """Whether a read happens in fewer iterations than the growth."""
     loops = model.frequency.loops(growth.statement)
     if loops and loops[0] not in model.frequency.loops(node):
-        return True  # the loop is left behind it
+        return True  # the read is after the loop
     child: ast.AST = node
     for parent in model.ancestors(node):
         if isinstance(parent, (*LOOPS, *FUNCTIONS)):

@@ -1,4 +1,4 @@
-"""Does a value stay the same between two places?"""
+"""Whether a value stays the same between two places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS
 from rlint.syntax.walk import children, descendants, is_in, names_bound
 
 _FIXED = frozenset({TypeTag.FUNCTION, TypeTag.CLASS, TypeTag.PYTHON_MODULE})
-# what library calls do to the world, but not to their arguments
+# side effects of library calls other than modifying their arguments
 _HARMLESS = (
     EffectKind.TELLS
     | EffectKind.WARNS
@@ -31,7 +31,7 @@ _HARMLESS = (
     | EffectKind.FILE_IO
     | EffectKind.RENDERS
 )
-# while these wait, other threads and processes go on
+# while these calls wait, other threads and processes run
 _WAITS = EffectKind.WAITS | EffectKind.SLEEPS
 _HELD = (TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE)
 _OTHERS = (Driver.ENVIRONMENT_STEP, Driver.MESSAGE)
@@ -43,13 +43,13 @@ _DOING = frozenset(
 )
 _REFLECTS = models.having(Trait.REFLECTS, "builtins")
 _MOST_COMPARED = 50_000
-"""A file that repeats itself so often that more nodes than this lie between its repetitions was generated,
-and nothing more is said of them.
+"""A file with more nodes than this between its repeated expressions is generated code, and is not analysed
+further.
 """
 
 
 class Mutations:
-    """What may change between two places of one file."""
+    """Mutations that may happen between two places of one file."""
 
     def __init__(self, analysis: FileAnalysis, uses: EscapeAnalysis) -> None:
         self.analysis = analysis
@@ -65,8 +65,8 @@ class Mutations:
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
         """Whether `expression` always has the same value at `second` as at `first`, which runs before it.
 
-        False where anything is in doubt: `first` does not always run before `second`, a name in the
-        expression may be rebound, or a mutable value in it may be changed, on any way between.
+        False if in doubt: `first` does not always run before `second`, a name in the expression may be
+        rebound, or a mutable value in it may be modified, on any path in between.
         """
         nodes = self._between(first, second)
         watched = _Watched(expression, self.analysis, self._uses)
@@ -79,9 +79,9 @@ class Mutations:
     def doubts_between(
         self, expression: ast.expr, first: ast.AST, second: ast.AST
     ) -> tuple[ast.AST, ...] | None:
-        """What, between `first` and `second`, could only change the value of `expression` behind its back:
-        by reaching objects that it is not handed, or by way of another name for them. Nothing where the
-        value surely is the same; None where it is not, or where `first` does not always run first.
+        """Return the nodes between `first` and `second` that could change the value of `expression` only
+        indirectly: through objects that they are not passed, or through an alias. Empty if the value surely
+        is the same; None if it is not, or if `first` does not always run first.
         """
         if self.gives_up:
             return None
@@ -109,13 +109,13 @@ class Mutations:
                 trained.append(node)
             elif (may_alias or watched.changed_by(node)) and not watched.is_out_of_reach(node):
                 (far if watched.is_likely_out_of_reach(node) else doubts).append(_with_place(node))
-        # a step of training is one doubt, whatever calls it takes: is the value a weight? So are all calls
-        # that could change it only if it was kept before: was it?
+        # a training step is one doubt, however many calls it makes: the value may be a weight All calls that
+        # could change it only if they kept a reference are also one doubt.
         return (*doubts, *far[-1:], *trained[-1:])
 
     def doubts_within(self, expression: ast.expr, parts: Iterable[ast.AST]) -> tuple[ast.AST, ...] | None:
-        """What, of all that is evaluated within some parts of the file besides `expression`, could only
-        change its value behind its back; None where something changes it, or may.
+        """Return the nodes evaluated within some parts of the file, besides `expression`, that could change
+        its value only indirectly; None if a node changes it, or may change it directly.
         """
         if self.gives_up:
             return None
@@ -134,7 +134,7 @@ class Mutations:
         return isinstance(node, ast.Call) and self._training.changes(expression, node)
 
     def _between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
-        """Return the nodes that may be evaluated between; None where `first` does not always run before
+        """Return the nodes that may be evaluated in between; None if `first` does not always run before
         `second`.
         """
         parts = self.analysis.definitions.between(first, second)
@@ -145,13 +145,13 @@ class Mutations:
         nodes = [node for part in parts for node in descendants(part)]
         self._compared += len(nodes)
         is_passed = second_statement in nodes
-        # of the two statements themselves everything else that they evaluate
+        # everything else that the two statements themselves evaluate
         for statement in dict.fromkeys((first_statement, second_statement)):
             nodes += _own_nodes(statement)
         skipped = {node for end in (first, second) for node in descendants(end)}
         if not is_passed:
-            # what is made of the second, and where it is stored, comes after it; in a loop that passes it
-            # several times, it comes before, too
+            # what is computed from `second`, and its store, come after it; in a loop around both, also before
+            # it
             skipped.update(self._around(first, second, second_statement))
             skipped.update(_targets(second_statement, second))
         hidden = self.analysis.effects.hidden
@@ -163,7 +163,7 @@ class Mutations:
         ]
 
     def _around(self, first: ast.AST, second: ast.AST, statement: ast.stmt) -> list[ast.AST]:
-        """Return the expressions around `second` that are evaluated after it for good, and not around
+        """Return the ancestors of `second` that are evaluated after it for good, and are not ancestors of
         `first`.
         """
         found: list[ast.AST] = []
@@ -186,9 +186,9 @@ class _Watched:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
         self.mutable: set[str] = set()
-        self.reads_state = False  # it calls functions of the project that look at more than their arguments
+        self.reads_state = False  # it calls project functions that read more than their arguments
         self.globals = False
-        self.shared = False  # a mutable value in it was not made in this function
+        self.shared = False  # a mutable value in it was not created in this function
         unread: set[ast.AST] = set()
         bound_inside = {
             name
@@ -251,8 +251,8 @@ class _Watched:
 
     @cached_property
     def _reach(self) -> Fate:
-        """Return how far the objects of the value get. READ: the function allocated them, and no other code
-        holds or writes to them. HANDED: the function allocated them, and passes them to calls.
+        """Return how far the objects of the value escape. READ: the function allocated them, and no other
+        code holds or modifies them. HANDED: the function allocated them, and passes them to calls.
         """
         if self.shared or self.attributes or self.reads_state or self.globals or not self._held:
             return Fate.KEPT
@@ -272,14 +272,14 @@ class _Watched:
         return found
 
     def is_out_of_reach(self, node: ast.AST) -> bool:
-        """Is the value memory of the function's own, and the node a call that does not name it, or a change
-        of something else? Whatever that does, it does not do it to the value.
+        """Whether the value is in memory that only this function holds, and the node is a call that does not
+        name it, or modifies another object. Such a node cannot modify the value.
         """
         return self._is_elsewhere(node) and self._reach is Fate.READ
 
     def is_likely_out_of_reach(self, node: ast.AST) -> bool:
-        """Whether the same likely holds for objects passed to calls: none keeps them, and this one does
-        not get them.
+        """Whether the same likely holds for objects passed to calls: no call keeps them, and this one is not
+        passed them.
         """
         if not self._is_elsewhere(node) or self._reach > Fate.HANDED:
             return False
@@ -297,8 +297,8 @@ class _Watched:
         return False
 
     def is_unrelated(self, node: ast.AST) -> bool:
-        """Whether a node that may change the value is a call whose arguments do not include what the
-        value depends on, and the value is not reachable from every function.
+        """Whether a node that may change the value is a call whose arguments do not include what the value
+        depends on, and the value is not reachable from every function.
         """
         if self._is_suspended_by(node):
             return not (self.mutable or self.attributes or self.reads_state)
@@ -322,8 +322,8 @@ class _Watched:
         )
 
     def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
-        """Yield the parts of a call whose values the callee gets hold of: not what other values are made
-        from.
+        """Yield the parts of a call whose values the callee receives, without the operands of values computed
+        for it.
         """
         stack: list[ast.AST] = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
         while stack:
@@ -337,7 +337,7 @@ class _Watched:
             stack.extend(children(node))
 
     def lets_others_change(self, node: ast.AST) -> bool:
-        """Whether other code may hold the value and the node waits for other threads, or steps an
+        """Whether other code may hold the value and the node either waits for other threads, or steps an
         environment, which writes to arrays that it returned before.
         """
         if not (self.shared or self.attributes):
@@ -350,7 +350,7 @@ class _Watched:
         return bool(waits) or self.analysis.loops.driver_of(node) in _OTHERS
 
     def may_alias(self, node: ast.AST) -> bool:
-        """Whether the node changes a value that has another name but may be the same object."""
+        """Whether the node modifies a value of another name that may be the same object."""
         if self._is_suspended_by(node):
             return not self.changed_by(node)
         match node:
@@ -381,7 +381,7 @@ class _Watched:
         return isinstance(self.analysis.syntax.parents.get(node), ast.AugAssign) and self._may_hold(owner)
 
     def _is_suspended_by(self, node: ast.AST) -> bool:
-        """Whether a function yields to other code there, or waits for it."""
+        """Whether a function yields or awaits at a node."""
         match node:
             case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor() | ast.comprehension(is_async=1):
                 return True
@@ -390,8 +390,8 @@ class _Watched:
         return False
 
     def _is_unknown(self, entered: ast.expr) -> bool:
-        """Whether entering or leaving a context may do anything at all. For a context created by a call,
-        the call decides.
+        """Whether entering or leaving a context manager may have any effect. For a context manager created by
+        a call, the effect of the call decides.
         """
         kind = self.analysis.types.type_of(entered)
         return not isinstance(entered, ast.Call) and kind.tag in (TypeTag.UNKNOWN, TypeTag.INSTANCE)
@@ -402,8 +402,8 @@ class _Watched:
         return (scope, name.id) in self.analysis.syntax.read_from_within
 
     def _may_hold(self, container: ast.expr) -> bool:
-        """Whether a container created by the function may hold what the value depends on, as in `rows[0]
-        += 1`.
+        """Whether a container created by the function may contain the objects that the value depends on, as
+        in `rows[0] += 1`.
         """
         named = self.analysis.syntax.names_in_statements
         beside = named.get(_root(container) or "", set())
@@ -434,7 +434,7 @@ class _Watched:
 
 
 def _does_something(node: ast.AST) -> bool:
-    """Whether running this node, without its children, may change anything."""
+    """Whether evaluating this node, without its children, may change anything."""
     kind = type(node)
     if kind in _PLACES:
         return type(node.ctx) is not ast.Load  # type: ignore[attr-defined]
@@ -442,7 +442,7 @@ def _does_something(node: ast.AST) -> bool:
 
 
 def _with_place(node: ast.AST) -> ast.AST:
-    """Return the node, or a part of it that has a place in the file."""
+    """Return the node, or its first part that has a position in the file."""
     match node:
         case ast.withitem(context_expr=part) | ast.comprehension(iter=part):
             return part
@@ -450,7 +450,7 @@ def _with_place(node: ast.AST) -> ast.AST:
 
 
 def _is_bound_to_itself(name: str, statement: ast.AST | None) -> bool:
-    """`x = x`: the same value afterwards as before."""
+    """Whether a statement assigns a variable to itself: `x = x`."""
     match statement:
         case ast.Assign(value=ast.Name(id=other)) | ast.AnnAssign(value=ast.Name(id=other)):
             return other == name
@@ -458,7 +458,7 @@ def _is_bound_to_itself(name: str, statement: ast.AST | None) -> bool:
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the nodes that a statement evaluates itself; the blocks of a compound one left out."""
+    """Yield the nodes that a statement evaluates itself, without the blocks of a compound statement."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()

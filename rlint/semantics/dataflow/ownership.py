@@ -1,4 +1,4 @@
-"""Containers whose items a function made itself, so that nobody else sees them change."""
+"""Containers whose items the function created itself, so that no other code observes changes to them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FACTORIES = frozenset(models.CLASSES) | {"collections.Counter"}
 _FRESH = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _PUTS_IN = models.having(Trait.INSERTS | Trait.INSERTS_ALL, TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
 CHANGES = models.mutators(TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE)
-"""Methods that change the container they are called on, and nothing else."""
+"""Methods that only modify the container that they are called on."""
 
 
 def holds_own_items(name: ast.Name, syntax: SyntaxIndex, names: QualifiedNames) -> bool:
     """Whether the items of a local container were all created by the function that created it: rows of a
-    literal table or a comprehension, defaults of a `defaultdict`. False if anything else may be put into
+    literal table or a comprehension, defaults of a `defaultdict`. False if any other value may be put into
     it.
     """
     scope, bindings = names.bindings(name)
@@ -67,7 +67,7 @@ def _puts_in_own(use: ast.Name, syntax: SyntaxIndex) -> bool:
                 return all(_is_own(argument) for argument in call.args)
             return call is not None
         case ast.Assign(targets=targets):
-            return use in targets  # else it gets another name
+            return use in targets  # else it gets an alias
         case ast.AnnAssign(target=target):
             return use is target
         case ast.Subscript() | ast.Call() | ast.For() | ast.comprehension() | ast.Return() | ast.Compare():

@@ -1,4 +1,4 @@
-"""Walks down a tree of sums, from node to node, to where a given sum lies: what a prioritised buffer does."""
+"""Sum trees: descents from node to node to the leaf at a prefix sum, as prioritised replay buffers do."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _DEPTH = 4
 
 
 class SumTreeWalks:
-    """The walks of one file: loops, and functions that call themselves for the next node, each with the
-    expression that gives the sum below a node. Compiled functions are left out.
+    """The descents in one file: loops, and recursive functions, each with the expression that reads the sum
+    below a node. Compiled functions are left out.
     """
 
     def __init__(self, syntax: SyntaxIndex) -> None:
@@ -37,7 +37,7 @@ class SumTreeWalks:
             self._look_at(branch)
 
     def _look_at(self, branch: ast.If) -> None:
-        """Recognise the choice between left and right: `if wanted <= sums[left]`."""
+        """Recognise the choice between the left and the right child: `if wanted <= sums[left]`."""
         match branch.test:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, _ORDERS):
                 pass
@@ -55,8 +55,8 @@ class SumTreeWalks:
                     self.functions[function] = lower
 
     def of(self, function: Function) -> ast.expr | None:
-        """Return the sum below a node of the tree that a function walks down once in each call; None for
-        one that also writes into the tree.
+        """Return the expression for the sum below a node of the tree that a function descends once per call;
+        None if it also writes to the tree.
         """
         found = self.functions.get(function)
         for loop, lower in self.loops.items():
@@ -74,8 +74,8 @@ class SumTreeWalks:
 
 
 def storage_of(lower: ast.expr, analysis: FileAnalysis) -> Type | None:
-    """Return the kind of what a tree's sums are stored in, as far as the file tells; None where they are
-    parts of objects.
+    """Return the type of the container of a tree's sums, as far as the file determines it; None if the sums
+    are attributes of objects.
     """
     if isinstance(lower, ast.Name):
         function = analysis.syntax.function(lower)
@@ -88,16 +88,14 @@ def storage_of(lower: ast.expr, analysis: FileAnalysis) -> Type | None:
 
 
 class SumTreeDescents:
-    """The calls of a project that walk down trees of sums."""
+    """The calls of a project that descend sum trees."""
 
     def __init__(self, index: ProjectIndex) -> None:
         self.index = index
         self._known: dict[tuple[str, int], list[Type]] = {}
 
     def of(self, path: str, module: str) -> list[Type]:
-        """Return the storages of the trees of sums that calling what stands at an access path walks down
-        once.
-        """
+        """Return the containers of the sum trees that a call of an access path descends once."""
         return self._called(path, module, _DEPTH) if self.any else []
 
     @cached_property
@@ -140,7 +138,7 @@ def _writes(function: Function, lower: ast.expr) -> bool:
 
 
 def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
-    """Whether a loop subtracts the left sum from the wanted one, and descends from a node to a child."""
+    """Whether a loop subtracts the left sum from the target sum, and descends from a node to a child."""
     takes_off = doubles = False
     assigned = {
         target.id

@@ -1,4 +1,4 @@
-"""Can a function run to its end without a `return`, and so give None?"""
+"""Whether a function can end without a `return`, and so return None."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rlint.syntax.walk import children
 
 
 def may_fall_through(body: list[ast.stmt]) -> bool:
-    """Whether the code after a block may run next. For statements that usually continue (a loop, `with`)
-    it may.
+    """Whether the code after a block may run next. Statements that usually continue (a loop, `with`) are
+    assumed to.
     """
     return not body or not any(map(_never_goes_on, body))
 

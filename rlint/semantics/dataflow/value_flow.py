@@ -1,4 +1,6 @@
-"""Where a value goes: one walk from an expression to all uses of it, through whatever holds it on the way."""
+"""Forward value flow: one walk from an expression to all uses of its value, through variables and
+containers.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ from rlint.syntax.syntax_index import Function
 from rlint.syntax.value_use import SyntacticUse, UseKind, use_of
 
 MOST_USES = 400
-"""Places that are looked at for one value."""
-_MOST_READS = 10 * MOST_USES  # by which they are met, each perhaps from many bindings
-_DEEPEST = 4  # calls that a value is followed into, one inside of the other
+"""Maximum number of places examined for one value."""
+_MOST_READS = 10 * MOST_USES  # the bindings from which each place was reached
+_DEEPEST = 4  # nested calls into which a value is followed
 _MAKES_TENSOR = models.having(Trait.FILLS, TypeTag.TENSOR) & models.having(Trait.DETACHES, TypeTag.TENSOR)
 """Methods that make a tensor like another one: `values.new_zeros(3)`."""
 _CONTAINERS = (TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT)
@@ -30,7 +32,7 @@ Label = TypeVar("Label")
 
 
 class Cause(Enum):
-    """Why a value is not followed any further."""
+    """Reason why a value is not followed any further."""
 
     TOO_MANY = "it is used in too many places"
     CAPTURED = "a nested function reads it, and it is not known when that is called"
@@ -44,14 +46,14 @@ class Cause(Enum):
 
 @frozen
 class Sink(Generic[Label]):
-    """One place where a value ends up, and what that means to who asked."""
+    """A place where the walk of a value ends, with its meaning for the client."""
 
     node: ast.AST
     label: Label
 
 
 class TupleItem(int):
-    """The place of a value in a tuple that holds other values besides."""
+    """The position of a value in a tuple that contains other values as well."""
 
 
 @frozen
@@ -67,30 +69,30 @@ class Onward:
 
 
 class Beyond(Protocol):
-    """Knows where values go on that leave a function."""
+    """Resolves where values continue after they leave a function."""
 
     def returned_to(self, function: Function) -> Onward:
-        """Return the calls that a function gives its results to."""
+        """Return the calls that receive the results of a function."""
 
     def read_from(self, attribute: ast.Attribute) -> Onward:
-        """Return the places that read what an attribute of an object is set to, or holds."""
+        """Return the places that read an attribute after it is set, or that read its current value."""
 
 
 class ValueFlow(Generic[Label]):
-    """Follows a value forwards, through assignments, unpacking, containers, loops and comprehensions; and,
-    where `beyond` is given, out of the function: to its callers, and to the reads of attributes.
+    """Follows a value forwards through assignments, unpacking, containers, loops and comprehensions and, if
+    `beyond` is given, out of the function: to its callers, and to the reads of attributes.
 
-    What a use means is determined by who asks: `sinks` gives the kinds of uses that end the walk, with their
-    labels; a kind that is not in it is followed to what is around, by the method of a subclass that is
-    named after it (`attribute`, `method`, `item`, `element`, `operand`, `argument`, `called`). Where the walk
-    gives up, `given_up` has the label of the cause, so that "unknown" is an answer as well.
+    The client determines what a use means: `sinks` contains the kinds of uses that end the walk, with their
+    labels; other kinds are followed to the enclosing expression by the method of a subclass with the name of
+    the kind (`attribute`, `method`, `item`, `element`, `operand`, `argument`, `called`). If the walk gives
+    up, `given_up` has the label of the cause, so that "unknown" is an answer, too.
 
     `part` is the one item of a tuple that carries the value (`values, indices = x.max(1)`). A value that a
-    subclass follows into a function (`enter`) comes back out at the call that it went in by.
+    subclass follows into a function (`enter`) comes back at the call through which it entered.
     """
 
     through_containers: ClassVar = True
-    """Is what is put into a local container followed to where the container goes?"""
+    """Whether a value that is put into a local container is followed to the uses of the container."""
 
     def __init__(
         self,
@@ -106,7 +108,7 @@ class ValueFlow(Generic[Label]):
         self._found: list[Sink[Label]] = []
         self.beyond = beyond
         self.assumed: dict[str, None] = {}
-        """What no other code may do if the sinks are to be all: "calls `f`"."""
+        """What no other code may do for the sinks to be complete: "calls `f`"."""
         self.lost: dict[Cause, None] = {}
         self._pending: list[tuple[ast.AST, int | None, tuple[ast.Call, ...]]] = []
         self._inside: tuple[ast.Call, ...] = ()  # the calls by which the functions were entered
@@ -116,12 +118,12 @@ class ValueFlow(Generic[Label]):
     # -- the walk ------------------------------------------------------------------------------
 
     def of(self, expression: ast.AST) -> Iterator[Sink[Label]]:
-        """Walk from the value of an expression; sinks come as they are found."""
+        """Walk from the value of an expression; yield sinks as they are found."""
         self.follow(expression)
         return self._walk()
 
     def of_binding(self, binding: Binding, scope: Scope) -> Iterator[Sink[Label]]:
-        """Walk from what a binding gives its variable."""
+        """Walk from the value that a binding assigns to its variable."""
         self.follow_variable(binding, scope)
         return self._walk()
 
@@ -160,7 +162,7 @@ class ValueFlow(Generic[Label]):
     # -- what subclasses say -------------------------------------------------------------------
 
     def place(self, use: SyntacticUse) -> ast.AST:
-        """Return the node that a sink of the table is told with."""
+        """Return the node to report for a sink of the table."""
         tested = use.kind is UseKind.TESTED and not isinstance(use.at, ast.UnaryOp)
         return use.node if tested or use.kind is UseKind.INDEX else use.at
 
@@ -193,21 +195,21 @@ class ValueFlow(Generic[Label]):
         self.follow(use.at)
 
     def result(self, call: ast.expr, part: int | None) -> None:
-        """A call that gives back the value: follow its result."""
+        """Follow the result of a call that returns the value."""
         self.follow(call, part)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
-        """Return the uses of a variable that may read what a binding gave it."""
+        """Return the uses of a variable that may read a binding."""
         return self.analysis.readers(binding, scope)
 
     # -- what they do it with ------------------------------------------------------------------
 
     def follow(self, node: ast.AST, part: int | None = None) -> None:
-        """Go on with the value of a node."""
+        """Follow the value of a node."""
         self._pending.append((node, part, self._inside))
 
     def enter(self, call: ast.Call, function: Function, parameter: str) -> None:
-        """Go on with a value inside of a function that a call hands it to."""
+        """Follow a value into a function that a call passes it to."""
         inside = self._inside
         if call in inside:  # a recursive call adds nothing new
             self._inside = inside[: inside.index(call) + 1]
@@ -222,18 +224,18 @@ class ValueFlow(Generic[Label]):
         self._inside = inside
 
     def reach(self, node: ast.AST, label: Label) -> None:
-        """Note a sink."""
+        """Record a sink."""
         self._found.append(Sink(node, label))
 
     def give_up(self, node: ast.AST, cause: Cause) -> None:
-        """Note that the value is lost sight of."""
+        """Record that the value can no longer be followed."""
         self.lost[cause] = None
         label = self._given_up.get(cause)
         if label is not None:
             self.reach(node, label)
 
     def follow_target(self, target: ast.expr, part: int | None, statement: ast.AST) -> None:
-        """Go on with what is bound to a target (or, item by item, with what is iterated over)."""
+        """Follow the target that is bound to the value (or, item by item, to its items)."""
         match target:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 for index, element in enumerate(elements):
@@ -258,10 +260,10 @@ class ValueFlow(Generic[Label]):
                 self.give_up(target, Cause.OBJECT)
 
     def other_part(self, element: ast.expr, part: int) -> None:
-        """A target that gets another item of the tuple than the one that carries the value."""
+        """Handle a target that receives another item of the tuple than the one that carries the value."""
 
     def follow_container(self, container: ast.expr, node: ast.expr) -> None:
-        """`values.append(v)`, `values[i] = v`: where the container is a local one, go on with it."""
+        """Follow a local container into which the value is put: `values.append(v)`, `values[i] = v`."""
         tag = self.analysis.types.type_of(container).tag if self.through_containers else None
         known = tag in _CONTAINERS or (
             tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) and self._is_own_tensor(container, tag)
@@ -280,8 +282,8 @@ class ValueFlow(Generic[Label]):
             self.give_up(node, Cause.OBJECT)
 
     def _is_own_tensor(self, container: ast.expr, tag: TypeTag) -> bool:
-        """Whether a container is a tensor that only a local variable holds; where values are followed out of
-        the function, other holders are looked at.
+        """Whether a container is a tensor that only a local variable holds; if values are followed out of the
+        function, other holders are examined.
         """
         if self.beyond is not None and tag is TypeTag.TENSOR:
             return True
@@ -298,7 +300,7 @@ class ValueFlow(Generic[Label]):
         return kind.tag is TypeTag.TENSOR and kind.fresh
 
     def follow_variable(self, binding: Binding, scope: Scope, part: int | None = None) -> None:
-        """Go on with all places that may read what a binding gave its variable."""
+        """Follow all places that may read a binding of a variable."""
         if (binding, part, self._inside) in self._seen:
             return
         self._seen.add((binding, part, self._inside))
@@ -322,7 +324,7 @@ class ValueFlow(Generic[Label]):
     # -- out of the function -------------------------------------------------------------------
 
     def leave(self, use: SyntacticUse, beyond: Beyond) -> None:
-        """Go on with what a function returns, at the calls that get it."""
+        """Follow a returned value, at the calls that receive it."""
         function = self.syntax.function(use.at)
         if self._inside:
             call, self._inside = self._inside[-1], self._inside[:-1]
@@ -338,7 +340,7 @@ class ValueFlow(Generic[Label]):
     def _store(self, attribute: ast.Attribute, beyond: Beyond) -> None:
         onward = beyond.read_from(attribute)
         if self.may_go_on(attribute, onward):
-            inside, self._inside = self._inside, ()  # whoever calls what reads it
+            inside, self._inside = self._inside, ()  # the callers of the reader
             for read in onward.nodes:
                 self.follow(read)
             self._inside = inside
@@ -376,7 +378,7 @@ class ValueFlow(Generic[Label]):
         self.follow_target(_target(use.at), None, use.at)
 
     def _nothing(self, use: SyntacticUse) -> None:
-        """Its value goes nowhere."""
+        """Do not follow the value: it is discarded."""
 
     def _lost(self, use: SyntacticUse) -> None:
         self.give_up(use.at, Cause.DYNAMIC)

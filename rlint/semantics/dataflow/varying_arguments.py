@@ -1,4 +1,4 @@
-"""Whether what callers hand to a parameter is another thing in each pass of the loops around their calls."""
+"""Whether callers pass a different value to a parameter in each iteration of the loops around their calls."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _DEPTH = 3
 
 
 def takes_loop_items(heat: HeatMap, function: FunctionSummary, parameter: str, depth: int = _DEPTH) -> bool:
-    """Whether a call in warm or hot code passes an enclosing loop's variable, or what it selects from
-    others, to a parameter, directly or through the callers' own parameters.
+    """Whether a call in warm or hot code passes an enclosing loop's variable, or an item selected with it, to
+    a parameter, directly or through the callers' own parameters.
     """
     if depth == 0 or parameter not in function.call_parameters:
         return False
@@ -37,7 +37,9 @@ def takes_loop_items(heat: HeatMap, function: FunctionSummary, parameter: str, d
 
 
 def _keys(parameter: str, place: int) -> Iterator[str]:
-    """Yield the keys under which a call records the arguments of a parameter, and what selects them."""
+    """Yield the keys under which a call records the arguments of a parameter, with the expressions that
+    select them.
+    """
     for key in (parameter, str(place)):
         yield from (key, f"{key}[]")
 

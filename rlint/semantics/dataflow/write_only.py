@@ -1,4 +1,4 @@
-"""What is only ever added to: buffers and lists that a file fills and never looks at."""
+"""Write-only containers: buffers and lists that a file appends to but never reads."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LOOKS_UP = ("getattr", "hasattr", "attrgetter")
 
 
 def only_fed(uses: Iterable[ast.expr], syntax: SyntaxIndex) -> bool:
-    """Whether a value is only added to and emptied wherever it is used."""
+    """Whether every use of a value only adds to it or empties it."""
     return all(_is_fed(use, syntax) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
 
 
 def attributes_fed(analysis: FileAnalysis) -> frozenset[str]:
-    """Return the names of the attributes that a file reads only to add something to their values."""
+    """Return the names of the attributes that a file reads only to add to their values."""
     syntax = analysis.syntax
     added_to = {
         method.value.attr
@@ -41,7 +41,7 @@ def attributes_fed(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def looked_up(syntax: SyntaxIndex) -> set[str]:
-    """Return the names of the attributes that a file looks up by their names: `getattr(agent, "steps")`."""
+    """Return the names of the attributes that a file looks up dynamically: `getattr(agent, "steps")`."""
     found: set[str] = set()
     for call in calls_named(_LOOKS_UP, syntax):
         names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
@@ -50,7 +50,7 @@ def looked_up(syntax: SyntaxIndex) -> set[str]:
 
 
 def _is_fed(use: ast.expr, syntax: SyntaxIndex) -> bool:
-    """`use.add(…)` as a statement of its own."""
+    """Whether a use is a statement `use.add(…)`."""
     call = syntax.method_call(use)
     return (
         call is not None and last_name(call.func) in _FEEDS and isinstance(syntax.parents.get(call), ast.Expr)

@@ -1,5 +1,5 @@
-"""Infer what evaluating an expression does besides giving a value: writes, prints, draws, waits.
+"""Infer the effects of evaluating an expression besides its value: writes, prints, draws, waits.
 
-Answers with kinds of effects (`EffectKind`); what is unknown may do anything.
-Must not know how networks are built, what runs in which thread, nor any rule.
+Answers with kinds of effects (`EffectKind`); unknown code may have any effect. Must not know how networks are
+built, which thread runs code, nor any rule.
 """

@@ -1,5 +1,5 @@
-"""What runs behind plain syntax: properties, methods behind operators and those that look attributes up,
-of the classes of a file.
+"""Implicit calls behind plain syntax: properties, operator methods and attribute hooks of the classes of a
+file.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _OF_CLASSES = frozenset(
         TypeTag.MODULE,
     }
 )
-"""What values may be that are instances of a class of the project."""
+"""Types whose values may be instances of a class of the project."""
 _DERIVED_FROM = {name: tag for name, tag in models.CLASSES.items() if tag is not TypeTag.MODULE}
-"""Classes whose subclasses pass for what they are derived from."""
+"""Library classes whose subclasses have the type of their base."""
 _METHODS = (
     {
         name
@@ -61,8 +61,8 @@ _METHODS = (
 
 
 class ImplicitCalls:
-    """The properties and operators of one file's classes that do more than give a value. What may do more
-    for all that anyone knows does not count: a device that is asked of the network is only asked for.
+    """The properties and operators of a file's classes that do more than return a value. Effects that are
+    merely possible are ignored: reading a network's device is assumed to only read it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ImplicitCalls:
 
     @property
     def named(self) -> dict[str, Effect]:
-        """Their effects by name. While they are being looked for, there are none."""
+        """The effects of all properties and operators, by name. Empty while they are being computed."""
         if self._named is None:
             self._named = {}
             found: dict[str, Effect] = {}
@@ -92,7 +92,7 @@ class ImplicitCalls:
         return self._named
 
     def effect(self, node: ast.AST) -> Effect:
-        """Return the effect of a node alone that runs one of them, or may."""
+        """Return the effect of a node, without its children, if it runs one of them or may do so."""
         if not self.named:
             return PURE
         for operand, methods in self._run(node):
@@ -109,13 +109,13 @@ class ImplicitCalls:
 
     @cached_property
     def _derived(self) -> frozenset[TypeTag]:
-        """Return the types that instances of the file's classes may pass for."""
+        """Return the types that instances of the file's classes may have."""
         bases = (base for owner in self.syntax.of_type(ast.ClassDef) for base in owner.bases)
         found = (_DERIVED_FROM.get(self.names.qualified(base) or "") for base in bases)
         return frozenset(tag for tag in found if tag is not None)
 
     def _gives_its_own(self, function: Function) -> bool:
-        """Whether `__iter__` returns the object itself or what it holds, rather than a new iterator each
+        """Whether `__iter__` returns the object itself or an existing object, rather than a new iterator each
         time.
         """
         given = (returned.value for returned in self.syntax.written.returns.get(function, ()))
@@ -134,8 +134,8 @@ class ImplicitCalls:
                         yield from ((name.id, getter) for name in targets if isinstance(name, ast.Name))
 
     def _getters_of(self, made: ast.Call) -> Iterator[Function]:
-        """Yield the functions that run when an attribute backed by a descriptor is read: `text = Field()`
-        in a class.
+        """Yield the functions that run when an attribute backed by a descriptor is read: `text = Field()` in
+        a class.
         """
         made_of = self.names.qualified(made.func)
         for cls in self.syntax.of_type(ast.ClassDef) if made_of is not None else ():
@@ -148,7 +148,7 @@ class ImplicitCalls:
         return any(self.names.qualified(decorator) in _GETTERS for decorator in function.decorator_list)
 
     def _run(self, node: ast.AST) -> Iterator[tuple[ast.expr | None, tuple[str, ...]]]:
-        """Operands, and the methods that the node may run on each."""
+        """Operands, with the methods that the node may run on each."""
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 if not (name.startswith("__") or self.names.qualified(node)):

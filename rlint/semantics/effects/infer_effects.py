@@ -1,4 +1,4 @@
-"""What evaluating an expression or calling a function does besides giving a value."""
+"""Infer the effects of evaluating an expression or calling a function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MUTABLE_TAGS = frozenset(
     {TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.UNKNOWN,
      TypeTag.INSTANCE, TypeTag.STATE_DICT}
 )  # fmt: skip
-# decorators after which a function does to the world what its body does
+# decorators that add no effect to those of the function
 _ADD_NOTHING = models.having(
     Trait.MARKS | Trait.CACHES,
     "abc",
@@ -47,23 +47,23 @@ _ADD_NOTHING = models.having(
 
 
 class EffectResolver(Protocol):
-    """What the effects of one file ask the rest of the project."""
+    """Resolves effects of calls into other files of the project."""
 
     def effect_at(self, path: str, module: str) -> Effect | None:
-        """Return the effect of calling what stands at an access path; None where the project has no such
-        thing.
-        """
+        """Return the effect of calling an access path; None if the project does not define it."""
 
 
 _SMALL = 60
-"""Nodes of an expression that is examined on every query. Larger ones may lie in one another."""
+"""Maximum number of nodes of an expression that is examined on every query. Larger expressions may be nested
+in one another, so their effects are kept.
+"""
 
 
 class EffectInference:
     """The effects in one file.
 
-    Without a project, a call into other functions of the project counts as unknown;
-    `function_effect` lists such calls as access paths, to be judged once all files are known.
+    Without a project, a call into other functions of the project counts as unknown; `function_effect` lists
+    such calls as access paths, which are resolved once all files are known.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class EffectInference:
                     effect = effect.joined(own)
             return effect
         if expression not in self._of_large:
-            for node in reversed(descendants(expression)):  # what is in a part comes before the part
+            for node in reversed(descendants(expression)):  # parts come before the whole
                 if node not in self._of_large and size_of(node) > _SMALL:
                     self._of_large[node] = self._of_parts(node)
         return self._of_large[expression]
@@ -100,14 +100,12 @@ class EffectInference:
         return effect
 
     def call_effect(self, call: ast.Call) -> Effect:
-        """Return the effect of a call alone, also on the function that it stands in; its arguments left
-        out.
-        """
+        """Return the effect of a call without its arguments, including effects on the enclosing function."""
         return self._judged(*self._call(call))
 
     def effect_outside(self, call: ast.Call) -> Effect:
-        """Return the effect of a call as a caller of the function sees it, without changes to values that the
-        function created.
+        """Return the effect of a call as a caller of the function observes it, without changes to values that
+        the function created.
         """
         return self._judged(*self._call(call, by_caller=True))
 
@@ -118,12 +116,12 @@ class EffectInference:
         return found if found is not None else effect
 
     def path_of(self, call: ast.Call) -> str | None:
-        """Return the access path of what a call runs, where that may be a function of the project."""
+        """Return the access path of the called function, if that may be a function of the project."""
         return self._call(call)[1]
 
     def function_effect(self, function: Function) -> tuple[Effect, tuple[tuple[str, Effect], ...]]:
-        """Return the effect of calling a function of this file, as far as the file tells, and the access
-        paths of the calls in it that others have to judge, each with what to think of it where they
+        """Return the effect of calling a function of this file, as far as the file determines it, and the
+        access paths of its calls that other files must resolve, each with the effect to assume if they
         cannot. Stores to locals are no effect.
         """
         if isinstance(function, ast.AsyncFunctionDef):
@@ -170,7 +168,7 @@ class EffectInference:
         return effect
 
     def _own(self, node: ast.AST) -> Effect:
-        """Return the effect of one node, its children left out."""
+        """Return the effect of one node, without its children."""
         if self.hidden.named:
             hidden = self.hidden.effect(node)
             if hidden.acts:
@@ -230,9 +228,9 @@ class EffectInference:
         return PURE if fixed else READS
 
     def _call(self, call: ast.Call, *, by_caller: bool = False) -> tuple[Effect, str | None]:
-        """Return the effect of a call, or an access path that others have to judge, with what to think of
-        it where they cannot; `by_caller`: as who calls the function sees it, whose own lists are its own
-        affair.
+        """Return the effect of a call, or an access path that other files must resolve, with the effect to
+        assume if they cannot; `by_caller`: as the caller of the enclosing function observes it, without
+        changes to objects that the function created.
         """
         return self.types.notes.kept(
             self._calls, (call, by_caller), lambda: self._looked_at(call, by_caller=by_caller)
@@ -294,15 +292,17 @@ class EffectInference:
         return effect, f"{owner.of}.{func.attr}" if owner.of else None
 
     def _is_own_item(self, value: ast.expr) -> bool:
-        """Whether this is an item of a local container that holds only objects created by the function."""
+        """Whether an expression is an item of a local container that holds only objects created by the
+        function.
+        """
         match value:
             case ast.Subscript(value=ast.Name() as owner):
                 return self.is_made_here(owner) and holds_own_items(owner, self.syntax, self.names)
         return False
 
     def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
-        """A variable that holds an iterator (or a file, which is read line by line); one made on the spot,
-        as in `sum(x for x in y)`, is nobody else's.
+        """Whether a variable holds an iterator (or a file, which is read line by line); one created in the
+        same expression, as in `sum(x for x in y)`, is not shared.
         """
         if not isinstance(value, (ast.Name, ast.Attribute)):
             return False
@@ -310,8 +310,8 @@ class EffectInference:
         return tag is TypeTag.ITERATOR or (files and tag is TypeTag.FILE)
 
     def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
-        """Return a pure function that is handed a function does what that function does (`map`,
-        `sorted(key=)`).
+        """Return the effect of a pure function that calls its argument (`map`, `sorted(key=)`): that of the
+        argument.
         """
         return (
             self._calling_back(called_back(call, qualified), effect)
@@ -349,8 +349,8 @@ class EffectInference:
         return text if len(text) <= 40 else f"{text[:37]}..."
 
     def is_made_here(self, expression: ast.expr) -> bool:
-        """Whether this is a local name whose value the function itself created, so that other code sees
-        no change.
+        """Whether an expression is a local name whose value the function itself created, so that no other
+        code observes changes.
         """
         if not isinstance(expression, ast.Name):
             return False
@@ -362,7 +362,7 @@ class EffectInference:
         return all(self._made_here(binding) for binding in bindings)
 
     def _holds_immutable(self, name: ast.Name) -> bool:
-        """Whether the variable has only values that `+=` cannot change in place. The result of a call of
+        """Whether the variable has only values that `+=` cannot modify in place. The result of a call of
         unknown type counts as new.
         """
         scope, bindings = self.names.bindings(name)
@@ -378,7 +378,7 @@ class EffectInference:
 
     def _made_here(self, binding: Binding) -> bool:
         if binding.kind is BindingKind.AUGMENT:
-            return True  # keeps what the other bindings made
+            return True  # keeps what the other bindings created
         if binding.kind is not BindingKind.ASSIGN or binding.value is None or binding.path:
             return False
         if isinstance(binding.value, _FRESH_DISPLAYS):
@@ -401,7 +401,7 @@ class EffectInference:
         ast.YieldFrom: _of_suspension,
         ast.comprehension: _of_iteration,
     }
-    """From the type of a node that may do something to the method that knows what."""
+    """Maps the type of a node that may have an effect to the method that determines it."""
 
 
 def _is_read(node: ast.AST) -> bool:
@@ -423,8 +423,8 @@ _MAY_DO = frozenset(EffectInference._LOOKS)
 
 
 def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> Iterator[ast.AST]:
-    """Yield what runs when the function is called, of some types if they are given; nested functions only
-    run when called. Each node comes before its parts, and of these the last comes first.
+    """Yield the nodes that run when the function is called, of some types if they are given; nested functions
+    run only when called. Each node comes before its parts, and the last part comes first.
     """
     for statement in function.body:
         nodes = descendants(statement)

@@ -1,4 +1,4 @@
-"""Which calls write to a log at once: lines, records, points of a curve; and the project's own loggers."""
+"""Calls that write to a log at once (lines, records, points of a curve), and the project's own loggers."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
 POINTS = frozenset(name for name in models.methods_of(TypeTag.WRITER) if name.startswith("add_"))
-"""Of a summary writer, and of nothing else."""
+"""Methods of a summary writer only."""
 _LEVELS = models.having(Trait.REPORTS, TypeTag.LOGGER) | {"success"}
 _LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
 _TRACKERS = models.having(Trait.REPORTS, "mlflow", "rich", "swanlab", "tqdm.tqdm", "wandb") | {
     "wandb.run.log"
 }
 NAMES = POINTS | _LEVELS | {"log", "print"} | {path.rpartition(".")[2] for path in _TRACKERS}
-"""The last names of all calls of libraries that may write to a log."""
+"""The last names of all library calls that may write to a log."""
 _DEPTH = 4
 _HARMLESS = frozenset({GuardKind.RANK, GuardKind.PRESENT, GuardKind.SWITCH})
-"""What a logger asks before it writes, and what is so in each call or in none: `self.writer is not None`."""
+"""Conditions that a logger tests before it writes, and conditions that hold in every call or in none:
+`self.writer is not None`.
+"""
 
 
 @frozen
 class LogWriter:
-    """A function of the project that writes to a log in each call that leaves the parameters that it `relies`
-    on at their defaults. It is `bare` where it does so whatever it is set to.
+    """A project function that writes to a log in each call that leaves the parameters in `relies` at their
+    defaults. It is `bare` if it writes whatever its settings are.
     """
 
     relies: tuple[str, ...] = ()
@@ -43,7 +45,7 @@ class LogWriter:
 
 
 def is_log_write(call: ast.Call, analysis: FileAnalysis) -> bool:
-    """Whether a call of a library writes to a log at once, rather than collect what will be written."""
+    """Whether a library call writes to a log at once, rather than collecting records to write later."""
     qualified = analysis.names.qualified(call.func)
     if qualified is not None:
         prefix, _, name = qualified.rpartition(".")
@@ -72,8 +74,8 @@ def _goes_on(call: ast.Call) -> bool:
 
 
 def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
-    """Return the conditions behind which the functions of a file write to a log themselves, by the functions'
-    qualified names: those of the write with the fewest. A line that is printed when asked for is left out.
+    """Return the conditions under which the functions of a file write to a log themselves, by qualified name:
+    those of the write with the fewest. A line that is printed only if a switch is on is left out.
     """
     syntax, conditions = analysis.syntax, analysis.loops.conditions
     found: dict[str, tuple[Guard, ...]] = {}
@@ -91,14 +93,16 @@ def log_guards(analysis: FileAnalysis) -> dict[str, tuple[Guard, ...]]:
 
 
 class LogWriters:
-    """The functions of a project that write to a log in each call, by themselves or in what they call."""
+    """The project functions that write to a log in each call, themselves or through functions that they
+    call.
+    """
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
 
     def called(self, caller: str, method: str, line: int) -> tuple[str, ...] | None:
-        """Return the parameters that a call of a method has to leave out so that it writes to a log at
-        once; None where it does not write, or where its own lines tell that already.
+        """Return the parameters that a call of a method must leave out for it to write to a log at once; None
+        if it does not write, or if its own lines already show it.
         """
         targets = [
             edge.target.path
@@ -148,15 +152,15 @@ def _writer(function: FunctionSummary, guards: tuple[Guard, ...], written: LogWr
         elif guard.kind not in _HARMLESS:
             return None
     only_rank = all(guard.kind is GuardKind.RANK for guard in guards)
-    # what a call in between passes on is not looked at: it has to be the function's own affair
+    # arguments passed on by a call in between are not examined: the write must be the function's own
     if written.relies:
         return None
     return LogWriter(tuple(sorted(relies)), written.bare and only_rank)
 
 
 def _unit_intervals(function: FunctionSummary, guard: Guard) -> set[str]:
-    """Return the parameters of 1 by default that are the length of an interval: `step % log_frequency`,
-    or `self._should_log(step, log_frequency)`.
+    """Return the parameters with default 1 that are the length of an interval: `step % log_frequency`, or
+    `self._should_log(step, log_frequency)`.
     """
     if guard.decider in function.ones:
         return {guard.decider}

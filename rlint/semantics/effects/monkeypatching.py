@@ -1,4 +1,4 @@
-"""What a file replaces by something else in modules and classes: functions, methods, constants."""
+"""Monkey-patching: functions, methods and constants that a file replaces in modules and classes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _CODE = ("__code__", "__defaults__", "__kwdefaults__")
 def set_paths(
     syntax: SyntaxIndex, writes: Iterable[NameWrite], resolve: NameResolver, *, settings: bool
 ) -> Iterator[str]:
-    """Yield the dotted names of what is set or deleted in modules and classes, with `settings` also those
-    that are given a number, string or bool; `package.module.*` where any name may be set.
+    """Yield the dotted names that are set or deleted in modules and classes, with `settings` also those set
+    to a number, string or bool; `package.module.*` if any name may be set.
     """
     for node in syntax.written.attribute_stores:
         if settings or not _is_setting(syntax.parents.get(node)):

@@ -1,6 +1,5 @@
-"""Names that a file sets by their text in modules, classes and objects: `globals()["N"] = 0`, `setattr(m, k,
-v)`, `exec`, also through a variable that holds the namespace. A name that only the running program knows is
-`ANY_NAME`.
+"""Names that a file sets dynamically in modules, classes and objects: `globals()["N"] = 0`, `setattr(m, k,
+v)`, `exec`, also through a variable that holds the namespace. A name known only at run time is `ANY_NAME`.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ from rlint.syntax.walk import place_in_order
 
 ANY_NAME = "*"
 ANY_MODULE = "__any__"
-"""Stands for the dotted name of a module that is imported by a name which only the running program knows."""
+"""The dotted name of a module that is imported by a name known only at run time."""
 NameResolver = Callable[[ast.expr], str | None]
-"""Gives the dotted name that an expression refers to."""
+"""Resolves the dotted name that an expression refers to."""
 _OWN = ast.Name("__main__", ast.Load())
 _HINTS = (
     *(name.rpartition(".")[2] for name in models.having(Trait.REFLECTS, "builtins")),
     "__dict__", "__globals__", "__main__", "modules", "import_module", "object",
 )  # fmt: skip
-"""One of these words is in each file that sets names by their text."""
+"""Every file that sets names dynamically contains one of these words."""
 NAMESPACES = ("globals", "locals", "vars")
 
 
 class NameWrite(NamedTuple):
-    """A name that is set in what an expression stands for; None stands for the file's own module."""
+    """A name that is set in the object of an expression; None means the file's own module."""
 
     owner: ast.expr | None
     name: str
 
 
 def name_writes(syntax: SyntaxIndex) -> tuple[NameWrite, ...]:
-    """Return all names that a file sets by their text, in no particular order."""
+    """Return all names that a file sets dynamically, in no particular order."""
     if not any(hint in syntax.text for hint in _HINTS):
         return ()
     return tuple(_Writes(syntax).all())
@@ -97,7 +96,7 @@ class _Writes:
         return found
 
     def _owner(self, value: ast.expr, depth: int = 4) -> ast.expr | None:
-        """Return whose names a namespace holds; None if the expression is none."""
+        """Return the owner of the names in a namespace; None if the expression is not a namespace."""
         match value:
             case ast.Call(func=ast.Name(id="globals" | "locals" | "vars"), args=[]):
                 return _OWN
@@ -114,7 +113,7 @@ class _Writes:
         return None
 
     def _is_own_function(self, value: ast.expr) -> bool:
-        """Whether a function may be one of this file: all but those that are surely imported."""
+        """Whether a function may be defined in this file: true unless it is surely imported."""
         scope = self._syntax.scope(value).lookup(value.id) if isinstance(value, ast.Name) else None
         if scope is None:
             return not isinstance(value, ast.Attribute)
@@ -196,8 +195,9 @@ class _Writes:
 
 
 def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, depth: int = 3) -> Iterator[str]:
-    """Yield the dotted names of the modules or classes that the object of a write may be: also those that a
-    loop goes through, that a variable or attribute holds, or that a function of the file is called with.
+    """Yield the dotted names of the modules or classes that the object of a write may be, including those
+    that a loop iterates over, that a variable or attribute holds, or that are passed to a function of the
+    file.
     """
     path = _owner_path(owner, syntax, resolve)
     if path:
@@ -217,7 +217,7 @@ def owner_paths(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver, dep
 
 
 def _bound_values(binding: Binding, syntax: SyntaxIndex) -> list[ast.expr]:
-    """Return what a variable is set to, or one item of which."""
+    """Return the values of a variable, or one item of each."""
     if binding.kind is BindingKind.PARAMETER and isinstance(binding.statement, FUNCTIONS):
         return _passed(binding, binding.statement, syntax)
     if binding.value is None or binding.path:
@@ -232,7 +232,7 @@ def _owner_path(owner: ast.expr, syntax: SyntaxIndex, resolve: NameResolver) -> 
 
 
 def _imported_path(value: ast.expr, syntax: SyntaxIndex) -> str | None:
-    """Return the dotted name of the module that is imported, or picked from all, by its name."""
+    """Return the dotted name of the module that is imported, or looked up in `sys.modules`, by name."""
     match value:
         case (
             ast.Subscript(value=ast.Attribute(attr="modules"), slice=name)
@@ -267,7 +267,7 @@ def _value_of(store: ast.Attribute, syntax: SyntaxIndex) -> ast.expr | None:
 
 
 def _passed(parameter: Binding, function: Function, syntax: SyntaxIndex) -> list[ast.expr]:
-    """Return what the calls in this file pass for a parameter."""
+    """Return the arguments that calls in this file pass for a parameter."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     if parameter.name not in names:
         return []
@@ -284,8 +284,8 @@ def _passed(parameter: Binding, function: Function, syntax: SyntaxIndex) -> list
 
 
 def _only_looks(builtin: str) -> bool:
-    """Whether a function of this name only looks at a namespace that it is passed, or is `exec`, which is
-    seen to elsewhere.
+    """Whether a function of this name only reads a namespace that it is passed, or is `exec`, which is
+    handled elsewhere.
     """
     fact = models.callable_fact(f"builtins.{builtin}") if builtin else None
     return fact is not None and not fact.effect.kind & EffectKind.MUTATES
@@ -296,7 +296,7 @@ def _text(name: ast.expr) -> str:
 
 
 def _keys(value: ast.expr) -> Iterator[str]:
-    """Yield the keys of a dictionary that another one is updated with."""
+    """Yield the keys of a dictionary passed to `update`."""
     if isinstance(value, ast.Dict):
         yield from (ANY_NAME if key is None else _text(key) for key in value.keys)
     else:
@@ -304,7 +304,7 @@ def _keys(value: ast.expr) -> Iterator[str]:
 
 
 def _bound_in(text: str) -> set[str]:
-    """Return the names that a program given as text binds in its outermost scope, or says that it does."""
+    """Return the names that a program given as text binds in its outermost scope, or declares."""
     try:
         syntax = ast.parse(text)
     except (SyntaxError, ValueError):

@@ -1,5 +1,5 @@
-"""Modules whose variables a file goes through, and functions whose code it takes to run it elsewhere: what
-such a module holds, or such a function reads, is seen by other code.
+"""Modules whose variables a file iterates over, and functions whose code object it runs elsewhere: other code
+observes the contents of such a module, or the names that such a function reads.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _LISTS = ("dir", "getmembers")
 _SOURCES = ("getsource", "getsourcelines", "FunctionType", "LambdaType")
 _HINTS = (*(f"{name}(" for name in (*NAMESPACES, *_LISTS, *_SOURCES)), "__dict__", "__globals__", "__code__")
 _LOOKUPS = frozenset({"get", "pop", "setdefault", "update", "__getitem__", "__setitem__"})
-"""Methods of a namespace that look at, or set, names which the caller knows."""
+"""Methods of a namespace that read or set names given by the caller."""
 
 
 def observed_in(syntax: SyntaxIndex, names: QualifiedNames) -> frozenset[str]:
-    """Return the dotted names of the modules whose variables a file goes through, and of the functions whose
-    code it takes.
+    """Return the dotted names of the modules whose variables a file iterates over, and of the functions whose
+    code object it reads.
     """
     if not any(hint in syntax.text for hint in _HINTS):
         return frozenset()
@@ -79,7 +79,7 @@ class _Observed:
         return owner_paths(node, self._syntax, self._resolve)
 
     def _goes_through(self, namespace: ast.expr, depth: int) -> bool:
-        """Whether code may see all names of a namespace, and not only those that it knows."""
+        """Whether code may observe all names of a namespace, not only names that it spells out."""
         match self._syntax.parents.get(namespace):
             case ast.Subscript(value=value) if value is namespace:
                 return False

@@ -1,4 +1,4 @@
-"""What a call costs, and whether asking twice can give two answers."""
+"""Cost of calls, and whether calling twice can return two different values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEXT = frozenset({TypeTag.STR, TypeTag.BYTES})
 _REMEMBERS = frozenset({"functools.cache", "functools.cached_property", "functools.lru_cache"})
 _REPEATS = frozenset({*LOOPS, *COMPREHENSIONS})
 _LOOKS_AT_ENDS = frozenset({"endswith", "startswith"})
-# what these read can be changed by another thread or process, or by the world
+# what these read can be changed by another thread or process, or by the outside world
 _OTHERS_CHANGE = frozenset(
     {
         TypeTag.EVENT,
@@ -45,7 +45,9 @@ _CHANGE_UNASKED = _OTHERS_CHANGE - {TypeTag.PATH}
 
 
 class Purity:
-    """What calls of the project's functions cost and look at, with everything that these call."""
+    """The cost of calls of project functions, and the state that they read, including the functions that they
+    call.
+    """
 
     def __init__(self, index: ProjectIndex) -> None:
         self.index = index
@@ -53,15 +55,17 @@ class Purity:
         self._watches: dict[str, bool] = {}
 
     def does_work(self, function: FunctionSummary) -> bool:
-        """Whether a quiet function does more than look up and combine values."""
+        """Whether a function without side effects does more than look up and combine values."""
         return run(self._any(function, self._works, lambda known: known.works, _is_work_of))
 
     def _calls(self, function: FunctionSummary) -> tuple[tuple[str, Effect], ...]:
-        """Return the calls that a function makes on every call, with their effects."""
+        """Return the calls that a function always makes, with their effects."""
         return () if function.remembers else function.effect_paths
 
     def watches_others(self, function: FunctionSummary) -> bool:
-        """Whether a function of this file reads what other code changes: a file, a queue, a shared value."""
+        """Whether a function of this file reads state that other code changes: a file, a queue, a shared
+        value.
+        """
         return run(self._any(function, self._watches, lambda known: known.watches_others, _is_outside))
 
     def _any(
@@ -101,8 +105,8 @@ def _is_outside(owner: TypeTag, method: str) -> bool:
 
 
 def does_work(function: Function, analysis: FileAnalysis) -> bool:
-    """Whether a function of this file does more than look up and combine values: a loop, a search in
-    text, a call that is not cheap. The project functions that it calls are not counted.
+    """Whether a function of this file does more than look up and combine values: it has a loop, searches
+    text, or makes an expensive call. The project functions that it calls are not counted.
     """
     return not remembers(function, analysis) and any(_is_work(node, analysis) for node in _body(function))
 
@@ -114,7 +118,7 @@ def remembers(function: Function, analysis: FileAnalysis) -> bool:
 
 
 def watches_others(function: Function, analysis: FileAnalysis) -> bool:
-    """Whether a quiet function may return something else though this thread changed nothing."""
+    """Whether a function without side effects may return another value though this thread changed nothing."""
     looked_at = (node for node in _body(function) if type(node) in _LOOKS)
     return any(looks_outside(node, analysis) for node in looked_at)
 
@@ -143,7 +147,7 @@ def looks_outside(node: ast.AST, analysis: FileAnalysis) -> bool:
 
 
 def is_cheap(call: ast.Call, analysis: FileAnalysis) -> bool | None:
-    """Whether a library call is too cheap for a second one to matter. None for other functions."""
+    """Whether a library call is so cheap that repeating it does not matter. None for other functions."""
     qualified = analysis.names.qualified(call.func)
     if qualified is not None:
         known = models.callable_fact(qualified, argument_count(call))
@@ -166,7 +170,7 @@ def _is_work(node: ast.AST, analysis: FileAnalysis) -> bool:
         if node.func.attr in _LOOKS_AT_ENDS:
             return False
         if analysis.types.type_of(node.func.value).tag in _TEXT:
-            return True  # a search through text costs what the text is long
+            return True  # the cost of searching text grows with its length
         if cheap is None:
             return models.method_on_unknown(node.func.attr, len(node.args) + len(node.keywords)) is not None
     return cheap is False

@@ -1,4 +1,4 @@
-"""Calls that see or change the variables around them by names that only the running program knows."""
+"""Calls that read or set the variables around them by names known only at run time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rlint.syntax.syntax_index import SyntaxIndex
 from rlint.syntax.walk import place_in_order
 
 OF_THE_FUNCTION: Mapping[str, int] = {"locals": 9, "vars": 1, "exec": 2, "eval": 2}
-"""Functions that see the variables of who calls them, unless they are given so many arguments: an object to
-look at, or the names to use.
+"""Functions that see the variables of their caller, unless they are passed at least this many arguments: an
+object to inspect, or the namespaces to use.
 """
 
 

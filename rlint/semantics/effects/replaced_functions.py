@@ -1,4 +1,4 @@
-"""What the files of a project put in the place of its functions and methods while it runs."""
+"""Functions and methods of a project that its files replace at run time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ _MAY_BE_CALLED = frozenset(
 
 
 def replaced_in(analysis: FileAnalysis) -> frozenset[str]:
-    """Return the dotted names of what a file sets in modules and classes, and the methods that it sets in
-    objects: `package.module.Scorer.parse`, or `*.parse` where it is not known of what class the object
-    is.
+    """Return the dotted names that a file sets in modules and classes, and the methods that it sets in
+    objects: `package.module.Scorer.parse`, or `*.parse` if the class of the object is unknown.
     """
     found = set(analysis.names.replaced)
     tree = analysis.syntax
@@ -41,8 +40,8 @@ def replaced_in(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _wrapped_by_name(analysis: FileAnalysis) -> Iterator[str]:
-    """Yield `package.module.Base.*` where a class puts functions in the place of methods whose names only the
-    running program knows: `setattr(self, name, traced(getattr(self, name)))`.
+    """Yield `package.module.Base.*` if a class replaces methods by names known only at run time:
+    `setattr(self, name, traced(getattr(self, name)))`.
     """
     for call in analysis.syntax.written.calls_of(("setattr", "__setattr__")):
         name, value = (call.args[-2], call.args[-1]) if len(call.args) in (2, 3) else (None, None)
@@ -55,7 +54,7 @@ def _wrapped_by_name(analysis: FileAnalysis) -> Iterator[str]:
 
 
 def _is_function(value: ast.expr, analysis: FileAnalysis) -> bool:
-    """Whether a value is surely a function, or made of what is looked up by its name."""
+    """Whether a value is surely a function, or created from one that is looked up by name."""
     if isinstance(value, ast.Lambda) or analysis.types.type_of(value).tag is TypeTag.FUNCTION:
         return True
     looks_up = (node for node in descendants(value) if isinstance(node, ast.Call))
@@ -63,7 +62,7 @@ def _is_function(value: ast.expr, analysis: FileAnalysis) -> bool:
 
 
 def _rebound_in_classes(analysis: FileAnalysis) -> Iterator[str]:
-    """Yield the methods whose names a class body binds to something else: `parse = traced(parse)`."""
+    """Yield the methods whose names a class body rebinds: `parse = traced(parse)`."""
     for cls in analysis.syntax.of_type(ast.ClassDef):
         for name, bindings in analysis.syntax.scopes[cls].bindings.items():
             kinds = {binding.kind for binding in bindings}
@@ -96,5 +95,5 @@ def _class_of(owner: ast.expr, analysis: FileAnalysis) -> str:
     if "{" in kind.of:
         return ANY_CLASS  # one of several
     if kind.tag is TypeTag.UNKNOWN and kind.of.endswith("()"):
-        return kind.of.removesuffix("()")  # of a class that other files may define
+        return kind.of.removesuffix("()")  # bases may be defined in other files
     return kind.of if kind.of and kind.tag in (TypeTag.INSTANCE, TypeTag.MODULE) else ANY_CLASS

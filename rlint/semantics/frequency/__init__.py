@@ -1,5 +1,5 @@
-"""Estimate how often code runs: drivers, loops, guards, switches, roles and callers, and what follows.
+"""Estimate how often code runs, from drivers, loops, guards, switches, roles and callers.
 
-Answers with a chain that a person can follow; what no code is known to run often is cold.
-Must not know effects, threads, nor any rule.
+Answers with a chain of reasons; code that is not known to run often is cold. Must not know effects, threads,
+nor any rule.
 """

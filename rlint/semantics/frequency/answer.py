@@ -1,4 +1,4 @@
-"""The answer to how often a line runs: how hot it is, what it runs once for, and why."""
+"""How often a line runs: its heat, what it runs once for, and why."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlint.frozen import frozen
 
 
 class Tempo(Enum):
-    """What a line runs once for."""
+    """The event for which a line runs once."""
 
     STEP = "each step"  # of an environment or optimizer, each sample, token or message
     ROUND = "each round"  # an episode, an epoch, a batch of rollouts
@@ -18,8 +18,8 @@ class Tempo(Enum):
 
 @frozen
 class Frequency:
-    """How often a line runs, and the chain that explains it: outermost link first. Where the code alone does
-    not say so, it rests on an `assumption`, a clause after "if": "`Trainer.fit` is called for each batch".
+    """How often a line runs, and the chain that explains it: outermost link first. If the code does not
+    determine it, it rests on an `assumption`, a clause after "if": "`Trainer.fit` is called for each batch".
     """
 
     level: Heat

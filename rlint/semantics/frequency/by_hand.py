@@ -1,4 +1,6 @@
-"""Intervals that are kept by hand: counters that are set back when they are full, flags set now and then."""
+"""Intervals kept by hand: counters that are reset when they are full, and flags that are set from time to
+time.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _UP = (ast.GtE, ast.Gt, ast.Eq)
 _DOWN = (ast.LtE, ast.Lt, ast.Eq)
 _MAKERS = frozenset({"__init__", "__post_init__"})
 _ROUNDS = regex(r"epoch|episode|begin|start|end|finish|reset|init|eval")
-"""Names of methods that run where a round of the training begins or ends."""
+"""Names of methods that run at the beginning or end of a training round."""
 _CONDITIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp)
 
 
@@ -42,8 +44,8 @@ class ByHand:
         return found
 
     def length(self, test: ast.Compare) -> ast.expr | None:
-        """Return after how many passes a test holds that sets the counter back which it looks at:
-        `if self.since >= n: self.since = 0`, or `if self.left <= 0: self.left = n`. None for other tests.
+        """Return the number of iterations after which a test holds that resets its own counter: `if
+        self.since >= n: self.since = 0`, or `if self.left <= 0: self.left = n`. None for other tests.
         """
         counter, op, bound = test.left, test.ops[0], test.comparators[0]
         if not isinstance(counter, (ast.Name, ast.Attribute)) or not isinstance(op, (*_UP, *_DOWN)):
@@ -62,8 +64,8 @@ class ByHand:
         return None
 
     def flag(self, test: ast.expr) -> ast.expr | ast.stmt | None:
-        """Return what a flag is set to, where that is a condition; where it is set to True behind some, and
-        back to False, the statement that sets it.
+        """Return the condition that a flag is set to; if it is set to True under some condition and reset to
+        False, return the statement that sets it.
         """
         if not isinstance(test, (ast.Name, ast.Attribute)):
             return None
@@ -85,8 +87,8 @@ class ByHand:
         return statement if is_on and is_set_back else None
 
     def is_once_per_round(self, test: ast.expr) -> bool:
-        """Whether a flag of `self` is cleared in the branch that it lets in, and set only where a round
-        begins or ends: `if self.wants_statistics: self.wants_statistics = False`.
+        """Whether a flag of `self` is cleared in the branch that it guards, and set only at the beginning or
+        end of a round: `if self.wants_statistics: self.wants_statistics = False`.
         """
         if not isinstance(test, ast.Attribute):
             return False
@@ -115,7 +117,7 @@ class ByHand:
         return None
 
     def _is_in_the_pass(self, statement: ast.stmt, test: ast.expr) -> bool:
-        """Whether a flag is put down again while the program goes on: in a method, or in the same loop."""
+        """Whether a flag is cleared while the program runs on: in a method, or in the same loop."""
         function = self._syntax.function(statement)
         if isinstance(test, ast.Attribute):
             return isinstance(function, FUNCTIONS) and function.name not in _MAKERS
@@ -151,8 +153,8 @@ class ByHand:
             yield value
 
     def _stores(self, target: ast.expr) -> Iterator[tuple[ast.expr | None, ast.stmt]]:
-        """Yield the values that a variable or attribute of `self` is set to, with their statements; None
-        for a value that is not plain.
+        """Yield the values assigned to a variable or attribute of `self`, with their statements; None for a
+        value that is not plain.
         """
         if isinstance(target, ast.Name):
             for binding in self._definitions.reaching(target):
@@ -175,7 +177,7 @@ class ByHand:
 
     @cached_property
     def _counted(self) -> dict[str, type[ast.operator]]:
-        """Return the variables and attributes that are counted up or down by one."""
+        """Return the variables and attributes that are incremented or decremented by one."""
         found: dict[str, type[ast.operator]] = {}
         for counting in self._syntax.of_type(ast.AugAssign):
             assert isinstance(counting, ast.AugAssign)

@@ -1,4 +1,4 @@
-"""What a line keeps pace with: an environment step, a gradient step; and what it waits for besides."""
+"""Cadence of a line: the environment or gradient step that it runs with, and the conditions in between."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @frozen
 class Cadence:
-    """The training loop that runs a line, as far as it is known which one that is.
+    """The training loop that runs a line, as far as it is known.
 
-    `drivers` are done once in each pass of it (see loops.py) and `nested` many times in each; where they are
-    done right in the function of the line or around the calls that lead to it, there need be no loop.
-    `guards` stand between the loop and the line, on the way with the fewest of them, innermost first; the
-    conditions `around` stand outside of the loop, in the function that holds it. `calls` are the functions
-    entered between the loop and the line, the line's own last; without them, `loop` is the index of the
-    loop in the line's function (-1 where there is none). `header` is the loop as text, where there is one. It
-    `resets` where each pass calls `reset` itself, outside of the loops inside of it, and is `layered` where
-    one of these holds the loop over environment steps in turn (epochs of episodes of steps).
+    `drivers` run once in each iteration of it (see loops.py) and `nested` many times; if they are in the
+    function of the line itself or around the calls that lead to it, there may be no loop. `guards` are the
+    conditions between the loop and the line, on the path with the fewest of them, innermost first; the
+    conditions `around` are outside of the loop, in the function that contains it. `calls` are the functions
+    entered between the loop and the line, the line's own last; if empty, `loop` is the index of the loop in
+    the line's function (-1 if there is none). `header` is the source of the loop header, if there is a loop.
+    It `resets` if each iteration calls `reset` outside of nested loops, and is `layered` if one of these
+    contains the loop over environment steps (epochs of episodes of steps).
     """
 
     drivers: frozenset[Driver]
@@ -43,8 +43,8 @@ class Cadence:
 
 
 class Cadences(CallerWalk[Cadence]):
-    """The cadence of all lines of a project; None where nothing that leads to a line drives anything. Of
-    several callers, those count that make it hottest, and of these the one with the fewest conditions.
+    """The cadences of all lines of a project; None if no code that leads to a line drives anything. Of
+    several callers, the hottest decide, and among these the one with the fewest conditions.
     """
 
     def __init__(self, heat: HeatMap) -> None:
@@ -53,7 +53,9 @@ class Cadences(CallerWalk[Cadence]):
         self._resetting: dict[str, frozenset[int]] = {}
 
     def here(self, place: CodePlace) -> Cadence | None:
-        """Return the cadence that a loop of the line's own function gives, or the function to its callers."""
+        """Return the cadence from a loop of the line's own function, or that of the function for its
+        callers.
+        """
         function = place.function
         guards = self._heat.settled(place.guards, function)
         driven = self._heat.loops_driven_by(function)
@@ -90,12 +92,12 @@ class Cadences(CallerWalk[Cadence]):
         return call.level is not Heat.COLD
 
     def join(self, answers: Iterator[tuple[IncomingCall, Cadence]]) -> Cadence | None:
-        """Return the cadence that the hottest call gives; of several the one with the fewest conditions."""
+        """Return the cadence from the hottest call; of several, the one with the fewest conditions."""
         way = min(answers, key=lambda way: (-way[0].level, len(way[1].guards), way[1].calls), default=None)
         return way[1] if way is not None else None
 
     def past(self, place: CodePlace, answer: Cadence) -> Cadence:
-        """Return the cadence behind the conditions of the place, in its function."""
+        """Add the conditions of the place, in its function, to a cadence."""
         guards = self._heat.settled(place.guards, place.function)
         called = (*answer.calls, place.function.path)
         return replace(answer, guards=(*guards, *answer.guards), calls=called)

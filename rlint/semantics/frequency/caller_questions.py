@@ -1,4 +1,6 @@
-"""Questions about a line that its callers answer: does it run in each iteration, by role, for training?"""
+"""Queries about a line that its callers answer: whether it runs in each iteration, by role, or for
+training.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class EachPass(CallerWalk[bool]):
-    """Whether a line runs each time that the code runs which makes it as hot as `level`. False where in
-    doubt: behind an interval, here or at all of its callers, and where no caller is known.
+    """Whether a line runs every time that the code which makes it as hot as `level` runs. False if in doubt:
+    under an interval, here or at all of its callers, and if no caller is known.
     """
 
     def __init__(self, heat: HeatMap, level: Heat) -> None:
@@ -24,7 +26,7 @@ class EachPass(CallerWalk[bool]):
         self._level = level
 
     def here(self, place: CodePlace) -> bool | None:
-        """Return what the conditions, loops and gradient steps of the function itself say."""
+        """Return the answer from the conditions, loops and gradient steps of the function itself."""
         function = place.function
         own = self._heat.holds(function, place.guards, each_pass=place.each_pass)
         levels = self._heat.loop_levels(function)
@@ -43,17 +45,17 @@ class EachPass(CallerWalk[bool]):
         return False if Driver.GRADIENT_STEP in many else None  # after the epochs over a rollout
 
     def counts(self, call: IncomingCall) -> bool:
-        """Whether a call is made as often as the line is thought to run."""
+        """Whether a call happens as often as the line is assumed to run."""
         return call.level >= self._level
 
     def join(self, answers: Iterator[tuple[IncomingCall, bool]]) -> bool:
-        """Return whether it is so at one of the calls."""
+        """Return whether it holds for one of the calls."""
         return any(found for _, found in answers)
 
 
 class ByRole(CallerWalk[bool]):
-    """Whether a function is known to run often by its name, or by what it does, alone: no code of the project
-    calls it, or such functions do in each of their calls.
+    """Whether a function is known to run often only by its name or its body: no code of the project calls it,
+    or such functions call it on each call.
     """
 
     def __init__(self, heat: HeatMap) -> None:
@@ -61,19 +63,19 @@ class ByRole(CallerWalk[bool]):
         self._heat = heat
 
     def here(self, place: CodePlace) -> bool | None:
-        """Return what its role says where nothing calls it."""
+        """Return the answer from its role, if no code calls it."""
         if self._heat.of_function(place.function.path).level is Heat.COLD:
             return False
         return None if self._heat.callers(place.function) else self._heat.has_role(place.function)
 
     def counts(self, call: IncomingCall) -> bool:
-        """Whether a call outside of all loops is made as often as the function runs."""
+        """Whether a call outside of all loops happens as often as the function runs."""
         site = call.edge.site
         once = site.loop == -1 and site.each_pass is not False
         return once and call.level is self._heat.of_function(call.edge.target.path).level
 
     def join(self, answers: Iterator[tuple[IncomingCall, bool]]) -> bool:
-        """Return whether it is so of one of the callers."""
+        """Return whether it holds for one of the callers."""
         return any(found for _, found in answers)
 
 
@@ -82,14 +84,14 @@ Way = tuple[str, ...]
 
 
 class WaysFromTraining(CallerWalk["list[Way]"]):
-    """The ways to a line from the loops that take gradient steps, that of the loop's function first."""
+    """The call paths to a line from the loops that take gradient steps, the loop's function first."""
 
     def __init__(self, heat: HeatMap) -> None:
         super().__init__(heat)
         self._heat = heat
 
     def here(self, place: CodePlace) -> list[Way] | None:
-        """Return the way that begins in the function itself."""
+        """Return the path that begins in the function itself."""
         driven = self._heat.loops_driven_by(place.function)
         learns = any(Driver.GRADIENT_STEP in once | many for once, many in (driven[i] for i in place.loops))
         return [(place.function.path,)] if learns else None

@@ -1,4 +1,4 @@
-"""Walk from a line up the calls that lead to it: the one place that does so for questions of frequency."""
+"""Walk from a line up its callers, for all queries of frequency."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rlint.semantics.interprocedural.call_graph import CallEdge, CallGraph
 from rlint.semantics.interprocedural.summary import FunctionSummary
 
 MOST_CALLERS = 8
-"""Calls of one function that a walk goes on to."""
+"""Maximum number of calls of one function that a walk follows."""
 LONGEST_WAY = 6
-"""Functions on a way up the callers, that of the line included."""
+"""Maximum number of functions on a path up the callers, including the line's own."""
 
 AnswerT = TypeVar("AnswerT")
 
 
 @frozen
 class CodePlace:
-    """A line by what its function decides of its frequency: the loops around it (their indices, innermost
-    first), the conditions that it stands behind, those around all loops included, and whether it runs in each
-    iteration of them (see pacing.py).
+    """The position of a line in its function: the loops around it (their indices, innermost first), the
+    conditions that guard it, including those around all loops, and whether it runs in each iteration of the
+    loops (see pacing.py).
     """
 
     function: FunctionSummary
@@ -34,7 +34,7 @@ class CodePlace:
 
 @frozen
 class IncomingCall:
-    """A call of a function, and how hot the place is where it is made."""
+    """A call of a function, with the heat of its place."""
 
     level: Heat
     edge: CallEdge
@@ -47,7 +47,7 @@ class IncomingCall:
 
 
 class ProgramCalls:
-    """The calls that lead to functions, those of tests left out."""
+    """The calls of functions in the program, without those of tests."""
 
     def __init__(self, graph: CallGraph, in_tests: Collection[str]) -> None:
         self._graph = graph
@@ -66,16 +66,16 @@ class ProgramCalls:
 
 
 class Callers(Protocol):
-    """Knows the calls of a function, and how hot each is."""
+    """The calls of a function, and the heat of each."""
 
     def callers(self, function: FunctionSummary) -> list[IncomingCall]:
-        """Return them; those of tests are left out."""
+        """Return the calls, without those of tests."""
 
 
 class CallerWalk(Generic[AnswerT]):
-    """One question about a place. Where its function does not answer it (`here`), it is asked of the calls
-    that lead to the function, and the answers are joined (`join`). Calls that `counts` rules out, those by
-    functions on the way, and functions further away than `LONGEST_WAY` give no answer.
+    """One query about a place. If its function does not answer it (`here`), the calls of the function are
+    queried, and their answers joined (`join`). Calls that `counts` rules out, recursive calls, and functions
+    further away than `LONGEST_WAY` give no answer.
     """
 
     def __init__(self, calls: Callers) -> None:
@@ -83,7 +83,7 @@ class CallerWalk(Generic[AnswerT]):
         self._known: dict[str, AnswerT | None] = {}
 
     def ask(self, place: CodePlace, seen: tuple[str, ...] = ()) -> AnswerT | None:
-        """Return the answer for a place, where the functions in `seen` lie between it and who asks."""
+        """Return the answer for a place; `seen` are the functions between it and the original place."""
         found = self.here(place)
         if found is not None:
             return found
@@ -91,12 +91,12 @@ class CallerWalk(Generic[AnswerT]):
         return self.past(place, found) if found is not None else None
 
     def _of_callers(self, function: FunctionSummary, seen: tuple[str, ...]) -> AnswerT | None:
-        """Return the answer of the calls of a function, the same for all of its lines."""
+        """Return the answer from the calls of a function, which is the same for all of its lines."""
         if not seen and function.path in self._known:
             return self._known[function.path]
         way = (*seen, function.path)
         found = self.join(self._answers(function, way)) if len(way) <= LONGEST_WAY else None
-        if not seen:  # on the way to another function, circles are cut elsewhere
+        if not seen:  # on the path to another function, cycles are cut elsewhere
             self._known[function.path] = found
         return found
 
@@ -110,17 +110,17 @@ class CallerWalk(Generic[AnswerT]):
                     yield call, found
 
     def here(self, place: CodePlace) -> AnswerT | None:
-        """Return the answer that the function of a place gives alone; None to ask its callers."""
+        """Return the answer that the function of a place determines alone; None to query its callers."""
         raise NotImplementedError
 
     def counts(self, _call: IncomingCall) -> bool:
-        """Whether a call says something of the lines of the function that it leads to."""
+        """Whether a call contributes to the answer for the lines of the called function."""
         return True
 
     def join(self, answers: Iterator[tuple[IncomingCall, AnswerT]]) -> AnswerT | None:
-        """Return the answer for a function, from those of the calls that lead to it."""
+        """Return the answer for a function, joined from the answers of its calls."""
         raise NotImplementedError
 
     def past(self, _place: CodePlace, answer: AnswerT) -> AnswerT:
-        """Return the answer for a place, from that of the calls of its function."""
+        """Return the answer for a place, given that for the calls of its function."""
         return answer

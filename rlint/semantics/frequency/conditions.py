@@ -1,4 +1,4 @@
-"""Classify conditions by what makes them come true: intervals, switches, ends of episodes."""
+"""Classify conditions by what makes them true: intervals, switches, ends of episodes."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ _LOGARITHM = regex(r"log_?(prob|it|std|alpha|softmax|var|sum|ratio|like|scale)")
 _OPTIONS = regex(r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting)s?$|_(args|cfg|config)$")
 _USUALLY_SET = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
 _OF_CLASSES = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
-"""Tests of what a value is: as a rule, the answer is the same each time."""
+"""Tests of the type of a value, whose result is usually the same each time."""
 _DECIDED = frozenset({GuardKind.SWITCH, GuardKind.OTHER})
 _MOST_STEPS = 3
-"""So many assignments are followed from a name to the condition that it stands for."""
+"""Maximum number of assignments followed from a name to the condition that it holds."""
 
 
 class Condition(NamedTuple):
-    """What makes a test come true, how hot it lets a line be, and what decides it (see `Guard`)."""
+    """What makes a test true, how hot it lets a line be, and what decides it (see `Guard`)."""
 
     kind: GuardKind
     cap: Heat = Heat.HOT
@@ -84,7 +84,7 @@ class Condition(NamedTuple):
 
 
 class Conditions:
-    """The tests of one file, classified one by one; `and`, `or` and `not` are left to who asks."""
+    """The tests of one file, classified one by one; clients handle `and`, `or` and `not`."""
 
     def __init__(self, syntax: SyntaxIndex, definitions: ReachingDefinitions) -> None:
         self.syntax = syntax
@@ -92,8 +92,8 @@ class Conditions:
         self.by_hand = ByHand(syntax, definitions)
 
     def of(self, test: ast.expr, *, taken: bool) -> Condition | None:
-        """Return what has to come true for a test to hold (`taken`), or not to; None where that is so in
-        nearly every pass.
+        """Return the condition for a test to be true (`taken`) or false; None if that is so in nearly every
+        iteration.
         """
         modulo = _modulo(test)
         if modulo is not None:
@@ -165,7 +165,9 @@ class Conditions:
         return self.after(modulo.right, self.text(modulo.left), share)
 
     def after(self, length: ast.expr, counter: str, share: int = 1) -> Condition | None:
-        """Return what holds each time that a counter has gone so far on (for a `share` of the passes)."""
+        """Return the condition that holds each time a counter has advanced so far (for a `share` of the
+        iterations).
+        """
         period = self._period(length)
         if period is not None:
             period //= max(share, 1)
@@ -178,8 +180,8 @@ class Conditions:
         )
 
     def _kept_by_hand(self, test: ast.Compare, *, taken: bool) -> tuple[Condition | None] | None:
-        """`if self.since >= n: self.since = 0`, `self.count = (self.count + 1) % n; if self.count == 0`, and
-        `step // n > last`: what it waits for; None for other comparisons.
+        """Return the interval of a counter kept by hand: `if self.since >= n: self.since = 0`, `self.count =
+        (self.count + 1) % n; if self.count == 0`, and `step // n > last`; None for other comparisons.
         """
         op, left, right = test.ops[0], test.left, test.comparators[0]
         if isinstance(op, (ast.Eq, ast.NotEq)) and isinstance(right, ast.Constant) and _is_read(left):
@@ -254,13 +256,13 @@ class Conditions:
     def _equal(
         self, test: ast.Compare, names: list[str], constant: object, *, same: bool
     ) -> Condition | None:
-        """`left == right`, `left is right` (`same`) and their opposites."""
+        """Return the condition of `left == right`, `left is right` (`same`) and their opposites."""
         if constant is None:
             if not same:
                 if any(_ENDED.search(word) for word in self._words_behind(test.left)):
                     return Condition(GuardKind.ENDS, Heat.WARM)
                 return Condition(GuardKind.PRESENT)
-            # made once, at first use; a parameter that may be None says nothing of the kind
+            # created once, at first use; a parameter that may be None does not show that
             is_kept = isinstance(test.left, ast.Attribute) and isinstance(test.ops[0], ast.Is)
             return Condition(GuardKind.ONCE, Heat.COLD if is_kept else Heat.HOT)
         if isinstance(constant, bool):
@@ -277,8 +279,8 @@ class Conditions:
         return Condition(GuardKind.OTHER)
 
     def _words_behind(self, expression: ast.expr) -> set[str]:
-        """Return the names and texts in an expression, and in what a variable is set to:
-        `score = info["episode_return"]`.
+        """Return the names and texts in an expression, and in the value of a variable: `score =
+        info["episode_return"]`.
         """
         found = words_of(expression)
         if isinstance(expression, ast.Name):
@@ -288,7 +290,7 @@ class Conditions:
         return found
 
     def _moment(self, test: ast.Compare, *, reached: bool = True) -> Condition:
-        """`step == next_log`, `step in milestones`, `step - last >= every`."""
+        """Return the condition of `step == next_log`, `step in milestones`, `step - last >= every`."""
         left, right = self.text(test.left), self.text(test.comparators[0])
         length = last_name(test.comparators[0]) if isinstance(test.ops[0], (ast.GtE, ast.Gt)) else None
         return self._every_so_many(left, f"{left} {right}", decider=length or "", reached=reached)
@@ -296,7 +298,7 @@ class Conditions:
 
 @lru_cache(maxsize=4096)
 def is_observation(name: str) -> bool:
-    """Whether a switch of this name asks for something to look at: a log, a plot, a debugging aid."""
+    """Whether a switch of this name enables an observation: a log, a plot, a debugging aid."""
     plain = name.lower().lstrip("_")
     return bool(_OBSERVATION.search(plain)) and not _LOGARITHM.search(plain)
 
@@ -312,7 +314,7 @@ def words_of(expression: ast.expr) -> set[str]:
 
 
 def _modulo(test: ast.expr) -> ast.BinOp | None:
-    """Return the `step % n` that a test is about."""
+    """Return the `step % n` that a test compares."""
     match test:
         case ast.BinOp(op=ast.Mod() | ast.BitAnd()):
             return test
@@ -327,9 +329,7 @@ def _modulo(test: ast.expr) -> ast.BinOp | None:
 
 @lru_cache(maxsize=4096)
 def _kind_of_name(name: str, owner: str, *, taken: bool) -> GuardKind | None:
-    """Return the kind of a condition that is a name (an attribute of `owner`), None where it holds as a
-    rule.
-    """
+    """Return the kind of a condition that is a name (an attribute of `owner`), None if it usually holds."""
     if _MAIN.search(name) or _RANK.search(name):
         return GuardKind.RANK if taken is bool(_MAIN.search(name)) else GuardKind.OTHER
     if _ENDS.search(name):
@@ -348,7 +348,7 @@ def _is_read(test: ast.expr) -> bool:
 
 
 def _is_own(expression: ast.expr) -> bool:
-    """Whether an expression is an attribute of the object whose method it stands in."""
+    """Whether an expression is an attribute of `self`."""
     match expression:
         case ast.Attribute(value=ast.Name(id="self")):
             return True

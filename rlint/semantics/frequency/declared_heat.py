@@ -1,4 +1,4 @@
-"""What is declared of how often code runs, by comments or the configuration; nothing is guessed there."""
+"""Declarations of how often code runs, by comments or the configuration; nothing is guessed here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TEMPOS = {Heat.COLD: Tempo.ONCE, Heat.WARM: Tempo.ROUND, Heat.HOT: Tempo.STEP}
 
 
 class DeclaredHeat:
-    """What is declared of the functions and loops of a program."""
+    """The declarations about functions and loops of a program."""
 
     def __init__(self, index: ProjectIndex) -> None:
         self._index = index
@@ -40,12 +40,12 @@ class DeclaredHeat:
         }
 
     def heats(self) -> Iterator[tuple[str, Frequency]]:
-        """Yield the functions of which it is declared how often they are called."""
+        """Yield the functions with a declared frequency."""
         yield from self._functions.items()
 
     def decides(self, function: FunctionSummary) -> bool:
-        """Whether it is declared how often a function is called: neither callers nor its role count then. An
-        entry point is called once.
+        """Whether a function has a declared frequency, which overrides its callers and its role. An entry
+        point is called once.
         """
         return function.path in self._functions or function.path in self._entries
 
@@ -62,7 +62,7 @@ class DeclaredHeat:
         return own is not None and any(own.get(loop, (Heat.HOT, ""))[0] is Heat.COLD for loop in loops)
 
     def loops(self, function: FunctionSummary, inferred: tuple[Heat | None, ...]) -> tuple[Heat | None, ...]:
-        """Return which loops of a function are training loops, with what is declared in place of guesses."""
+        """Return the declared training loops of a function, which replace guessed ones."""
         declared = self._functions.get(function.path)
         if declared is not None and declared.level is Heat.COLD:
             return (None,) * len(inferred)
@@ -75,13 +75,13 @@ class DeclaredHeat:
         )
 
     def header(self, function: FunctionSummary, loop: LoopSummary) -> str:
-        """Return the header of a loop, with who declares how often it runs."""
+        """Return the header of a loop, with the origin of the declaration of its frequency."""
         own = self._loops.get(function.path)
         why = own.get(function.loops.index(loop)) if own else None
         return f"{loop.header} ({why[1]})" if why is not None else loop.header
 
     def is_other_script(self, module: ModuleSummary) -> bool:
-        """Whether a file runs something at its top and is none of the entry points that are declared."""
+        """Whether a file runs code at module level and is not one of the declared entry points."""
         if not self._has_entries or module.entries:
             return False
         top = module.functions.get("")

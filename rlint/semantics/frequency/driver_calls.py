@@ -24,11 +24,11 @@ _GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollo
 STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
 """Methods that may take gradient steps."""
 DRIVING = STEPPING | {"send"} | vocabulary.GENERATES | vocabulary.HANDS_OUT
-"""Methods that may drive what is around them."""
+"""Methods that may drive the code around them."""
 
 
 def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
-    """Return what a call drives: an environment step, an optimizer step, the arrival of a message …"""
+    """Return the driver that a call is: an environment step, an optimizer step, the arrival of a message …"""
     func = call.func
     if not isinstance(func, ast.Attribute):
         return None
@@ -56,7 +56,7 @@ def driver_of(call: ast.Call, types: TypeInference) -> Driver | None:
 
 
 def _orders_step(call: ast.Call) -> bool:
-    """Whether a message tells a worker to step its environment: `remote.send(("step", action))`."""
+    """Whether a message requests a worker to step its environment: `remote.send(("step", action))`."""
     told = call.args[0] if call.args else None
     if isinstance(told, (ast.Tuple, ast.List)) and told.elts:
         told = told.elts[0]

@@ -1,4 +1,4 @@
-"""What drives training loops: steps of environments and optimizers, batches, messages."""
+"""Drivers of training loops: steps of environments and optimizers, batches, messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rlint.findings import TrainingStep
 
 
 class Driver(Enum):
-    """What a pass of a training loop is made for."""
+    """The purpose of one iteration of a training loop."""
 
     ENVIRONMENT_STEP = "environment step"
     GRADIENT_STEP = "gradient step"
@@ -17,7 +17,7 @@ class Driver(Enum):
 
     @property
     def step(self) -> TrainingStep:
-        """Return the step that it is, or that it is there for: batches of a loader are for gradient steps."""
+        """Return the step itself, or the step that it serves: batches of a loader serve gradient steps."""
         return _STEPS[self]
 
     def __str__(self) -> str:

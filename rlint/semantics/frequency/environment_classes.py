@@ -1,4 +1,4 @@
-"""Which classes of a project are environments, by what their `step` takes and gives."""
+"""Classes of a project that are environments, by the parameters and results of their `step`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 
 _NAMED = regex(r"(?i)env|game|simulat|world|wrapper|mdp")
 _PARTS = frozenset({4, 5})
-"""What `step` gives: the observation, the reward, one flag or two, and the rest; some leave out the rest."""
+"""The results of `step`: the observation, the reward, one flag or two, and the info, which may be missing."""
 
 
 class EnvironmentClasses:
-    """The environments among the classes of a project: those that derive from a library's, and those with a
-    `reset` and a `step` that takes an action and gives four or five values, or passes on what another gives.
+    """The environments among the classes of a project: those derived from a library's environment, and those
+    with a `reset` and a `step` that takes an action and returns four or five values, or passes on the result
+    of another `step`.
     """
 
     def __init__(self, index: ProjectIndex) -> None:
@@ -45,7 +46,7 @@ class EnvironmentClasses:
         return cls is not None and self.tag_of(cls) is TypeTag.ENVIRONMENT
 
     def steps(self) -> Iterator[FunctionSummary]:
-        """Yield the methods that are steps of environments; those of tests are left out."""
+        """Yield the methods that are environment steps, without those of tests."""
         for module in self._index.modules.values():
             for cls in () if module.is_test else module.classes.values():
                 if "step" in cls.methods and self.tag_of(cls) is TypeTag.ENVIRONMENT:

@@ -1,4 +1,6 @@
-"""How hot the conditions around a line let it be, as far as the whole program tells."""
+"""Upper bounds of the heat that the conditions around a line allow, as far as the whole program determines
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, L
 _MOST_CALLS = 20
 """A parameter is followed through so many calls."""
 _MOST_FUNCTIONS = 200
-"""So many functions are looked at for one parameter, where calls go round."""
+"""Maximum number of functions examined for one parameter in recursive calls."""
 
 
 class FrequencyBounds:
-    """The bounds of guards: of intervals by their lengths, of switches by what the program sets them to, of
-    parameters by what callers pass. An interval before a gradient step counts as one only where it is long:
-    a step of the optimizer every ten steps of the environment is what the loop is for.
+    """The bounds of guards: of intervals by their lengths, of switches by the values that the program sets,
+    of parameters by the arguments of callers. An interval before a gradient step counts only if it is long:
+    an optimizer step every ten environment steps is the purpose of the loop.
     """
 
     def __init__(self, graph: CallGraph, calls: ProgramCalls) -> None:
@@ -42,13 +44,13 @@ class FrequencyBounds:
         self._looked_at = 0
 
     def of(self, guards: tuple[Guard, ...], function: FunctionSummary) -> Heat:
-        """Return the hottest that a line of `function` behind these guards can be."""
+        """Return the hottest that a line of `function` under these guards can be."""
         return min([self.of_guard(guard, function) for guard in guards], default=Heat.HOT)
 
     def note_updates(
         self, once: Mapping[str, Collection[Driver]], many: Mapping[str, Collection[Driver]]
     ) -> None:
-        """Note the intervals at which functions take gradient steps, given what each function drives once
+        """Record the intervals at which functions take gradient steps, given what each function drives once
         per call, and many times.
         """
         for module in self._graph.index.modules.values():
@@ -68,7 +70,7 @@ class FrequencyBounds:
                     self._rollouts[function.path] = frozenset(rollouts - updates)
 
     def unresolved(self, function: FunctionSummary) -> Sequence[CallSite]:
-        """Return the calls that may lead to a function, as far as its name tells."""
+        """Return the calls that may lead to a function, judging by its name."""
         return self._unresolved.get(function.name, ())
 
     def of_guard(self, guard: Guard, function: FunctionSummary) -> Heat:
@@ -91,8 +93,8 @@ class FrequencyBounds:
         return guard.cap
 
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
-        """Return the same guards, the lengths of intervals filled in where the program tells them; without
-        those that hold in each iteration.
+        """Return the same guards, with the lengths of intervals filled in if the program determines them;
+        guards that hold in each iteration are left out.
         """
         found = []
         for guard in guards:
@@ -106,11 +108,11 @@ class FrequencyBounds:
         return tuple(found)
 
     def passes(self, loop: LoopSummary, function: FunctionSummary) -> int | None:
-        """Return how many passes a loop of a function makes, as far as the program tells."""
+        """Return the number of iterations of a loop of a function, as far as the program determines it."""
         return self._period(loop.length, function) if loop.length is not None else None
 
     def _period(self, guard: Guard, function: FunctionSummary) -> int | None:
-        """Return the length of an interval, as far as the program tells it."""
+        """Return the length of an interval, as far as the program determines it."""
         period = guard.period
         if period is None and guard.decider and guard.is_parameter:
             period = self._handed.of_parameter(guard.decider, function)
@@ -123,14 +125,14 @@ class FrequencyBounds:
     def _of_interval(self, guard: Guard, function: FunctionSummary) -> Heat:
         period = self._period(guard, function)
         if period is None:
-            # many gradient steps at once learn from all that was played since the last time
+            # many gradient steps at once learn from all steps since the last time
             is_rollout = guard.line in self._rollouts.get(function.path, ())
             return Heat.WARM if is_rollout else guard.cap
         is_update = guard.line in self._updates.get(function.path, ())
         return Heat.WARM if period >= (RARE_UPDATE if is_update else OFTEN) else Heat.HOT
 
     def _of_parameter(self, name: str, function: FunctionSummary) -> Heat:
-        """Return how often a parameter that is a switch is on, compared with the calls of the function."""
+        """Return how often a parameter that is a switch is on, relative to the calls of the function."""
         if name not in function.parameters:
             return Heat.HOT
         key = function.path, name
@@ -139,7 +141,7 @@ class FrequencyBounds:
             return known
         if key in self._asked:
             self._went_round = True
-            return Heat.COLD  # what a function passes on to itself adds nothing
+            return Heat.COLD  # a recursive call passes on the same values
         if not self._asked:
             self._looked_at = 0
         self._looked_at += 1
@@ -149,7 +151,7 @@ class FrequencyBounds:
         self._asked.append(key)
         found = self._passed(name, function)
         self._asked.pop()
-        # an answer that was found halfway round a cycle is not the last word
+        # an answer found halfway round a cycle is not final
         if not self._went_round or not self._asked:
             self._parameters[key] = found
         self._went_round = self._went_round and bool(self._asked)
@@ -162,7 +164,7 @@ class FrequencyBounds:
         if not edges:
             return Heat.COLD if name in function.off and is_observation(name) else Heat.HOT
         found = max(self._at_call(edge, name) for edge in edges)
-        # what no call of the program asks for may be what the function is there for
+        # a function that no code of the program calls may be an entry point
         return Heat.HOT if found is Heat.COLD and not is_observation(name) else found
 
     def _at_call(self, edge: CallEdge, name: str) -> Heat:
@@ -177,7 +179,7 @@ class FrequencyBounds:
 
     @cached_property
     def _unresolved(self) -> dict[str, list[CallSite]]:
-        """Return the calls of methods that may lead anywhere, by the method's name."""
+        """Return the calls of methods whose target is unknown, by the method's name."""
         found: dict[str, list[CallSite]] = {}
         for module in self._graph.index.modules.values():
             for function in () if module.is_test else module.functions.values():

@@ -7,18 +7,18 @@ from rlint.findings import Heat
 from rlint.frozen import frozen
 
 OFTEN = 10
-"""An interval of fewer passes than this is no pause: its lines are as hot as the loop."""
+"""A line under an interval of fewer iterations than this is as hot as the loop."""
 RARE_UPDATE = 50
-"""A gradient step at an interval of fewer passes than this is what the loop is for: it stays hot."""
+"""A gradient step at an interval of fewer iterations than this is the purpose of the loop: it stays hot."""
 
 MANY_PASSES = 10_000
-"""A loop that makes so many passes is one over steps, whatever takes them."""
+"""A loop with this many iterations is assumed to iterate over steps, whatever it calls."""
 SHORT_ROLLOUT = 32
-"""A gradient step after fewer environment steps than this is taken often."""
+"""A gradient step after fewer environment steps than this is frequent."""
 
 
 class GuardKind(Enum):
-    """What makes a condition come true."""
+    """What makes a condition true."""
 
     INTERVAL = "in every Nth iteration"  # `step % n == 0`, `step - last >= n`, `step >= next_log`
     CLOCK = "at intervals of time"  # `time.time() - last > 5`
@@ -27,7 +27,7 @@ class GuardKind(Enum):
     PRESENT = "only if it is not `None`"  # `writer is not None`
     CLASS = "only for values of a class"  # `isinstance(norm, torch.Tensor)`
     BEST = "when a result is the best so far"  # `score > best`
-    ENDS = "when an episode ends"  # `done`, `"episode" in info`, a loop over those that finished
+    ENDS = "when an episode ends"  # `done`, `"episode" in info`, a loop over the finished environments
     ONCE = "the first or the last time"  # `step == 0`, `self.env is None`
     FAILURE = "after an error"  # an `except` clause, a block that ends in `raise`
     OTHER = "under an unknown condition"
@@ -35,15 +35,15 @@ class GuardKind(Enum):
 
 @frozen
 class Guard:
-    """A condition that a line stands behind: around it, or in an early `continue` or `return`.
+    """A condition that a line depends on: one around it, or an earlier one with `continue` or `return`.
 
-    `counter` is the text of what drives an interval (`self.steps`), `period` its length where it is a
-    constant. `loop` is the index of the innermost loop of the function that holds the condition, -1 for none.
-    `cap` is the hottest that a line behind it can be, compared with that loop. `decider` is the last name of
-    what decides where the file alone does not say: of a switch, or of the length of an interval;
-    `is_parameter` says that it is a parameter of the function around, `is_own` that it is an attribute of the
-    object whose method that is. `counts` is the index of the loop of
-    which it compares the variable, -1 for none: its passes are counted from the beginning of that loop.
+    `counter` is the source of the counter of an interval (`self.steps`), `period` its length if that is a
+    constant. `loop` is the index of the innermost loop of the function around the condition, -1 for none.
+    `cap` is the highest heat of a guarded line, relative to that loop. `decider` is the last name of what
+    decides if the file alone does not determine it: of a switch, or of the length of an interval;
+    `is_parameter` says that it is a parameter of the enclosing function, `is_own` that it is an attribute of
+    `self`. `counts` is the index of the loop whose variable it compares, -1 for none: iterations are counted
+    from the beginning of that loop.
     """
 
     kind: GuardKind
@@ -60,14 +60,14 @@ class Guard:
 
     @property
     def is_usual(self) -> bool:
-        """Whether the condition holds each time that matters for a line at this heat, or nearly so."""
+        """Whether the condition holds in nearly every iteration that matters for a line of this heat."""
         if self.kind is GuardKind.INTERVAL:
             return self.period is not None and self.period < OFTEN
         return self.kind in _USUAL
 
     @property
     def may_cool(self) -> bool:
-        """Whether lines behind it may be colder than the loop, by itself or by what decides it."""
+        """Whether guarded lines may be colder than the loop, by the condition itself or by its decider."""
         return self.cap is not Heat.HOT or bool(self.decider)
 
 
@@ -75,8 +75,8 @@ _USUAL = frozenset({GuardKind.ENDS, GuardKind.PRESENT, GuardKind.CLASS, GuardKin
 
 
 def inner_guards(guards: tuple[Guard, ...], loops: list[int]) -> tuple[Guard, ...]:
-    """Return the guards that may cool a line which stands in `loops` (innermost first), compared with the
-    innermost of them: those outside of it cool the whole loop instead.
+    """Return the guards that may cool a line in `loops` (innermost first), relative to the innermost loop:
+    guards outside of it cool the whole loop instead.
     """
     if not guards:
         return ()

@@ -1,4 +1,4 @@
-"""What the program passes to the parameters and attributes that say how often something is done."""
+"""Numbers that the program passes to parameters and attributes that determine how often code runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS = models.having(Trait.OF_NUMBERS, "builtins")
 
 
 class HandedLengths:
-    """The numbers that calls hand to parameters, and constructors to the attributes of their objects."""
+    """The numbers that calls pass to parameters, and constructors to the attributes of their objects."""
 
     def __init__(self, graph: CallGraph, settings: ProgramSettings, calls: ProgramCalls) -> None:
         self._graph = graph
@@ -35,11 +35,13 @@ class HandedLengths:
         self._known: dict[tuple[str, str], frozenset[int | None]] = {}
 
     def of_parameter(self, name: str, function: FunctionSummary) -> int | None:
-        """Return the least number that calls pass; None where one of them passes an unknown value."""
+        """Return the smallest number that calls pass; None if a call passes an unknown value."""
         return _least(self._of_parameter(name, function, frozenset()))
 
     def of_attribute(self, name: str, function: FunctionSummary) -> int | None:
-        """Return the least number that an attribute of the object is made with, in a method of it."""
+        """Return the smallest number that constructors assign to an attribute of `self`, for a method of the
+        class.
+        """
         found: set[int | None] = set()
         for maker, value in self.stored(name, function):
             if isinstance(value, int):
@@ -51,8 +53,8 @@ class HandedLengths:
         return _least(found)
 
     def stored(self, name: str, function: FunctionSummary) -> list[tuple[FunctionSummary, str | int]]:
-        """Return what the constructors of an object store in an attribute of it, each with what it stores: a
-        number, or the last name of something. Empty where others store something there, too.
+        """Return what the constructors of an object store in an attribute: a number, or the last name of a
+        value. Empty if other code also stores a value there.
         """
         if name in self._set_later:
             return []
@@ -74,7 +76,7 @@ class HandedLengths:
 
     @cached_property
     def _set_later(self) -> frozenset[str]:
-        """Return the attributes that something sets after the object was made."""
+        """Return the attributes that are assigned after the object was constructed."""
         return frozenset(
             attribute
             for module in self._graph.index.modules.values()
@@ -91,7 +93,7 @@ class HandedLengths:
         if known is not None:
             return known
         if key in seen:
-            return frozenset()  # what a function passes on to itself adds nothing
+            return frozenset()  # a recursive call passes on the same value
         if len(seen) >= _MOST_CALLS:
             return frozenset({None})
         edges = self._calls.of(function)
@@ -130,7 +132,7 @@ def _least(found: Collection[int | None]) -> int | None:
 
 
 def whole(value: ast.expr | None) -> int | None:
-    """Return the whole number that a literal stands for; None for others."""
+    """Return the integer of a literal; None for other expressions."""
     if (
         isinstance(value, ast.Constant)
         and isinstance(value.value, (int, float))
@@ -142,8 +144,8 @@ def whole(value: ast.expr | None) -> int | None:
 
 
 def stores_of(syntax: SyntaxIndex) -> dict[Function, tuple[tuple[str, str | int], ...]]:
-    """Return the attributes that constructors store numbers, parameters and settings in, each with the number
-    or the last name of what is stored.
+    """Return the attributes in which constructors store numbers, parameters and settings, each with the
+    number or the last name of the stored value.
     """
     found: dict[Function, list[tuple[str, str | int]]] = {}
     for store in syntax.written.attribute_stores:

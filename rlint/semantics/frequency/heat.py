@@ -1,4 +1,4 @@
-"""How often each function runs, and why, as a chain that a person can follow."""
+"""How often each function runs, and why, as a chain of reasons."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class HeatMap:
 
     @cached_property
     def _onlookers(self) -> frozenset[str]:
-        """Return the modules that only look at what was learned: scripts for evaluation and plots. What
-        they play says nothing of how often a training runs the same.
+        """Return the modules that only evaluate or plot a trained policy. How often they step environments
+        says nothing of how often training runs the same code.
         """
         imported = {
             self.graph.imported(target, module.module)
@@ -93,8 +93,8 @@ class HeatMap:
 
     @cached_property
     def _trials(self) -> frozenset[str]:
-        """Return the functions that try an environment out beside its definition (`check_env`): they step
-        it in loops of their own, nothing is passed to them, and no other file calls them.
+        """Return the functions that test an environment beside its definition (`check_env`): they step it in
+        their own loops, take no arguments, and are called by no other file.
         """
         return frozenset(
             function.path
@@ -119,8 +119,8 @@ class HeatMap:
         return savers(self.graph)
 
     def may_be_warm(self, function: FunctionSummary) -> bool:
-        """Whether any line of a function may be warmer than cold. If neither its callers nor one of its
-        own loops heats it, none is.
+        """Whether any line of a function may be warmer than cold. If neither its callers nor its own loops
+        heat it, it is cold.
         """
         if self.of_function(function.path).level is not Heat.COLD:
             return True
@@ -133,8 +133,8 @@ class HeatMap:
         guards: tuple[Guard, ...] = (),
         cap: Heat = Heat.HOT,
     ) -> Frequency:
-        """Return the heat of a line of `function` that stands in `loops` (their indices, innermost first)
-        and, in the innermost of them, behind `guards`. It is at most `cap`.
+        """Return the heat of a line of `function` in `loops` (their indices, innermost first) and, in the
+        innermost of them, under `guards`. It is at most `cap`.
         """
         path = function.path
         if path in self._in_tests or path in self._trials or self._declared.is_cold(function, loops):
@@ -154,7 +154,7 @@ class HeatMap:
             if driven is not None and (
                 driven > now.level or (driven is now.level and (in_own_loop or bool(now.assumption)))
             ):
-                # a training loop explains itself; of two nested ones the inner explains more
+                # a training loop is reason enough; of two nested ones, the inner one is the better reason
                 starts_here = now.level is Heat.COLD or driven is Heat.HOT or in_own_loop or now.assumption
                 link = self._link(function, loop)
                 now = Frequency(driven, (link,) if starts_here else (*now.chain, link), _TEMPOS[driven])
@@ -174,8 +174,8 @@ class HeatMap:
         outside: Mapping[int, Frequency],
         function: FunctionSummary,
     ) -> Frequency:
-        """Return how often a line runs under guards, in a place that runs as often as `now`. `outside` is
-        how often the loops begin.
+        """Return how often a line runs under guards, in a place that runs as often as `now`. `outside` is how
+        often the loops begin.
         """
         for guard in guards:
             bound = self._bounds.of_guard(guard, function)
@@ -196,14 +196,14 @@ class HeatMap:
         return self.inside(edge.caller, around, inner_guards(site.guards, around), cap)
 
     def _is_done_once(self, caller: FunctionSummary, site: CallSite) -> bool:
-        """Whether a call is started elsewhere, or done once however often its place is passed."""
+        """Whether a call runs elsewhere, or only once however often its place is reached."""
         if site.cap is Heat.COLD:
             return True
         guards = inner_guards(site.guards, caller.loops_from(site.loop)) if site.guards else ()
         return bool(guards) and self._bounds.of(guards, caller) is Heat.COLD
 
     def _loop_guards(self, function: FunctionSummary, index: int) -> tuple[Guard, ...]:
-        """Return the conditions between a loop and the next one around it that may cool it."""
+        """Return the conditions between a loop and the next enclosing loop that may cool it."""
         loop = function.loops[index]
         return inner_guards(loop.guards, function.loops_from(loop.parent)) if loop.guards else ()
 
@@ -215,8 +215,8 @@ class HeatMap:
     def holds(
         self, function: FunctionSummary, guards: tuple[Guard, ...], *, each_pass: bool | None
     ) -> bool | None:
-        """Return whether a line runs in each iteration, given what its file says of that (see pacing.py):
-        intervals that the program makes short do not count.
+        """Return whether a line runs in each iteration, given what its file determines (see pacing.py):
+        intervals that the program makes short are ignored.
         """
         if each_pass is not False or not guards:
             return each_pass
@@ -227,7 +227,9 @@ class HeatMap:
         return None if is_short else each_pass
 
     def settled(self, guards: tuple[Guard, ...], function: FunctionSummary) -> tuple[Guard, ...]:
-        """Return guards with the lengths of intervals that the program tells, without those of one pass."""
+        """Return guards with the lengths of intervals that the program sets, without intervals of one
+        iteration.
+        """
         return self._bounds.settled(guards, function) if guards else guards
 
     def drives(self, function: FunctionSummary) -> frozenset[Driver]:
@@ -241,21 +243,21 @@ class HeatMap:
         return found
 
     def driven_by(self, function: FunctionSummary) -> tuple[frozenset[Driver], frozenset[Driver]]:
-        """Return what a function does once per call and what it does many times, including all that it
-        calls.
+        """Return what a function does once per call and what it does many times, including all functions that
+        it calls.
         """
         return self._once[function.path], self._many[function.path]
 
     def loops_driven_by(
         self, function: FunctionSummary
     ) -> tuple[tuple[frozenset[Driver], frozenset[Driver]], ...]:
-        """Return the same for a pass of each of its loops."""
+        """Return the same for an iteration of each of its loops."""
         return self._loop_drivers[function.path]
 
     def hot_callers(self, method: str, receiver: str, module: str) -> tuple[str, ...]:
-        """Return the functions in the package of a module, in those around it or in it, that call a
-        method in each step on something of unknown class with this last name, leading underscores left
-        out: as people write them. Further away, the same name is likely another thing.
+        """Return the functions in the module, its package and the enclosing packages that call, in each step,
+        a method of an object of unknown class with this last name, without leading underscores. In more
+        distant packages, the same name likely means another object.
         """
         key = self.graph.program(module), method, receiver.lstrip("_")
         package = self.index.modules[module].package
@@ -283,17 +285,17 @@ class HeatMap:
         return self._cadences.ask(place) if place.function.path not in self._in_tests else None
 
     def each_pass(self, place: CodePlace, level: Heat) -> bool:
-        """Whether a place runs each time that the code runs which makes it as hot as `level`. False in
-        doubt (see caller_questions.py).
+        """Whether a place runs each time that the code which makes it as hot as `level` runs. False in doubt
+        (see caller_questions.py).
         """
         return self._each_pass[level].ask(place) is True
 
     def by_role(self, function: FunctionSummary) -> bool:
-        """Whether a function is known to run often only by its name, or by what it does."""
+        """Whether a function is known to run often only by its name or its body."""
         return self._by_role.ask(CodePlace(function, ())) is True
 
     def ways_from_training(self, place: CodePlace) -> list[Way]:
-        """Return the ways to a place from the loops that take gradient steps."""
+        """Return the call paths to a place from the loops that take gradient steps."""
         return self._ways.ask(place) or []
 
     def is_declared_warm(self, function: FunctionSummary) -> bool:
@@ -307,7 +309,7 @@ class HeatMap:
         return self._loop_heat.get(function.path, ())
 
     def has_role(self, function: FunctionSummary) -> bool:
-        """Whether the heat of a function rests only on its role, or on what is likely."""
+        """Whether the heat of a function rests only on its role, or on likely answers."""
         heat = self.of_function(function.path)
         return bool(heat.assumption) or self._role(function).level is heat.level
 
@@ -316,11 +318,11 @@ class HeatMap:
         return function.path in self._in_tests
 
     def learns(self, function: FunctionSummary) -> bool:
-        """Whether a function, or anything that it calls, takes gradient steps."""
+        """Whether a function, or a function that it calls, takes gradient steps."""
         return Driver.GRADIENT_STEP in self._once[function.path] | self._many[function.path]
 
     def callers(self, function: FunctionSummary) -> list[IncomingCall]:
-        """Return the calls of a function, each with how hot it is; those of tests are left out."""
+        """Return the calls of a function, each with its heat; calls in tests are left out."""
         known = self._callers.get(function.path)
         if known is None:
             known = self._callers[function.path] = [
@@ -329,7 +331,9 @@ class HeatMap:
         return known
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
-        """Return the last names in what calls that are not cold hand to a parameter; "" where it has none."""
+        """Return the last names of the arguments that calls which are not cold pass to a parameter; "" for an
+        argument without a name.
+        """
         parameters = function.call_parameters
         found = []
         for call in self.callers(function):
@@ -340,7 +344,7 @@ class HeatMap:
         return found
 
     def _find_drivers(self) -> None:
-        """Find what each function does once per call, and in loops, including its calls."""
+        """Find what each function does once per call, and in loops, including the functions that it calls."""
         once = {f.path: set(f.drivers) for f in self._functions}
         many = {f.path: {driver for loop in f.loops for driver in loop.drivers} for f in self._functions}
         for step in self._environments.steps():
@@ -373,8 +377,8 @@ class HeatMap:
         self._many = {path: frozenset(drivers) for path, drivers in many.items()}
 
     def _learning_calls(self, function: FunctionSummary) -> list[CallSite]:
-        """Return the calls that take a gradient step if their name is to be believed, and that nothing
-        else is known of (`agent.learn(batch)`, where the agent comes from elsewhere).
+        """Return the calls that take a gradient step judging only by their name (`agent.learn(batch)`, where
+        the class of the agent is unknown).
         """
         return [
             site
@@ -401,7 +405,7 @@ class HeatMap:
             if 0 <= edge.site.loop < count and not self._is_done_once(function, edge.site):
                 direct[edge.site.loop] |= self._surely_once(edge.target)
                 rare = _is_at_interval(edge.site.guards, function.loops_from(edge.site.loop))
-                # of several classes whose method may be called, one that plays no rollout is enough
+                # of several classes whose method may be called, one without rollouts is enough
                 plays_shortly = id(edge.site) in without or self._plays_shortly(edge.target)
                 kept = now_and_then if rare else short if plays_shortly else nested
                 kept[edge.site.loop] |= self._many[edge.target.path]
@@ -417,7 +421,7 @@ class HeatMap:
                 now_and_then[parent] |= now_and_then[child]
                 short[parent] |= short[child]
         for index in range(count):
-            # a loop over gradient steps stays one if it plays some episodes every so many of them
+            # a loop over gradient steps stays one if it runs some episodes at intervals
             learns = Driver.GRADIENT_STEP in direct[index]
             nested[index] |= now_and_then[index] - (_ROLLOUT if learns else frozenset())
             if not learns:
@@ -431,8 +435,8 @@ class HeatMap:
         )
 
     def _level_by_length(self, loop: LoopSummary, function: FunctionSummary) -> Heat | None:
-        """Return the heat of a loop without a known driver: one with very many iterations that run a
-        network, sample or step something.
+        """Return the heat of a loop without a known driver: one with very many iterations that run a network,
+        sample or step an object.
         """
         passes = self._bounds.passes(loop, function) if loop.works else None
         return Heat.HOT if passes is not None and passes >= MANY_PASSES else None
@@ -444,7 +448,7 @@ class HeatMap:
         return passes is not None and passes < SHORT_ROLLOUT
 
     def _plays_shortly(self, function: FunctionSummary) -> bool:
-        """Whether a function steps an environment in loops of a few passes only, and in no others."""
+        """Whether a function steps an environment only in loops of a few iterations."""
         if Driver.ENVIRONMENT_STEP not in self._many[function.path]:
             return False
         playing = [i for i, loop in enumerate(function.loops) if Driver.ENVIRONMENT_STEP in loop.drivers]
@@ -458,8 +462,8 @@ class HeatMap:
         )
 
     def _surely_once(self, function: FunctionSummary) -> frozenset[Driver]:
-        """Return what a function does once per call. A function that steps an environment in its loops,
-        and outside of them only through calls (a reset that begins with a step), runs whole episodes.
+        """Return what a function does once per call. A function that steps an environment in its loops, and
+        outside of them only through calls (a reset that begins with a step), runs whole episodes.
         """
         once, many = self._once[function.path], self._many[function.path]
         through_calls = (
@@ -468,8 +472,8 @@ class HeatMap:
         return once - {Driver.ENVIRONMENT_STEP} if through_calls else once
 
     def _spread(self) -> None:
-        """From the loops through the calls; of the chains whose calls are known, and then of the others, the
-        shortest wins. Roles speak where no caller does.
+        """Propagate heat from the loops through the calls; shortest chains win, first among certain calls,
+        then among guessed ones. Roles count only for functions without callers.
         """
         queue: deque[tuple[FunctionSummary, Frequency]] = deque()
         self._heat.update(self._declared.heats())
@@ -491,8 +495,8 @@ class HeatMap:
         self._spread_likely(queue)
 
     def _spread_likely(self, queue: deque[tuple[FunctionSummary, Frequency]]) -> None:
-        """From the functions that have no visible caller and likely run often. What is known to run
-        often, or seldom, stays as it is.
+        """Propagate heat from the functions that have no visible caller and likely run often. Heat that is
+        already known is not changed.
         """
         for function, what in self._registered():
             assumes = f"`{function.shown}` {what} of a training"
@@ -506,7 +510,7 @@ class HeatMap:
         self._drain(queue, Heat.WARM)
 
     def _registered(self) -> Iterator[tuple[FunctionSummary, str]]:
-        """Yield the functions that libraries call: hooks of networks, and what makes batches."""
+        """Yield the functions that libraries call: hooks of networks, and functions that create batches."""
         for module in self.index.modules.values():
             for path, what in () if module.is_test else module.registered:
                 for function in self.index.possible_callables(path, module.module):
@@ -531,7 +535,7 @@ class HeatMap:
         return Frequency(role.heat, chain, _TEMPOS[role.heat], f"`{function.shown}` is called {role.called}")
 
     def _is_paced(self, function: FunctionSummary) -> bool:
-        """Whether all calls of a function are known, and made at intervals."""
+        """Whether all calls of a function are known, and happen at intervals."""
         if self.of_function(function.path).tempo is not Tempo.INTERVAL or self._bounds.unresolved(function):
             return False
         calls = [self.at_call(edge) for edge in self._calls.of(function)]
@@ -553,7 +557,7 @@ class HeatMap:
             if heat.level < lowest or heat.level <= known.level:
                 continue
             if heat.assumption and known.level is not Heat.COLD and not known.assumption:
-                continue  # what is known to run less often is not taken to run more often
+                continue  # functions known to run less often are not assumed to run more often
             if self._declared.decides(function):
                 continue
             self._heat[function.path] = heat
@@ -562,8 +566,8 @@ class HeatMap:
                 queue.extend(self._targets(function, Heat.WARM))
 
     def _targets(self, function: FunctionSummary, wanted: Heat) -> list[tuple[FunctionSummary, Frequency]]:
-        """Return the functions that `function` calls at exactly the wanted heat, with the chain to them.
-        Those that only names tell are put aside in `_guessed`: what is known to be called explains more.
+        """Return the functions that `function` calls at exactly the given heat, with the chain to them.
+        Targets guessed by name are kept apart in `_guessed`: certain calls are the better reason.
         """
         found: list[tuple[FunctionSummary, Frequency]] = []
         is_onlooker = function.module in self._onlookers
@@ -598,7 +602,7 @@ class HeatMap:
 
 
 def _are_related(package: str, other: str) -> bool:
-    """Whether one package is the other, or a part of it. Top-level modules belong together."""
+    """Whether one package is the other, or contains it. Top-level modules belong together."""
     inner, outer = sorted((package, other), key=len, reverse=True)
     return inner == outer or (bool(outer) and inner.startswith(f"{outer}."))
 
@@ -609,7 +613,9 @@ def _tempo_behind(guards: tuple[Guard, ...]) -> Tempo:
 
 
 def _fed_by(function: FunctionSummary, edge: CallEdge) -> list[int]:
-    """Return the loops that run over what a call of a generator gives: it works in each of their passes."""
+    """Return the loops that iterate over the result of a generator call: the generator runs in each of their
+    iterations.
+    """
     if not any(kind.tag is TypeTag.ITERATOR for kind in edge.target.returns):
         return []
     line, around = edge.site.line, edge.site.loop

@@ -1,4 +1,6 @@
-"""What a function makes at its first call alone: `if self._model is not None: return`, then it is made."""
+"""Lazy initialisation: code that a function runs at its first call only, after `if self._model is not None:
+return`.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ _COMES_AND_GOES = regex(
 
 
 def where_it_leaves(function: Function) -> ast.stmt | None:
-    """Return the first statement of a function's body by which it leaves once what it makes is there: what
-    comes after it runs at the first call alone.
+    """Return the first statement of a function's body that returns if the object already exists: the
+    statements after it run at the first call only.
     """
     for statement in function.body:
         if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return):
@@ -26,8 +28,8 @@ def where_it_leaves(function: Function) -> ast.stmt | None:
 
 
 def _asked_for(test: ast.expr) -> tuple[str, str] | None:
-    """Return the object and the attribute of it that a condition finds there; "" as the object of a
-    global name.
+    """Return the object and its attribute that a condition tests for existence; "" as the object of a global
+    name.
     """
     match test:
         case ast.Compare(left=kept, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):

@@ -1,4 +1,4 @@
-"""How often a function without a visible caller likely runs, by what it does in its own lines."""
+"""How often a function without a visible caller likely runs, by what its own body does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHOLE = regex(r"^_*(main|fit|(pre)?train(ing)?|run|(pre|re)?train_\w+|run_\w+|l
 
 @frozen
 class LikelyRole:
-    """How often a function likely runs, what it does, and what is assumed of its callers."""
+    """How often a function likely runs, what it does, and the assumption about its callers."""
 
     heat: Heat
     what: str
@@ -33,7 +33,7 @@ _EACH_ROLLOUT = LikelyRole(Heat.WARM, "collects a batch of rollouts", "for each 
 
 
 def likely_role(function: FunctionSummary, many: Collection[Driver]) -> LikelyRole | None:
-    """Return the likely role of a function without known callers, given what it drives many times, its calls
+    """Return the likely role of a function without known callers, given what it drives many times, calls
     included. None for whole trainings, demonstrations and evaluations.
     """
     own_loops = {driver for loop in function.loops for driver in loop.drivers}
@@ -65,7 +65,7 @@ def _learns_from_what_it_is_given(function: FunctionSummary, many: Collection[Dr
 
 
 def _is_long(function: FunctionSummary) -> bool:
-    """Whether a function plays so many steps in one call that the call is a run of its own."""
+    """Whether a function runs so many steps in one call that the call is a training run of its own."""
     numbers = dict(function.numbers)
     lengths = [
         loop.length.period or numbers.get(loop.length.decider, 0)

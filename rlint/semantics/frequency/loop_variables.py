@@ -1,4 +1,4 @@
-"""What the variables of a loop stand for: a count, a key, or an element of what is run over."""
+"""Loop variables: counts, keys, or elements of the iterated object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAME_ITEMS = models.having(Trait.SAME_ITEMS, "builtins", "tqdm") | {"tqdm.rich.
 
 
 class ItemKind(Enum):
-    """What a loop variable is to what the loop runs over."""
+    """Relation of a loop variable to the object that the loop iterates over."""
 
     COUNT = "count"  # 0, 1, 2, … of `range` and `enumerate`
     KEY = "key"  # of a dictionary
@@ -26,11 +26,11 @@ class ItemKind(Enum):
 
 @frozen
 class LoopItem:
-    """What one variable of a loop stands for.
+    """What one loop variable stands for.
 
-    `over` is what the loop runs over, without `enumerate`, `zip`, bars and `.items()`: `states` for the `s`
-    of `for i, (s, a) in enumerate(zip(states, actions))`. `is_part` says that the variable is only a part of
-    an element (`reward` of `for state, reward in batch`).
+    `over` is the iterated object, without `enumerate`, `zip`, progress bars and `.items()`: `states` for the
+    `s` of `for i, (s, a) in enumerate(zip(states, actions))`. `is_part` says that the variable is only a part
+    of an element (`reward` of `for state, reward in batch`).
     """
 
     name: str
@@ -43,8 +43,8 @@ Qualified = Callable[[ast.expr], "str | None"]
 
 
 def items_of(loop: AnyLoop, qualified: Qualified) -> dict[str, LoopItem]:
-    """Return the variables of a `for` loop or comprehension, by name; of several comprehension clauses,
-    those of the last. Empty for `while`.
+    """Return the variables of a `for` loop or comprehension, by name; of several comprehension clauses, those
+    of the last. Empty for `while`.
     """
     if isinstance(loop, ast.While):
         return {}

@@ -1,4 +1,4 @@
-"""The loops of each function, what drives them, and which of them a line really repeats in."""
+"""The loops of each function, what drives them, and which of them repeat a line."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rlint.syntax.syntax_index import Loop as LoopNode
 from rlint.syntax.walk import RUN_LATER, descendants
 
 BOUNDED = 8
-"""A loop over at most so many constant items does not make its body hotter."""
+"""A loop over at most this many constant items does not make its body hotter."""
 
 _HEADER_LENGTH = 60
 _NONE: frozenset[Driver] = frozenset()
 
 _REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *RUN_LATER, ast.If})
-"""What tells around a line which loops repeat it."""
+"""Statements around a line that determine which loops repeat it."""
 
 AnyLoop = LoopNode | Comprehension
 
@@ -42,7 +42,7 @@ class LoopIndex:
         self._around: dict[ast.AST, list[AnyLoop]] = {}
         self._unlinked: LoopIndex | None = None
         self.conditions = PathConditions(syntax, types.definitions, self.index)
-        """The conditions that lines stand behind."""
+        """The conditions that guard lines."""
         nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in syntax.of_type(kind)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
         for node in nodes:
@@ -51,7 +51,7 @@ class LoopIndex:
             siblings.append(node)  # type: ignore[arg-type]
 
     def linked(self, types: TypeInference) -> LoopIndex:
-        """Return the same loops, with what the project tells of the values that drive them."""
+        """Return the same loops, with the project's knowledge of the values that drive them."""
         linked = object.__new__(LoopIndex)
         linked.syntax, linked.types, linked._unlinked = self.syntax, types, self
         linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
@@ -59,9 +59,9 @@ class LoopIndex:
         return linked
 
     def around(self, node: ast.AST) -> list[AnyLoop]:
-        """Return the loops of the same function whose body repeats `node`, innermost first. A loop that
-        the line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat
-        it.
+        """Return the loops of the same function whose body repeats `node`, innermost first. A loop does not
+        repeat the line if the line's path always leaves the loop (`break`, `return`, `raise` at the end of
+        its block).
         """
         node = self.syntax.wholes.of(self.syntax.buried.get(node, node))
         known = self._around.get(node)
@@ -166,7 +166,7 @@ class LoopIndex:
 
     @cached_property
     def _working(self) -> frozenset[AnyLoop]:
-        """Return the loops in which a network is run, or something is sampled or takes a step."""
+        """Return the loops that run a network, sample, or step an object."""
         found: set[AnyLoop] = set()
         if not self.index:
             return frozenset()
@@ -184,7 +184,7 @@ class LoopIndex:
         return frozenset(found)
 
     def function_drivers(self, function: ast.AST | None) -> frozenset[Driver]:
-        """Return what a function does directly outside its loops."""
+        """Return what a function does outside its loops."""
         return frozenset(self._drivers[1].get(function, _NONE))
 
     def update_intervals(self, function: ast.AST | None) -> tuple[int, ...]:
@@ -230,7 +230,9 @@ class LoopIndex:
         return False
 
     def driver_of(self, call: ast.Call) -> Driver | None:
-        """Return what a call drives: an environment step, an optimizer step, the arrival of a message."""
+        """Return the driver that a call is: an environment step, an optimizer step, the arrival of a
+        message.
+        """
         return driver_of(call, self.types)
 
     @cached_property
@@ -248,7 +250,7 @@ class LoopIndex:
                 if not self._goes_through(around[in_turn], call):
                     break
                 in_turn += 1
-            # environments that are stepped in turn take one step together in what is around
+            # environments that are stepped one after the other count as one step of the enclosing loop
             for loop in around[: in_turn + 1]:
                 of_loops.setdefault(loop, set()).add(driver)
             if in_turn == len(around):
@@ -278,8 +280,8 @@ class LoopIndex:
 
 
 def _goes_through_parts(loop: AnyLoop) -> bool:
-    """Whether a loop goes through the entries of a dict (losses, metrics, agents) or the tensors of a
-    network, which are few as a rule.
+    """Whether a loop iterates over the entries of a dict (losses, metrics, agents) or the tensors of a
+    network, which are usually few.
     """
     if isinstance(loop, ast.While):
         return False

@@ -1,4 +1,4 @@
-"""Does a line run in each iteration of the loop or function around it, or only every so often?"""
+"""Whether a line runs in each iteration of the enclosing loop or function, or only at intervals."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from rlint.syntax.syntax_index import FUNCTIONS, HOLD_BODIES, LOOPS, SyntaxIndex
 
 
 class Pacing:
-    """Which lines of one file run in each iteration, as far as the conditions around them tell.
+    """The lines of one file that run in each iteration, as far as the conditions around them determine it.
 
-    `steps` are the calls of the file that take gradient steps: what stands beside one of them, under
-    the same conditions, runs as often as the parameters change.
+    `steps` are the calls of the file that take gradient steps: code beside one of them, under the same
+    conditions, runs as often as the parameters change.
     """
 
     def __init__(self, syntax: SyntaxIndex, conditions: PathConditions, steps: list[ast.Call]) -> None:
@@ -29,8 +29,8 @@ class Pacing:
 
     def each_pass(self, node: ast.AST) -> bool | None:
         """Whether `node` runs in each iteration. False for a condition that usually does not hold (an
-        interval, or an unknown one); None if there is no condition up to the innermost loop or function,
-        so that the answer depends on how often that runs.
+        interval, or an unknown one); None if there is no condition up to the innermost loop or function, so
+        that the answer depends on how often that runs.
         """
         if node in self.syntax.buried:
             return False
@@ -61,8 +61,8 @@ class Pacing:
         return self.each_pass(parent) if isinstance(parent, ast.stmt) else False
 
     def _judge(self, block: list[ast.stmt]) -> None:
-        """Record, for each statement of a block, whether a gradient step is taken beside it, or the
-        iteration is often left before it.
+        """Record, for each statement of a block, whether a gradient step is taken beside it, or the iteration
+        often ends before it.
         """
         if ast.If not in {type(statement) for statement in block} and self._stepping.isdisjoint(block):
             self._beside.update(dict.fromkeys(block))
@@ -86,5 +86,5 @@ class Pacing:
         return leaves and not self._is_usual(statement.test, taken=False)
 
     def _is_usual(self, test: ast.expr, *, taken: bool) -> bool:
-        """Whether a condition holds (`taken`) or does not hold in nearly every pass."""
+        """Whether a condition holds (`taken`) or does not hold in nearly every iteration."""
         return all(guard.is_usual for guard in self.conditions.of_test(test, taken=taken))

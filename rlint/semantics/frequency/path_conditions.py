@@ -1,4 +1,4 @@
-"""What a line waits for: the conditions that it stands behind, told apart by what makes them come true."""
+"""The conditions that guard a line, classified by what makes them true."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rlint.syntax.walk import descendants
 _REPEATS_OR_BEGINS = frozenset({*LOOPS, *FUNCTIONS, ast.ClassDef})
 _COUNTS = frozenset({"range", "trange"})
 _MEANING = 3
-"""A name is followed through so many others to the condition that it stands for."""
+"""Maximum number of names followed from a name to the condition that it holds."""
 _MOST_TESTS = 50
-"""So many conditions of one `and` or comprehension count; more would tell nothing else and take long."""
+"""Maximum number of conditions of one `and` or comprehension that are examined; more would add nothing."""
 _FINISHED = regex(r"(^|_)(done|dones|terminated|truncated|finished|completed)(_|$)|final_info")
 
 _FLAGS = regex(r"^(done|terminated|truncated)s?$|_dones?$")
@@ -31,7 +31,7 @@ _PICKS = frozenset("where argwhere nonzero flatnonzero".split())
 
 
 class PathConditions:
-    """The conditions in one file, as the lines of it meet them. `loops` are the indices of its loops."""
+    """The conditions that guard the lines of one file. `loops` are the indices of its loops."""
 
     def __init__(
         self, syntax: SyntaxIndex, definitions: ReachingDefinitions, loops: Mapping[ast.AST, int]
@@ -48,8 +48,8 @@ class PathConditions:
         self._asked: set[ast.expr] = set()
 
     def of(self, node: ast.AST) -> tuple[Guard, ...]:
-        """Return the conditions that `node` stands behind in its function, innermost first. Those that
-        hold in nearly every pass (the episode goes on, enough samples are there) are left out.
+        """Return the conditions that guard `node` in its function, innermost first. Conditions that hold in
+        nearly every iteration (the episode continues, there are enough samples) are left out.
         """
         around = self.syntax.buried.get(node)
         child = self.syntax.wholes.of(around or node)
@@ -76,8 +76,8 @@ class PathConditions:
         return tuple(found)
 
     def length_of(self, loop: ast.AST) -> Guard | None:
-        """Return after how many passes a loop ends (`for i in range(n)`, `while i < n`), as an interval;
-        None for loops that do not count them.
+        """Return the number of iterations after which a loop ends (`for i in range(n)`, `while i < n`), as an
+        interval; None for loops that do not count iterations.
         """
         length: ast.expr | None = None
         if isinstance(loop, (ast.For, ast.AsyncFor)):
@@ -97,7 +97,7 @@ class PathConditions:
         return self._guard(condition, length) if condition is not None and length is not None else None
 
     def of_test(self, test: ast.expr, *, taken: bool) -> list[Guard]:
-        """Return what has to come true for a test to hold (`taken`), or not to."""
+        """Return the conditions for a test to be true (`taken`) or false."""
         known = self._of_tests.get((test, taken))
         if known is None:
             known = self._of_tests[test, taken] = self._met(test, taken=taken)
@@ -116,7 +116,7 @@ class PathConditions:
         return known
 
     def _failing_end(self, function: Function) -> list[ast.stmt]:
-        """Return the statements of a function after its last `return`, where these end in `raise`."""
+        """Return the statements of a function after its last `return`, if they end in `raise`."""
         known = self._failing.get(function)
         if known is None:
             body = function.body if _raises(function.body) else []
@@ -125,7 +125,7 @@ class PathConditions:
         return known
 
     def _around(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
-        """Return the conditions of the block that holds a statement."""
+        """Return the conditions of the block that contains a statement."""
         first = parent.body[0] if isinstance(parent, ast.match_case) else self.syntax.block(statement)[0][0]
         known = self._blocks.get(first)
         if known is not None:
@@ -147,7 +147,8 @@ class PathConditions:
             if statement in parent.orelse:
                 found.append(self._guard(_LOOP_ENDS, parent.iter))
             elif finished := list(filter(_FINISHED.search, words := words_of(parent.iter))):
-                # `for reward, done in zip(rewards, dones)` takes all steps, not those that finished
+                # `for reward, done in zip(rewards, dones)` iterates over all steps, not only those that
+                # finished
                 takes_all = all(map(_FLAGS.search, finished)) and not words & _PICKS
                 found.append(self._guard(_LOOP_ENDS if takes_all else _EPISODE_ENDS, parent.iter))
         elif isinstance(parent, ast.While) and statement in parent.orelse:
@@ -157,7 +158,7 @@ class PathConditions:
         return known
 
     def _left_before(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
-        """Return what must not hold for a statement to be reached: `if step % n: continue` before it."""
+        """Return what must be false for a statement to be reached: `if step % n: continue` before it."""
         known = self._left.get(statement)
         if known is not None:
             return known
@@ -179,7 +180,7 @@ class PathConditions:
         repeated = self._is_repeated(branch)
         for block, taken in ((branch.body, False), (branch.orelse, True)):
             if _leaves(block, repeated=repeated):
-                # who leaves where something is there may do other things than make it
+                # code that returns if an object exists may do more than create it
                 return [
                     replace(guard, cap=Heat.HOT) if guard.kind is GuardKind.ONCE else guard
                     for guard in self.of_test(branch.test, taken=taken)
@@ -217,7 +218,7 @@ class PathConditions:
         )
 
     def _counted(self, node: ast.AST) -> int:
-        """Return the index of the loop of which a condition compares the variable; -1 for none."""
+        """Return the index of the loop whose variable a condition compares; -1 for none."""
         for name in descendants(node):
             if isinstance(name, ast.Name):
                 bindings = self.conditions.definitions.reaching(name)
@@ -226,8 +227,8 @@ class PathConditions:
         return -1
 
     def _met(self, test: ast.expr, *, taken: bool, at: ast.expr | None = None, depth: int = 0) -> list[Guard]:
-        """Return what must become true for a test to hold (`taken`), or not to hold. `at` is the name
-        that stands for it.
+        """Return the conditions for a test to be true (`taken`) or false. `at` is the name that the condition
+        was read from.
         """
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._met(test.operand, taken=not taken, at=at, depth=depth)
@@ -236,7 +237,7 @@ class PathConditions:
             if isinstance(test.op, ast.And) is taken:
                 return [guard for part in parts for guard in part]
             if not all(parts):
-                return []  # one is enough, and one of them holds as a rule
+                return []  # one is enough, and one of them usually holds
             kinds = {guard.kind for part in parts for guard in part}
             if len(kinds) > 1 and not kinds <= _COUNTED:  # `step % n == 0 or step == last` is an interval
                 return [self._guard(_UNKNOWN, at or test)]
@@ -256,8 +257,8 @@ class PathConditions:
         return [self._guard(condition, at or test)] if condition is not None else []
 
     def _flagged(self, test: ast.expr, *, taken: bool, at: ast.expr, depth: int) -> list[Guard]:
-        """Return the conditions under which a flag is set elsewhere, as conditions of the place where it
-        is read.
+        """Return the conditions under which a flag is set elsewhere, as conditions of the place that reads
+        it.
         """
         means = self.conditions.by_hand.flag(test) if test not in self._asked else None
         if means is None:
@@ -290,7 +291,7 @@ _FIRST_CALL = Condition(GuardKind.ONCE, Heat.COLD)
 
 
 def _raises(block: list[ast.stmt]) -> bool:
-    """Whether a block ends in `raise`, be it in a `with` or after a `try` whose `finally` does."""
+    """Whether a block ends in `raise`, possibly inside a `with` or after a `try` whose `finally` does."""
     match block[-1]:
         case ast.Raise():
             return True
@@ -306,8 +307,8 @@ def _may_return(statement: ast.stmt) -> bool:
 
 
 def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield the tests in an expression that decide whether a part of it is evaluated, each with what it
-    must come out as.
+    """Yield the tests in an expression that decide whether a part of it is evaluated, each with the outcome
+    that is needed.
     """
     if isinstance(whole, ast.IfExp):
         if part is not whole.test:

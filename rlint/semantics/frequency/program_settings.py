@@ -1,4 +1,4 @@
-"""What a program sets the names of options, fields, parameters and attributes to."""
+"""Values that a program assigns to options, fields, parameters and attributes, by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
 Setting = tuple[str, "bool | int | None"]
-"""A name and a value that it is given: None where that is no constant."""
+"""A name and a value assigned to it: None if the value is not a constant."""
 
 _LENGTH = regex(
     r"interval|freq|every|period|update|delay|sync|target|horizon|rollout|timestep|steps$|iters?$"
@@ -27,8 +27,8 @@ _FLAGS = {"store_true": False, "store_false": True}
 
 
 def settings_of(syntax: SyntaxIndex) -> dict[str, tuple[bool | int | None, ...]]:
-    """Return what a file gives the names that decide how often something is done, without what it only hands
-    on (`Agent(log_every=args.log_every)`).
+    """Return the values that a file assigns to names that determine how often code runs, without values that
+    it only passes on (`Agent(log_every=args.log_every)`).
     """
     found: dict[str, dict[bool | int | None, None]] = {}
     for name, value in (
@@ -42,7 +42,7 @@ def settings_of(syntax: SyntaxIndex) -> dict[str, tuple[bool | int | None, ...]]
 
 
 class ProgramSettings:
-    """The settings of all programs of a project, told by their names alone."""
+    """The settings of all programs of a project, by their names alone."""
 
     def __init__(self, graph: CallGraph) -> None:
         self._graph = graph
@@ -56,8 +56,8 @@ class ProgramSettings:
                     self._values.setdefault((program, name), set()).update(values)
 
     def length(self, name: str, module: str) -> int | None:
-        """Return the length of the interval that a setting gives; the shortest of several. None where it is
-        not known to be a constant.
+        """Return the length of the interval in a setting; the shortest of several. None if it is not known to
+        be a constant.
         """
         values = self._values.get((self._graph.program(module), name), set())
         lengths = [
@@ -66,7 +66,7 @@ class ProgramSettings:
         return min(lengths) if lengths and None not in values else None
 
     def is_off(self, name: str, module: str) -> bool:
-        """Whether a switch is off wherever the program sets it, as far as it can be seen."""
+        """Whether a switch is off at all places where the program sets it, as far as they are visible."""
         key = self._graph.program(module), name
         if key not in self._off:
             values = self._values.get(key, set())
@@ -78,7 +78,7 @@ class ProgramSettings:
         return self._off[key]
 
     def _leaves_off(self, function: FunctionSummary, name: str) -> bool:
-        """Whether no call passes something else than the setting of the same name by its position."""
+        """Whether no call passes a value other than the setting of the same name in its position."""
         place = str(function.place_of(name))
         for edge in self._graph.callers(function.path):
             if any(given == place for given, _ in edge.site.arguments):
@@ -101,7 +101,7 @@ class ProgramSettings:
 
 @lru_cache(maxsize=4096)
 def is_setting(name: str) -> bool:
-    """Whether a name may decide how often something is done."""
+    """Whether a name may determine how often code runs."""
     return is_observation(name) or bool(_LENGTH.search(name.lower()))
 
 
@@ -116,7 +116,7 @@ def _of_functions(syntax: SyntaxIndex) -> Iterator[Setting]:
 
 
 def defaults_of(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters that have defaults, with these."""
+    """Yield the parameters that have defaults, with the defaults."""
     placed = [*arguments.posonlyargs, *arguments.args]
     for parameter, default in zip(reversed(placed), reversed(arguments.defaults), strict=False):
         yield parameter.arg, default
@@ -126,7 +126,7 @@ def defaults_of(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _of_stores(syntax: SyntaxIndex) -> Iterator[Setting]:
-    """Fields, attributes and constants of a module."""
+    """Yield the settings that are assigned to fields, attributes and constants of a module."""
     for statement in (*syntax.of_type(ast.Assign), *syntax.of_type(ast.AnnAssign)):
         assert isinstance(statement, (ast.Assign, ast.AnnAssign))
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -153,7 +153,7 @@ def _stored(target: ast.expr, syntax: SyntaxIndex) -> str:
 
 
 def _of_call(call: ast.Call) -> Iterator[Setting]:
-    """Yield the option that a call declares, or what it passes by name."""
+    """Yield the option that a call declares, or its keyword arguments."""
     if call.args and last_name(call.func) in _OPTION_CALLS:
         flags = [
             flag.value for flag in call.args if isinstance(flag, ast.Constant) and isinstance(flag.value, str)

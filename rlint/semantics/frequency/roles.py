@@ -1,4 +1,4 @@
-"""What the names that the field agrees on tell about how often a function is called."""
+"""Roles of functions, from names that are conventional in reinforcement learning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
 
 
 def _roles(**names: str) -> dict[str, str]:
-    """From what is done to the names of the functions that do it, turned round."""
+    """Invert a mapping from roles to function names."""
     return {name: what.replace("_", " ") for what, several in names.items() for name in several.split()}
 
 
@@ -76,7 +76,7 @@ _LOOKS_ON = regex(
 
 
 def looks_on(name: str) -> bool:
-    """Whether a function or file of this name looks at what was learned, and trains nothing."""
+    """Whether a function or file of this name only evaluates a trained policy, and trains nothing."""
     return bool(_LOOKS_ON.search(name.lower()))
 
 
@@ -84,7 +84,7 @@ _TRIES = regex(r"(^|_)(check\w*|tests?|try\w*|demo\w*|debug\w*|random|sanity|smo
 
 
 def tries(name: str) -> bool:
-    """Whether a function of this name sees whether something works."""
+    """Whether a function of this name tests whether an object works."""
     return bool(_TRIES.search(name.lower()))
 
 
@@ -94,14 +94,14 @@ _EVALUATES = regex(
 
 
 def evaluates(name: str) -> bool:
-    """Whether a function of this name measures or shows what was learned. One that plays may collect what is
-    learned from.
+    """Whether a function of this name measures or shows a trained policy. A function that steps an
+    environment may also collect training data.
     """
     return bool(_EVALUATES.search(name.lower()))
 
 
 LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model".split())
-"""What methods are called that take gradient steps."""
+"""Names of methods that take gradient steps."""
 _LEARNS = LEARNS | {"update"}
 WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes n_episodes".split())
 
@@ -109,7 +109,8 @@ WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes 
 def takes_gradient_step(site: CallSite) -> bool:
     """Whether an unresolved call takes a gradient step, judging by its name and its receiver's.
 
-    `model.learn(total_timesteps=...)` is a whole training, and `update` belongs to dicts and bars, too.
+    `model.learn(total_timesteps=...)` is a whole training, and `update` is also a method of dicts and
+    progress bars.
     """
     if site.method not in _LEARNS or WHOLE_TRAINING & {name for name, _ in site.arguments}:
         return False
@@ -134,8 +135,8 @@ class Role:
 
 
 def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: frozenset[Driver]) -> Role | None:
-    """Return the role of a function. `owner` and `tag` are the name and kind of its class ("" for none);
-    `in_loops` is what drives the loops in it, those that it reaches through calls included.
+    """Return the role of a function. `owner` and `tag` are the name and type of its class ("" for none);
+    `in_loops` is what drives its loops, including those of functions that it calls.
     """
     name = function.name
     if owner:
@@ -162,10 +163,9 @@ def role_of(function: FunctionSummary, owner: str, tag: TypeTag, in_loops: froze
 
 
 def role_of_learner(function: FunctionSummary, in_loops: frozenset[Driver]) -> Role | None:
-    """Return the role of a method without a known caller that takes a gradient step in its own lines: it is
-    called for each step. One that takes them in loops over its arguments
-    learns from a batch of rollouts. A function that belongs to no learner may be an example, or a whole
-    training.
+    """Return the role of a method without a known caller whose own body takes a gradient step: it is called
+    for each step. One that takes them in loops over its arguments learns from a batch of rollouts. A function
+    that belongs to no learner may be an example, or a whole training.
     """
     if (
         not function.is_method

@@ -1,4 +1,4 @@
-"""How often a loop iterates: a constant number of times, once per part of something, or unknown."""
+"""How often a loop iterates: a constant number of times, once per part of an object, or unknown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARTS = regex(
 )
 _COUNTS = regex(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
 _KEYS = regex(r"^(attr|body|field|joint|key|layer|name|sensor)(_name)?$")
-"""What one of the parts is called, where the whole has a name of its own."""
+"""Names of one part of an object whose parts are named."""
 _DEPTHS = regex(r"(^|_)(depth|order|k|unroll_steps)$")
 _SETTINGS = regex(
     r"(^|_)(seed|variant|config|cfg|conf|mode|algo|algorithm|method|agent_class|trial|experiment|env_name|env_id"
@@ -37,15 +37,15 @@ _WRAPPERS = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins")
 
 
 def passes(loop: ast.AST, model: SemanticModel) -> int | None:
-    """Return the number of passes at most, where constants alone tell it."""
+    """Return the maximum number of iterations, if constants determine it."""
     if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
         return None
     return _length(loop.iter, model)
 
 
 def over_components(loop: ast.AST, model: SemanticModel) -> bool:
-    """Whether a loop iterates over the parts of something (layers of a network, entries of a dict, agents
-    of a team), which are few and fixed in number.
+    """Whether a loop iterates over the parts of an object (layers of a network, entries of a dict, agents of
+    a team), which are few and fixed in number.
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
@@ -54,8 +54,8 @@ def over_components(loop: ast.AST, model: SemanticModel) -> bool:
 
 
 def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
-    """Whether a loop iterates over what an experiment compares (seeds, algorithms, sizes), so that each
-    iteration is a training or measurement of its own.
+    """Whether a loop iterates over the settings that an experiment compares (seeds, algorithms, sizes), so
+    that each iteration is a training or measurement of its own.
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
@@ -74,8 +74,8 @@ def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
 
 
 def whole_number(expression: ast.expr | None, model: SemanticModel) -> int | None:
-    """Return the value of an expression that is known to be a number, cut to a whole one; for a parameter
-    its default, as what it usually is.
+    """Return the value of an expression that is known to be a number, truncated to an integer; for a
+    parameter its default, as its usual value.
     """
     number = number_of(expression, model) if expression is not None else None
     return int(number.value) if number is not None and abs(number.value) < float("inf") else None

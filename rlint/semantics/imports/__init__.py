@@ -1,5 +1,5 @@
 """Find which files belong to one program, from their imports and names, without parsing them.
 
-Answers which files have to be analysed together; in doubt, they are.
-Must not know anything of the other packages, nor any rule.
+Answers which files have to be analysed together; if in doubt, they are. Must not know the other packages, nor
+any rule.
 """

@@ -1,5 +1,5 @@
-"""Which files of a project tell something about a few of them: those that they import and that import
-them, told from import lines without parsing.
+"""Files of a project that are relevant to a few of its files: those that they import and that import them,
+found from import lines without parsing.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ _IMPORT = regex(
 )
 """An import statement: the module and the names of `from … import …`, or the modules of `import …`."""
 _BEGUN = regex(rb"(?:^|[;:])[ \t]*(?:from|import)\b", re.MULTILINE)
-"""Where one may begin. Most lines with the word are something else, and end the search at once."""
+"""Where an import statement may begin. Most lines with the word are something else, and end the search at
+once.
+"""
 _ALONE = regex(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?")
-"""A line that is an import statement and nothing else, as nearly all are: told at a quarter of the cost."""
+"""A line that is exactly one import statement, as nearly all are: matched at a quarter of the cost."""
 _BY_NAME = regex(rb"""\b(?:import_module|__import__)\(\s*['"]([\w.]+)['"]""")
 _LONGEST = 20_000
-"""Characters of names in one import statement. What lies beyond is not found."""
+"""Maximum number of characters of names in one import statement. Names beyond that are not found."""
 
 
 def closest(
@@ -42,7 +44,7 @@ def closest(
 ) -> list[Path]:
     """Choose from `others` the files nearest to `targets` by imports, in either direction, up to `budget`
     bytes of source. Modules are determined by the last part of their name, so that too many count rather than
-    too few; files that cannot be read count for nothing. `look` tells what is seen of a file.
+    too few; unreadable files are ignored. `look` returns the import scan of a file.
     """
     seen_of = {path: look(path) for path in (*targets, *others)}
     named: dict[str, list[Path]] = defaultdict(list)
@@ -70,14 +72,16 @@ def closest(
 
 
 def imported_by_name(content: bytes) -> Iterator[str]:
-    """Yield the modules that a file imports by a text: `importlib.import_module("conf")`."""
+    """Yield the modules that a file imports by a string: `importlib.import_module("conf")`."""
     if b"import_module" in content or b"__import__" in content:
         for match in _BY_NAME.finditer(content):
             yield match[1].decode("utf-8", "replace")
 
 
 def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield the import statements: looked for around the word alone, as most of a file is something else."""
+    """Yield the import statements: only the text around the word is examined, as most of a file is something
+    else.
+    """
     position = 0
     while (word := content.find(b"import", position)) >= 0:
         start = content.rfind(b"\n", position, word) + 1 or position
@@ -104,7 +108,7 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
             position = max(position, match.end())
             yield match
             if position > end:
-                break  # what follows the statement is not looked through for another one
+                break  # the text after the statement on its line is not searched for another one
 
 
 def _module_name(path: Path) -> str:

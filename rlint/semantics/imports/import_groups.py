@@ -1,8 +1,7 @@
-"""Which files of a run can know of one another: those that imports connect, told without parsing.
+"""Groups of files that imports connect, found without parsing.
 
-What is found in a file depends on the files of its group and on no others: an import means a module by the
-end of its dotted name, and all modules with that end are taken into the group, so that it does not matter
-what else lies around.
+The findings of a file depend on the files of its group only: an import may mean any module whose dotted name
+has the same end, and all those modules are put in the group, so that other folders do not matter.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from rlint.syntax.import_statements import is_named
 
 def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list[list[str]]:
     """Put files into groups. Both mappings have the files' names as keys: the dotted names of the modules,
-    and what they import. Files keep their order in a group, and groups that of their first file.
+    and their imports. Files keep their order in a group, and groups are ordered by their first file.
     """
     meanings = _Meanings(modules)
     leader = {name: name for name in modules}
@@ -38,7 +37,7 @@ def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list
 
 
 class _Meanings:
-    """Which files an imported name may mean: `Index.module` finds no others."""
+    """The files that an imported name may mean; `Index.module` finds no others."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self._files: dict[str, list[str]] = defaultdict(list)
@@ -49,8 +48,8 @@ class _Meanings:
             self._by_tail[module.rpartition(".")[2]].append(module)
 
     def of(self, path: str, package: str) -> list[str]:
-        """Return the files whose module a name, or the beginning of it, may mean in the modules of a
-        package. Asked again, one of them, which stands for all: they are in one group by then.
+        """Return the files whose module a name, or a prefix of it, may mean in the modules of a package.
+        Later calls return one representative: by then all are in one group.
         """
         known = self._known.get((path, package))
         if known is None:
@@ -70,7 +69,7 @@ class _Meanings:
                         yield from self._files[module]
 
     def _near(self, dotted: str, package: str) -> str | None:
-        """Return the module of just that name, or beside the importer, which goes before all others."""
+        """Return the module of exactly that name, or the one beside the importer, which takes precedence."""
         named = dotted
         while named not in self._files and package:
             named = f"{package}.{dotted}"

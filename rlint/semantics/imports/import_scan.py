@@ -1,4 +1,4 @@
-"""What a glance at a file tells, without parsing it: what it imports, and what it is about."""
+"""Scan of a file without parsing it: its imports, and whether it is about machine learning."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ _WORD = regex(rb"\w+")
 
 
 class ImportScan(NamedTuple):
-    """The digest of a file's content and what its text tells by itself; plain data."""
+    """The digest of a file's content and what its text shows by itself; plain data."""
 
     digest: str
-    """"" for a file that cannot be read."""
+    """"" for an unreadable file."""
     size: int
     """Bytes of Python in it."""
     imports: tuple[str, ...]
     """Dotted names that it may import, whatever its package; sorted."""
     relative: tuple[tuple[str, tuple[str, ...]], ...]
-    """What `from ..module import name, name` names, with its dots."""
+    """The names in `from ..module import name, name`, with its dots."""
     words: str
-    """All words in its import statements, in their order, once each, with blanks between."""
+    """All words in its import statements, in order, once each, separated by blanks."""
     speaks: bool
-    """Whether it is about learning, as far as can be told without its package."""
+    """Whether it is about machine learning, as far as that can be determined without its package."""
     calls: int
-    """Opening parentheses: the time that a file takes goes by its calls rather than by its length."""
+    """Number of opening parentheses: analysis time depends on the number of calls rather than on the
+    length.
+    """
 
     def imported_paths(self, package: str) -> set[str]:
         """Return the dotted names that the file may import as part of `package`."""
@@ -50,12 +52,12 @@ class ImportScan(NamedTuple):
 
 
 NOTHING = ImportScan("", 0, (), (), "", speaks=False, calls=0)
-"""What is seen of a file that cannot be read."""
+"""The scan of an unreadable file."""
 
 
 def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> ImportScan:
-    """Look at a file's content; None for one that cannot be read. `is_code` says that a notebook's content is
-    the Python in it already.
+    """Scan a file's content; None for an unreadable one. `is_code` says that a notebook's content is already
+    extracted Python.
     """
     if content is None:
         return NOTHING
@@ -93,17 +95,17 @@ def glance_at(path: Path, content: bytes | None, *, is_code: bool = False) -> Im
 
 
 def read_file(path: Path) -> bytes | None:
-    """Return the content of a file with Python; None for one that cannot be read."""
+    """Return the content of a Python file; None for an unreadable one."""
     return read_regular(path, most_bytes(path))
 
 
 def glance_at_file(path: Path, read: Callable[[Path], bytes | None] = read_file) -> ImportScan:
-    """Read a file and look at it."""
+    """Read a file and scan it."""
     return glance_at(path, read(path))
 
 
 def glance_at_text(path: Path, text: str) -> ImportScan:
-    """Look at a text that stands for a file's content; of a notebook, at the Python in it."""
+    """Scan a text in place of a file's content; of a notebook, the Python in it."""
     return glance_at(path, text.encode("utf-8", "surrogatepass"), is_code=True)
 
 

@@ -1,4 +1,4 @@
-"""The project around the files that are checked: which other files to know, and what modules are called."""
+"""The project around the checked files: which other files to analyse, and the names of modules."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SKIPPED = regex(
     re.IGNORECASE,
 )
 _MOST_FILES = 5_000
-"""No more files than this are looked at around a few checked ones."""
+"""Maximum number of files scanned around a few checked ones."""
 _BUDGET = 1_200_000
-"""Bytes of source that are read for what they tell about a few checked files."""
+"""Bytes of source read for their information about a few checked files."""
 
 
 def project_root(path: Path) -> Path | None:
-    """Return the nearest folder above `path` that looks like the top of a project."""
+    """Return the nearest folder above `path` that looks like the root of a project."""
     home = os.path.expanduser("~")
     folder = str(path.parent)
     while folder != home and folder != (parent := os.path.dirname(folder)):
@@ -51,9 +51,9 @@ def _is_marked(folder: str) -> bool:
 def project_files(targets: Sequence[Path], look: Callable[[Path], ImportScan]) -> list[tuple[Path, str]]:
     """Return the other files of the projects that the targets belong to, with their names.
 
-    They are read for what they tell about the targets (who calls a function, what a base class holds), and
-    not checked. A file without a project around it is known together with the files beside it. Of a large
-    project only what is nearest to the targets is read. `look` tells what is seen of a file.
+    They are read for information about the targets (callers of a function, attributes of a base class), and
+    not checked. A file outside of any project is analysed together with the files beside it. Of a large
+    project, only the files nearest to the targets are read. `look` returns the import scan of a file.
     """
     checked = {os.path.abspath(path): Path(os.path.abspath(path)) for path in targets}
     roots: dict[Path, None] = {}
@@ -74,8 +74,8 @@ def project_files(targets: Sequence[Path], look: Callable[[Path], ImportScan]) -
 
 
 def files_around(path: Path) -> list[Path] | None:
-    """Return all files with Python in the project that a file belongs to, whether they have to do with it
-    or not; None where they are too many to be looked at.
+    """Return all Python files in the project of a file, related to it or not; None if there are too many to
+    scan.
     """
     root = project_root(path) or path.parent
     found = (Path(each) for each in _python_files(root, deep=_is_marked(str(root))))
@@ -97,7 +97,7 @@ def _python_files(root: Path, *, deep: bool) -> Iterator[str]:
 def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
     """Return a dotted module name and the package for each file, unique in the run.
 
-    Names are relative to the folder that holds all the files; a leading `src` is left out.
+    Names are relative to the common folder of all files; a leading `src` is left out.
     """
     if not paths:
         return {}

@@ -1,4 +1,4 @@
-"""What a program is about, told from its text: rlint has something to say of programs that learn."""
+"""Whether a program is about machine learning, judging by its text; rules check no others."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _WORDS = {
     b"ollout": (b"rollout", b"Rollout"),
     b"eplay": (b"replay_", b"ReplayBuffer"),
 }
-"""Words, by what those that are alike have in common: most texts have not even that."""
+"""Words, grouped by common substrings: most texts do not even contain those."""
 _SMALL = 50_000
-"""Bytes of source of a program that need not say what it is about: a snippet, a script."""
+"""Bytes of source of a program that need not mention a library: a snippet, a script."""
 
 
 def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
@@ -29,9 +29,9 @@ def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
 
 
 def is_judged(files: Collection[tuple[int, bool]]) -> bool:
-    """Whether a program is checked for more than its syntax, given the size of each file in bytes and
-    whether it is about learning. Large programs that never are (web frameworks, tools) are not learning
-    code: their loops over messages, and their functions called `update`, are not those of a training.
+    """Whether a program is checked for more than its syntax, given the size of each file in bytes and whether
+    it is about machine learning. Large programs that never are (web frameworks, tools) are not learning code:
+    their message loops and functions called `update` have nothing to do with training.
     """
     sizes, speaking = zip(*files, strict=True)
     return any(speaking) or sum(sizes) <= _SMALL

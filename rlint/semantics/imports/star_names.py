@@ -1,8 +1,8 @@
-"""What names mean that a file does not bind itself: builtins, and what `from module import *` binds.
+"""Names that a file does not bind itself: builtins, and those bound by `from module import *`.
 
-The meaning is read from the top-level lines of the modules' files, without parsing them, because it is
-queried before other files are summarised. A name that two of them bind, or whose meaning is unknown, is left
-to the index (`SymbolTable.symbol`).
+They are read from the top-level lines of the modules' files, without parsing them, because they are needed
+before other files are summarised. A name that two modules bind, or whose meaning is unknown, is left to the
+index (`SymbolTable.symbol`).
 """
 
 from __future__ import annotations
@@ -25,28 +25,27 @@ _DEFINED = regex(rb"(?m)^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(\w+)[ \t]*
 _ALIAS = regex(rb"(?m)^(\w+)[ \t]*=[ \t]*(\w+)((?:\.\w+)+)[ \t]*(?:#.*)?\r?$")
 _BUILTINS = frozenset(dir(builtins))
 _FOLDERS = 6
-"""So many folders up is looked for the module that a dotted name means."""
+"""Maximum number of parent folders searched for the module of a dotted name."""
 _DEEPEST = 8
-"""The longest chain of such imports that is followed."""
+"""Maximum length of a chain of such imports."""
 
 
 class _TopLevel(NamedTuple):
-    """What the lines of a file bind that begin at its margin. `stars` are modules, by their dots."""
+    """The names bound by unindented lines of a file. `stars` are modules, by their dots."""
 
     imported: tuple[tuple[str, str, str], ...]
     """Name, source with its dots, and member ("" for the module itself)."""
     defined: frozenset[str]
     aliases: tuple[tuple[str, str, str], ...]
-    """Name, module, and the dotted name in it: of `tensor = torch.tensor`."""
+    """Name, module, and the dotted name in it: for `tensor = torch.tensor`."""
     stars: tuple[str, ...]
     chooses: bool
     """Whether it has an `__all__`."""
 
 
 class StarNames:
-    """What the names mean that a file gets by `from module import *`, or that are those of builtins.
-    `sources` are the modules, in their order; `path` is the file itself, None where there is no project
-    around it.
+    """The names that a file gets from `from module import *` or from builtins. `sources` are the modules, in
+    order; `path` is the file itself, None if there is no project.
     """
 
     def __init__(self, module: str, sources: Sequence[str], path: Path | None) -> None:
@@ -57,12 +56,12 @@ class StarNames:
 
     @property
     def reads_files(self) -> bool:
-        """Whether what names mean depends on the text of other files."""
+        """Whether the meaning of names depends on the text of other files."""
         return bool(self._sources) and self._path is not None
 
     def target(self, name: str) -> str | None:
-        """Return the dotted name that a name refers to which the file does not bind itself; None where
-        nothing does.
+        """Return the dotted name for a name that the file does not bind itself; None if no module binds
+        it.
         """
         sources = self._sources
         for module in sources if name not in _BUILTINS else ():
@@ -78,12 +77,12 @@ class StarNames:
         if not all(map(models.is_library, sources)):
             library = vocabulary.SHORT_NAMES.get(name, name)
             if models.is_library(library):
-                return library  # imported by what is starred, which hands it on
-        # with several, the index looks up which of them defines it
+                return library  # imported by the starred module, which re-exports it
+        # with several, the index finds the one that defines it
         return f"{sources[0] if len(sources) == 1 else self._module}.{name}"
 
     def _in_files(self, name: str) -> str | None:
-        """Return what the project files of the starred modules bind the name to."""
+        """Return what the files of the starred modules bind the name to."""
         if self._path is None:
             return None
         if self._names is None:
@@ -94,7 +93,7 @@ class StarNames:
 
 
 def _exported(dotted: str, importer: Path, above: tuple[Path, ...]) -> dict[str, str | None]:
-    """Return the names that `import *` takes from a module; None where a name cannot be resolved."""
+    """Return the names that `import *` takes from a module; None if a name cannot be resolved."""
     file = _file_of(dotted, importer)
     if file is None or file in above or len(above) > _DEEPEST:
         return {}
@@ -123,7 +122,7 @@ def _absolute(source: str, package: str) -> str:
 
 
 def _file_of(dotted: str, importer: Path) -> Path | None:
-    """Return the file of the project that a module is, as seen from the folders above an importer."""
+    """Return the project file of a module, searched from the folders above an importer."""
     if not dotted:
         return None
     tail = Path(*dotted.split("."))
@@ -175,7 +174,7 @@ def _read(file: Path, _changed: int, _size: int) -> _TopLevel | None:
 
 
 def _aliases(text: bytes, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Yield what is imported, with the name that it is bound to: of `import a.b`, `a`."""
+    """Yield the imported names, with the name that each is bound to: for `import a.b`, `a`."""
     for part in text.decode("utf-8", "replace").strip("() \t\r\n").split(","):
         words = [word for word in part.replace("\\", " ").split() if word != "#"]
         match words:

@@ -1,4 +1,4 @@
-"""Which files are tests or documentation: they tell of the code that they use, and no rule looks at them."""
+"""Files of tests or documentation: analysed for their uses of other code, but not checked by rules."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _TRAINS_OR_ACTS = regex(r"\.(backward|step)\(")
 
 
 def is_test_file(path: str, module: str, text: str) -> bool:
-    """Whether this is a file of tests or documentation, whose speed does not affect training. `path` is
-    the file as it is shown to the user, `module` the name that its project imports it by. Outside of a
-    folder of tests, a file that is named like a test and takes steps of an environment or of an
-    optimizer, but holds no tests, is a script: `test.py` evaluates an agent, `test_dqn.py` trains one.
+    """Whether this is a file of tests or documentation, whose speed does not affect training. `path` is the
+    displayed path, `module` the name by which its project imports it. Outside of a folder of tests, a file
+    that is named like a test and steps an environment or an optimizer, but contains no tests, is a script:
+    `test.py` evaluates an agent, `test_dqn.py` trains one.
     """
     if lies_in_tests(path, module):
         return True
@@ -32,13 +32,13 @@ def is_named_like_tests(path: str, module: str) -> bool:
 
 
 def lies_in_tests(path: str, module: str) -> bool:
-    """Whether it is a file of tests or documentation, whatever its content."""
+    """Whether its path is one of tests or documentation, whatever its content."""
     return bool(_IN_TESTS.search(_inside_project(path, module)))
 
 
 def is_for_a_runner(path: str, module: str, text: str) -> bool:
-    """Whether a test runner loads the file and no code of the project does: not `test.py`, which a script
-    may import to evaluate its agent.
+    """Whether a test runner loads the file and no code of the project does: not `test.py`, which a script may
+    import to evaluate its agent.
     """
     inside = _inside_project(path, module)
     if _OF_A_RUNNER.search(inside):
@@ -52,11 +52,12 @@ def _is_script(text: str) -> bool:
     called_like_tests = set(_A_TEST.findall(text))
     if not called_like_tests:
         return True
-    # a runner calls tests; `def test(args)` that the file itself calls, and that asserts nothing, plays
+    # a runner calls tests; a `def test(args)` that the file itself calls, and that asserts nothing, runs an
+    # agent
     return _ASSERTS.search(text) is None and called_like_tests <= set(_CALLS_A_TEST.findall(text))
 
 
 def _inside_project(path: str, module: str) -> str:
-    """Return the part of a path that the project chose itself: what lies above it may be called anything."""
+    """Return the part of a path below the project's root; the part above it is arbitrary."""
     inside = f"{module.replace('.', '/')}.py" if path.startswith("/") or path[1:3] == ":/" else path
     return inside.replace("\\", "/")

@@ -20,22 +20,22 @@ _BY_TAG = frozenset(
         TypeTag.REPLAY_BUFFER,
     }
 )
-"""Kinds of which many classes of a project may be, so that the kind alone does not say which."""
+"""Types that many classes of a project have, so that the type does not determine the class."""
 GUESSED = " (guessed from "
-"""What follows the name of a method that a chain names by a guess."""
+"""Suffix of a method's name in a chain if the target is guessed."""
 _MANY = 12
-"""A method name that more classes than this define says nothing about the receiver."""
+"""A method name that more classes than this define does not identify the receiver."""
 
 _FAMILY = 40
-"""Of so many classes, one interface may be implemented: every agent has a `step`."""
+"""Maximum number of classes that may implement one interface: every agent has a `step`."""
 
 _FEW = 3
-"""A call that may mean one of more methods says nothing of what each of them is passed."""
+"""A call that may mean more methods than this does not determine what each of them is passed."""
 
 
 @frozen
 class CallEdge:
-    """`caller` may run `target` at `site`. It is `guessed` where only names say so, no type."""
+    """`caller` may run `target` at `site`. It is `guessed` if only names determine the target, not a type."""
 
     caller: FunctionSummary
     site: CallSite
@@ -44,7 +44,7 @@ class CallEdge:
 
     @property
     def shown(self) -> str:
-        """Return the target as people read it, with what it was guessed from."""
+        """Return the displayed target, with the name that it was guessed from."""
         if not self.guessed:
             return self.target.shown
         receiver = f"{self.site.receiver}." if self.site.receiver else ""
@@ -52,20 +52,20 @@ class CallEdge:
 
 
 _Passed = tuple[FunctionSummary, str, Type]
-"""A function, a parameter of it, and the kind of what a call passes there."""
+"""A function, one of its parameters, and the type that a call passes for it."""
 
 
 class _Named(NamedTuple):
-    """A class, with its name as receivers are compared with it."""
+    """A class, with its name in the form that receivers are compared with."""
 
     cls: ClassSummary
     name: str
 
 
 class CallGraph:
-    """Who calls whom. The type of the receiver decides which methods a call may run. Where nothing tells
-    the type, a method name that few classes define, or a receiver named like the class
-    (`replay_buffer.sample`), tells well enough for heat; nothing that must be right is built on that.
+    """The calls between functions of a project. The type of the receiver decides which methods a call may
+    run. If the type is unknown, a method name that few classes define, or a receiver named like the class
+    (`replay_buffer.sample`), is good enough for heat, but not for anything that must be correct.
     """
 
     def __init__(self, index: ProjectIndex) -> None:
@@ -107,13 +107,11 @@ class CallGraph:
                     self._unresolved[function.path] = unresolved
 
     def calls(self, path: str) -> list[CallEdge]:
-        """Return the calls that a function makes into the project."""
+        """Return the calls of a function to functions of the project."""
         return self._calls.get(path, [])
 
     def unresolved(self, path: str) -> list[CallSite]:
-        """Return the calls of a function whose target is unknown or outside of the
-        project.
-        """
+        """Return the calls of a function whose target is unknown or outside of the project."""
         return self._unresolved.get(path, [])
 
     def callers(self, path: str) -> list[CallEdge]:
@@ -129,8 +127,8 @@ class CallGraph:
         return self._programs.imported(target, importer, self.index) or ""
 
     def _note_arguments(self) -> None:
-        """Infer unannotated parameters from what callers pass. Two rounds: what the first finds (an agent
-        passed to `train`) lets the second resolve more (`agent.memory`).
+        """Infer the types of unannotated parameters from the arguments of callers. Two rounds: the types
+        found by the first (an agent passed to `train`) let the second resolve more (`agent.memory`).
         """
         passing = [
             (function, site)
