@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class LikelyModels:
-    """What is likely of a file, beside its sure model. They share its tree, names and definitions, and are
-    created when it is first queried: in most files it never is.
+    """The likely models of a file, beside its sure model. They share its tree, names and definitions, and are
+    created on the first query: for most files never.
     """
 
     def __init__(self, sure: SemanticModel, program: WholeProgram) -> None:
@@ -24,11 +24,11 @@ class LikelyModels:
 
     @cached_property
     def all(self) -> SemanticModel:
-        """Return the model in which all is so that is likely."""
+        """Return the model that accepts all likely answers."""
         return self._made(None)
 
     def only(self, assumption: str) -> SemanticModel:
-        """Return the model in which one of the assumptions holds that `all` makes, and the rest is sure."""
+        """Return the model that accepts one of the assumptions of `all`; the rest is sure."""
         known = self._by_assumption.get(assumption)
         if known is None:
             known = self._by_assumption[assumption] = self._made(frozenset({assumption}))
@@ -39,7 +39,7 @@ class LikelyModels:
         return SemanticModel(self._sure.path, self._sure.analysis.likely(program.index, only), program)
 
     def release(self) -> None:
-        """Let go of the file; to be called before its sure model is released."""
+        """Release the file; to be called before its sure model is released."""
         every = [vars(self)["all"]] if "all" in vars(self) else []
         for model in (*every, *self._by_assumption.values()):
             model.analysis.let_go()

@@ -1,4 +1,4 @@
-"""What a rule can ask about the code it looks at. Rules ask; none rebuilds the answers."""
+"""The semantic model: all that a rule can query about code. Rules ask; none rebuilds the answers."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def _nobody_listens(why: str, *about: ast.AST | None) -> None:
 class SemanticModel:
     """One file of a project, as rules see it.
 
-    Its own methods say where a node stands. Everything else is asked of a part: what a name means (`names`)
-    and where the program uses it (`program`), what a value is (`types`), how it flows (`dataflow`), what code
-    does (`effects`) and how often (`frequency`), networks (`nn`), their gradients (`gradients`), threads and
-    processes (`threads`); the text is read by `source`, and fixes are built with `edit` and `importer`.
-    `path` is the file's name as shown to the user, `syntax` its tree with parents and scopes.
+    Its own methods locate nodes. Everything else is a query to a part: the meaning of names (`names`) and
+    their uses in the program (`program`), values (`types`), their flow (`dataflow`), what code does
+    (`effects`) and how often (`frequency`), networks (`nn`), their gradients (`gradients`), threads and
+    processes (`threads`); `source` reads the text, and `edit` and `importer` build fixes. `path` is the
+    displayed path, `syntax` its tree with parents and scopes.
     """
 
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
@@ -58,8 +58,8 @@ class SemanticModel:
         self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow)
         self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
         self.silent: Callable[..., None] = _nobody_listens
-        """Says why a rule reports nothing, right before it gives up: `model.silent("{} is short", node)`.
-        Each `{}` stands for the code of a node. Only `rlint explain` listens.
+        """Records why a rule reports nothing, just before it returns: `model.silent("{} is short", node)`.
+        Each `{}` is replaced by the source of a node. Only `rlint explain` listens.
         """
         self._whole_program = program
         self._found: dict[tuple[Callable[..., object], object], tuple[object, Noted]] = {}
@@ -79,12 +79,12 @@ class SemanticModel:
 
     @cached_property
     def gradients(self) -> GradientQueries:
-        """Return the queries about autograd: where it is on, and where gradients flow."""
+        """Return the queries about autograd: where it is enabled, and where gradients flow."""
         return GradientQueries(self.analysis, self._whole_program, self.symbols, self.types, self.nn)
 
     @cached_property
     def threads(self) -> ThreadQueries:
-        """Return the queries about threads: who runs a place, locks, queues."""
+        """Return the queries about threads: which worker runs a place, locks, queues."""
         return ThreadQueries(self.analysis, self._whole_program, self.symbols, self.dataflow)
 
     @cached_property
@@ -99,7 +99,7 @@ class SemanticModel:
 
     @cached_property
     def importer(self) -> Importer:
-        """Builds edits at module level: imports, constants, names that are free."""
+        """Builds edits at module level: imports, constants, unused names."""
         return Importer(self.edit)
 
     @property
@@ -108,7 +108,7 @@ class SemanticModel:
         return self.symbols.module
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """Return the node that holds this one."""
+        """Return the parent of a node."""
         return self.syntax.parents.get(node)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -120,23 +120,25 @@ class SemanticModel:
         return self.syntax.function(node)
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
-        """Return the class whose method or body holds a node."""
+        """Return the class whose method or body contains a node."""
         return self.syntax.class_of(node)
 
     def method(self, cls: ast.ClassDef, name: str) -> Function | None:
-        """Return the method that a class of this file defines itself."""
+        """Return a method that a class of this file defines itself."""
         for child in cls.body:
             if isinstance(child, FUNCTIONS) and child.name == name:
                 return child
         return None
 
     def span_of(self, node: ast.AST) -> tuple[Position, Position]:
-        """Return the place to underline: the node, or the header of a compound statement."""
+        """Return the span to underline: the node, or the header of a compound statement."""
         start, end = self.source.header_span(node)
         return self.syntax.positions.position(start), self.syntax.positions.position(end)
 
     def logical_lines(self, node: ast.AST) -> tuple[int, int]:
-        """Return first and last line of the statement around a node, or of its header if it is compound."""
+        """Return the first and last line of the statement around a node, or of its header if it is
+        compound.
+        """
         statement: ast.AST = node
         while not isinstance(statement, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             statement = self.syntax.parents[statement]
@@ -144,16 +146,16 @@ class SemanticModel:
         return start.line, end.line
 
     def once(self, find: Callable[[_Key, SemanticModel], _Found], about: _Key) -> _Found:
-        """Return what a function finds out about a part of this file, computed once. Rules keep no state:
-        a rule that needs a fact about a whole loop, class or lock for each node in it calls this. Where
-        the answer rests on a type that is doubtful, or short of a likelier one, that is noted each time.
+        """Return the result of a function for a part of this file, computed once. Rules keep no state: a rule
+        that needs a fact about a whole loop, class or lock for each node in it calls this. If the answer
+        depends on a doubtful type, or misses a likely one, that is recorded on each call.
         """
         known: dict[tuple[Callable[..., object], object], tuple[_Found, Noted]]
         known = self._found  # type: ignore[assignment]
         return self.analysis.notes.kept(known, (find, about), lambda: find(about, self))
 
     def release(self) -> None:
-        """Let go of the file once all rules have looked at it."""
+        """Release the file after all rules have run."""
         analysis = self.analysis
         vars(self).clear()
         analysis.release()

@@ -1,4 +1,4 @@
-"""What flows where: definitions, what changes between two places, what is computed again."""
+"""Queries about dataflow: definitions, changes between two places, repeated computation."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rlint.syntax.value_use import UseKind
 
 
 class _Leaving:
-    """The values that leave functions, computed once they are asked for. Apart from the queries, which would
-    otherwise refer to themselves and outlive their file.
+    """The values that leave functions, computed on the first query. Separate from the queries, which would
+    otherwise form a reference cycle and outlive their file.
     """
 
     def __init__(self, analysis: FileAnalysis, program: WholeProgram) -> None:
@@ -37,8 +37,8 @@ class _Leaving:
 
 
 class DataflowQueries:
-    """Answers which definitions reach a place, what may change a value on the way, and what becomes of it.
-    Where the answer is not known, nothing is said to be unchanged or repeated.
+    """Answers which definitions reach a place, what may change a value in between, and how a value is used.
+    If the answer is not known, no value is said to be unchanged or repeated.
     """
 
     def __init__(self, analysis: FileAnalysis, program: WholeProgram, types: TypeQueries) -> None:
@@ -46,19 +46,19 @@ class DataflowQueries:
         self._call_targets = types.call_targets
         self._syntax = analysis.syntax
         self.order = EvaluationOrder(analysis.syntax)
-        """In which order the parts of expressions are evaluated."""
+        """The evaluation order of the parts of expressions."""
         self._leaving = _Leaving(analysis, program)
         self._uses = EscapeAnalysis(analysis, self._leaving.values)
         self._changes = Mutations(analysis, self._uses)
         self._repeats = CommonSubexpressions(analysis.syntax, self._changes, self.order)
 
     def definitions(self, name: ast.Name) -> list[Binding]:
-        """Return the bindings whose value a name may have where it stands; never one too few."""
+        """Return the bindings whose value a name may have at its position; never too few."""
         return self._analysis.definitions.reaching(name)
 
     def keeps(self, name: ast.Name, first: ast.AST, second: ast.AST) -> bool:
-        """Whether a variable is never rebound after `first` and before `second`. The same bindings may
-        reach both, and yet one of them may lie between, in a loop. False in doubt.
+        """Whether a variable is never rebound after `first` and before `second`. The same bindings may reach
+        both places although one of them runs in between, in a loop. False in doubt.
         """
         return self._analysis.definitions.keeps(name, first, second)
 
@@ -67,8 +67,8 @@ class DataflowQueries:
         return self._analysis.definitions.before(name, self._syntax.statement(node), scope)
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
-        """Return the statements and expressions that may run after `first` and before `second`; None
-        where `first` does not always run before `second`.
+        """Return the statements and expressions that may run after `first` and before `second`; None if
+        `first` does not always run before `second`.
         """
         return self._analysis.definitions.between(first, second)
 
@@ -88,26 +88,25 @@ class DataflowQueries:
         return self._changes.doubts_between(expression, first, second)
 
     def doubts_within(self, expression: ast.expr, parts: Iterable[ast.AST]) -> tuple[ast.AST, ...] | None:
-        """What, of all that runs within some statements besides `expression`, could change its value only
-        behind its back. None where it is not surely unchanged else.
+        """Return the nodes that run within some statements, besides `expression`, and could change its value
+        only indirectly. None if it may change in other ways.
         """
         return self._changes.doubts_within(expression, parts)
 
     def equal_to(self, call: ast.expr) -> list[ast.expr]:
-        """Return the calls of the same function that read like this one, itself included, in the order of
-        evaluation. Whether they give the same is another question.
+        """Return the calls of the same function with the same source as this one, itself included, in the
+        order of evaluation. Whether they return the same value is not considered.
         """
         return self._repeats.equal_to(call)
 
     def repetition(self, expression: ast.expr) -> Repetition | None:
-        """Return the calls (or comprehensions) of the same function that read like this one, are
-        evaluated after it with the same arguments, and only when it was evaluated; None where there are
-        none.
+        """Return the calls (or comprehensions) of the same function with the same source, that are evaluated
+        after it with the same arguments, and only if it was evaluated; None if there are none.
         """
         return self._repeats.repetition(expression)
 
     def repeated(self, expression: ast.expr) -> Repetition | None:
-        """Return the repetition that has this expression among the later evaluations."""
+        """Return the repetition that contains this expression as a later evaluation."""
         return self._repeats.repeated(expression)
 
     def use_of(self, expression: ast.expr) -> ValueUse:
@@ -117,9 +116,9 @@ class DataflowQueries:
         return self._uses.of(expression)
 
     def uses(self, expression: ast.expr, through: frozenset[UseKind] = frozenset()) -> list[Use]:
-        """Return all uses of an expression's value, through the variables that hold it; also of what the
-        kinds of uses in `through` make of it: with METHOD, those of `x.float().view(-1)` are uses of `x`,
-        too. Where the value is lost sight of, a use with a `cause` says so.
+        """Return all uses of an expression's value, through the variables that hold it; also of the results
+        of the kinds of uses in `through`: with METHOD, the uses of `x.float().view(-1)` are uses of `x`, too.
+        If the value can no longer be followed, the list includes a use with a `cause`.
         """
         return UsesOfValue(self._analysis, lambda use: use.kind in through).uses(expression)
 

@@ -1,4 +1,4 @@
-"""What evaluating code does: effects, cost, files written."""
+"""Queries about effects: side effects, cost, files written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from rlint.syntax.walk import descendants
 
 
 class EffectQueries:
-    """Answers what evaluating an expression does beside giving a value. What is not known may do anything."""
+    """Answers what evaluating an expression does besides producing a value. Unknown code may have any
+    effect.
+    """
 
     def __init__(
         self,
@@ -55,8 +57,8 @@ class EffectQueries:
         return self._analysis.effects.call_effect(call)
 
     def is_cheap(self, call: ast.Call) -> bool:
-        """Whether the call is too cheap for a second one to matter (`len`, `str.lower`, `tensor.view`, a
-        function of the project that only looks something up).
+        """Whether the call is so cheap that repeating it does not matter (`len`, `str.lower`, `tensor.view`,
+        a project function that only looks up a value).
         """
         cheap = purity.is_cheap(call, self._analysis)
         if cheap is None:
@@ -79,9 +81,9 @@ class EffectQueries:
         )
 
     def writes_log_by_method(self, call: ast.Call) -> bool:
-        """Whether a call of a project method writes to a log at once (`logger.log(key, value, step)`), as
-        far as the receiver's name shows which method that is. False where the lines of the method
-        themselves run as often as the call.
+        """Whether a call of a project method writes to a log at once (`logger.log(key, value, step)`), as far
+        as the receiver's name determines the method. False if the lines of the method itself run as often as
+        the call.
         """
         function = self._syntax.function(call)
         if not isinstance(call.func, ast.Attribute):
@@ -91,9 +93,9 @@ class EffectQueries:
         return relied is not None and not any(keyword.arg in (*relied, None) for keyword in call.keywords)
 
     def is_repeatable(self, expression: ast.expr) -> bool:
-        """Whether evaluating it again, with nothing done in between, always gives an equal value. False
-        for what draws random numbers, mutates something or is unknown, for what other threads, processes
-        or files decide, and for what occurs too often to be compared.
+        """Whether evaluating it again, with nothing done in between, always gives an equal value. False for
+        expressions that draw random numbers, mutate an object or are unknown, whose value other threads,
+        processes or files determine, and that occur too often to be compared.
         """
         if not self.effect_of(expression).quiet or self._dataflow.is_given_up(expression):
             return False
@@ -109,9 +111,9 @@ class EffectQueries:
         return True
 
     def may_exhaust(self, expression: ast.expr) -> ast.expr | None:
-        """Return what evaluating an expression may consume, so that a second evaluation sees nothing: a
-        variable or the like that is iterated over, here or in functions of the project, and may be an
-        iterator.
+        """Return the expressions that evaluating an expression may exhaust, so that a second evaluation gets
+        nothing: a variable or the like that is iterated over, here or in functions of the project, and may be
+        an iterator.
         """
         for taken in self._gone_through.taken(descendants(expression)):
             targets = self._types.call_targets(taken.place) if isinstance(taken.place, ast.Call) else []
@@ -127,7 +129,7 @@ class EffectQueries:
         return None
 
     def is_worth_caching(self, function: FunctionSummary) -> bool:
-        """Whether calling a function of the project twice is expensive and gives the same result twice."""
+        """Whether calling a function of the project twice is expensive and returns the same result twice."""
         return (
             self._index.effect_of(function).quiet
             and self._work.does_work(function)
@@ -135,8 +137,8 @@ class EffectQueries:
         )
 
     def sum_tree_descents(self, node: ast.Call | Loop) -> list[Type]:
-        """Return the types that store the sum trees that a call, or a loop over all iterations, descends
-        once to find a given sum; empty if there are none.
+        """Return the types of the containers of the sum trees that a call, or a loop over all its iterations,
+        descends once; empty if there are none.
         """
         if isinstance(node, ast.Call):
             descents = self._program.sum_trees
@@ -147,7 +149,7 @@ class EffectQueries:
         return [storage] if storage is not None else []
 
     def has_sum_trees(self) -> bool:
-        """Whether this file contains anything that `walks_down` may recognise."""
+        """Whether this file contains any sum-tree descent."""
         return self._program.sum_trees.any or bool(self._walks.loops)
 
     @cached_property
@@ -156,5 +158,5 @@ class EffectQueries:
 
     @cached_property
     def _shared_tensors(self) -> set[str | None]:
-        """Return the names of tensors that several processes hold."""
+        """Return the names of tensors that several processes share."""
         return {last_name(shared.value) for shared in self._names.attribute_uses("share_memory_")}

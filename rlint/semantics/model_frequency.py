@@ -1,4 +1,4 @@
-"""How often code runs, and behind which conditions."""
+"""Queries about frequency: how often code runs, and under which conditions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rlint.syntax.walk import is_in
 
 
 class FrequencyQueries:
-    """Answers how often a node runs in a training run. Code that nobody is known to run often is cold."""
+    """Answers how often a node runs in a training run. Code that is not known to run often is cold."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class FrequencyQueries:
         """Return how often a node runs, and the call chain that explains it."""
         known = self._heats.get(node)
         if known is None:
-            # parts that run with their whole run as often
+            # parts that run as often as the whole
             whole = self._syntax.wholes.of(node) if node not in self._syntax.buried else node
             known = self._heats.get(whole)
             if known is None:
@@ -62,8 +62,8 @@ class FrequencyQueries:
         return max(written, *called, key=lambda frequency: frequency.level) if called else written
 
     def _calls_of_lambda(self, node: ast.AST) -> list[ast.Call]:
-        """Return the calls in this file of the lambda around a node, if it has a name: `to_device =
-        lambda x: …`.
+        """Return the calls in this file of the lambda around a node, if it has a name: `to_device = lambda x:
+        …`.
         """
         if not self._syntax.of_type(ast.Lambda):
             return []
@@ -93,16 +93,16 @@ class FrequencyQueries:
         return self._heat.inside(summary, around, guards) if guards else heat
 
     def runs_each_pass(self, node: ast.AST) -> bool:
-        """Whether a node runs each time that the code which makes it this hot runs: each environment step
-        of the loop, each gradient step of the update. False under an interval (`if step % n == 0`), at
-        the node or at all calls that lead to it, and in doubt.
+        """Whether a node runs each time that the code which makes it this hot runs: in each environment step
+        of the loop, or each gradient step of the update. False under an interval (`if step % n == 0`), at the
+        node or at all calls that lead to it, and if in doubt.
         """
         level = self.heat_of(node).level
         place = self._place(node) if level is not Heat.COLD else None
         return place is not None and self._heat.each_pass(place, level)
 
     def _place(self, node: ast.AST) -> CodePlace | None:
-        """Return a node by its function, loops and conditions; None outside of what is summarised."""
+        """Return a node by its function, loops and conditions; None for code that is not summarised."""
         summary = self._symbols.function_at(node)
         if summary is None:
             return None
@@ -111,9 +111,9 @@ class FrequencyQueries:
         return CodePlace(summary, around, loops.conditions.of(node), loops.pacing.each_pass(node))
 
     def runs_by_role(self, node: ast.AST) -> bool:
-        """Whether a node runs in each call of a function that is only known to be called often by its
-        name (`act`, `store_transition`) or by what it does, as no code of the project calls it.
-        `runs_each_pass` is False there.
+        """Whether a node runs in each call of a function that is only known to be called often by its name
+        (`act`, `store_transition`) or its body, as no code of the project calls it. `runs_each_pass` is False
+        there.
         """
         place = self._place(node)
         if place is None or place.loops or not self._heat.by_role(place.function):
@@ -121,17 +121,15 @@ class FrequencyQueries:
         return self._heat.holds(place.function, place.guards, each_pass=place.each_pass) is not False
 
     def guards(self, node: ast.AST) -> tuple[Guard, ...]:
-        """Return the conditions that a node stands behind, up to the training loop that runs it: around
-        it, or in an early `continue` or `return`, here and at the calls that lead to it (on the way with
-        the fewest). Those that hold in nearly every pass are left out.
+        """Return the conditions that guard a node, up to the training loop that runs it: around it, or with
+        an earlier `continue` or `return`, here and at the calls that lead to it (on the path with the
+        fewest). Conditions that hold in nearly every iteration are left out.
         """
         beat = self.cadence(node)
         return beat.guards if beat is not None else self._analysis.loops.conditions.of(node)
 
     def conditions(self, node: ast.AST) -> tuple[Guard, ...]:
-        """Return the conditions that a node stands behind in its own function, those around all loops
-        included.
-        """
+        """Return the conditions that guard a node in its own function, including those around all loops."""
         return self._analysis.loops.conditions.of(node)
 
     def cadence(self, node: ast.AST) -> Cadence | None:
@@ -142,7 +140,7 @@ class FrequencyQueries:
         return self._heat.cadence(place) if place is not None else None
 
     def driving_loop(self, node: ast.AST) -> AnyLoop | None:
-        """Return the loop of a node's own function that gives its beat."""
+        """Return the loop of a node's own function that determines its cadence."""
         beat = self.cadence(node)
         if beat is None or beat.calls:
             return None
@@ -155,22 +153,22 @@ class FrequencyQueries:
         """
         function = self._syntax.function(node)
         if function is None and self._symbols.module.cells and self.loops(node):
-            return frozenset()  # what one cell of a notebook trains, another one only shows
+            return frozenset()  # a cell of a notebook may only show what another one trains
         summary = self._symbols.function_at(node)
         return self._heat.drives(summary) if summary is not None else frozenset()
 
     def is_evaluation(self, node: ast.AST) -> bool:
-        """Whether a node is part of a function that, judging by its name, evaluates or shows what was
-        learned, and takes no gradient step. False outside of functions. It does not affect heat: most
-        code that is slow in training is as slow in evaluation, which runs as many steps. It is for rules
-        whose cost does not matter there (a pause to watch by, a number that is shown).
+        """Whether a node is part of a function that, judging by its name, evaluates or shows a trained
+        policy, and takes no gradient step. False outside of functions. It does not affect heat: most code
+        that is slow in training is as slow in evaluation, which runs as many steps. It is for rules whose
+        cost does not matter in an evaluation (a pause for a viewer, a displayed number).
         """
         summary = self._symbols.function_at(node)
         return summary is not None and evaluates(summary.name) and not self._heat.learns(summary)
 
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
-        """Return the ways to a node from the loops that take gradient steps: the paths of the functions
-        entered on each, that of the loop first and that of the node last.
+        """Return the call paths to a node from the loops that take gradient steps: the functions entered on
+        each, the loop's first and the node's last.
         """
         place = self._place(node)
         return self._heat.ways_from_training(place) if place is not None else []
@@ -215,7 +213,7 @@ class FrequencyQueries:
 
     @cached_property
     def _warm_functions(self) -> frozenset[Function | None]:
-        """Return the functions of this file that have lines which may be warm; None for the module level."""
+        """Return the functions of this file with lines that may be warm; None for the module level."""
         of_type = self._syntax.of_type
         found: set[Function | None] = set()
         for function in (None, *of_type(ast.FunctionDef), *of_type(ast.AsyncFunctionDef)):
@@ -234,6 +232,6 @@ class FrequencyQueries:
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:
         """Return the loops and comprehensions of the same function that repeat a node, innermost first. A
-        loop that the node's block leaves by `break`, `return` or `raise` is not among them.
+        loop that the node's block leaves by `break`, `return` or `raise` is not included.
         """
         return self._analysis.loops.around(node)

@@ -1,4 +1,4 @@
-"""Where autograd is on, which gradients arise, and what becomes of them."""
+"""Queries about gradients: where autograd is enabled, and where gradients come from and go."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _OF_PARAMETERS = ("parameters", "register_parameter")
 
 
 class GradientQueries:
-    """Answers whether autograd records a call, and where gradients come from and go to. Where unknown,
-    the answer is UNKNOWN, or a sink that says so.
+    """Answers whether autograd records a call, and where gradients come from and go to. If unknown, the
+    answer is UNKNOWN, or includes a sink for unknown code.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class GradientQueries:
         self._giving: dict[ast.Call, tuple[bool, Noted]] = {}
 
     def autograd_at(self, node: ast.AST) -> Autograd:
-        """Return whether autograd is off where a node runs: by a block, a decorator, or all calls of its
+        """Return whether autograd is disabled where a node runs: by a block, a decorator, or all calls of its
         function.
         """
         said = self._autograd.at(node)
@@ -68,8 +68,8 @@ class GradientQueries:
         return self._callers.of(summary) if summary is not None else Autograd.UNKNOWN
 
     def gives_gradient(self, call: ast.Call) -> bool:
-        """Whether a call returns what a network computed: the call of a network, or of a function of the
-        project that returns what one computed. It does not consider whether autograd is off at the call.
+        """Whether a call returns the output of a network: it calls a network, or a project function that
+        returns such an output. Whether autograd is disabled at the call is not considered.
         """
         return self._analysis.notes.kept(self._giving, call, lambda: self._may_give_gradient(call))
 
@@ -87,8 +87,8 @@ class GradientQueries:
         )
 
     def _gives_by_name(self, call: ast.Call) -> bool:
-        """Whether a call on an object of unknown class likely returns what a network computes, as all
-        methods, or attributes, of this name do that classes of the project have.
+        """Whether a call on an object of unknown class likely returns the output of a network, as all methods
+        (or attributes) of this name in the project's classes do.
         """
         called = call.func
         if not isinstance(called, ast.Attribute) or not is_open(call, self._analysis, TypeTag.UNKNOWN):
@@ -105,7 +105,7 @@ class GradientQueries:
         return found and self._gradients.supposes_network(call)
 
     def _runs_given(self, call: ast.Call) -> bool:
-        """Whether a function returns what a network computes that the call passes to it."""
+        """Whether a function returns the output of a network that the call passes to it."""
         for target in self._types.call_targets(call):
             if not target.runs or not self._forwards.leaves_gradient(target):
                 continue
@@ -127,20 +127,22 @@ class GradientQueries:
         return False
 
     def sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
-        """Return where the gradient of an expression's value goes: where it is cut off, learned from,
+        """Return the sinks of the gradient of an expression's value: where it is detached, used in a loss,
         stored, returned or passed to unknown code.
         """
         return self._analysis.notes.kept(self._sinks, expression, lambda: self._gradients.outlets(expression))
 
     def contained_sinks(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
-        """Return the same where no gradient gets out; empty as soon as one is found to do so."""
+        """Return the same if no gradient leaves the function; empty as soon as a sink is found through which
+        it does.
+        """
         return self._analysis.notes.kept(
             self._contained, expression, lambda: self._gradients.ends(expression)
         )
 
     def traced(self, expression: ast.expr) -> TracedGradient:
-        """Return the same where the value leaves its function, too: at the callers, where attributes are
-        read, and in the functions that it is passed to. Dearer than `sinks`: ask it last.
+        """Return the same, also following the value out of its function: to callers, readers of attributes,
+        and the functions that it is passed to. More expensive than `sinks`: query it last.
         """
         return self._analysis.notes.kept(
             self._traced,
@@ -155,11 +157,11 @@ class GradientQueries:
         return LeavingValues(self._analysis, self._program.program_symbols)
 
     def variable_sinks(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
-        """Return the same for what a variable holds, from the place on where the name binds or reads it."""
+        """Return the same for the value of a variable, from the place where the name binds or reads it."""
         return self._gradients.variable_outlets(name)
 
     def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> GradientSources:
-        """Return the calls, parameters and attributes that the gradient of a value can come from, besides
-        by way of the expressions `without`.
+        """Return the calls, parameters and attributes that the gradient of a value can come from, ignoring
+        paths through the expressions `without`.
         """
         return self._gradients.sources(expression, without)

@@ -1,4 +1,4 @@
-"""The semantic model as rules on LibCST's nodes see it: each question takes such a node."""
+"""The semantic model for rules on LibCST nodes: each query takes such a node."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PARTS = frozenset(
 
 
 class LibcstModel:
-    """Asks the semantic model, with LibCST's nodes of this file in the place of those of `ast`.
+    """Queries the semantic model with LibCST nodes of this file in place of `ast` nodes.
 
-    Nodes of `ast`, which answers consist of, may be asked about as well.
+    The `ast` nodes in answers can be passed to queries as well.
     """
 
     def __init__(self, model: SemanticModel) -> None:
@@ -35,7 +35,7 @@ class LibcstModel:
         self._finders: dict[Callable[..., object], Callable[..., object]] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Return a part of the model, or a method, that takes LibCST's nodes."""
+        """Return a part of the model, or a method, that takes LibCST nodes."""
         if name not in _PARTS:
             return _taking(getattr(self._model, name), self._nodes)
         if name not in self._parts:
@@ -43,15 +43,15 @@ class LibcstModel:
         return self._parts[name]
 
     def ast_of(self, node: Any) -> ast.AST:
-        """Return the node of `ast` that stands at the same place."""
+        """Return the `ast` node at the same position."""
         return self._nodes.fast(node)
 
     def libcst_of(self, node: ast.AST) -> Any:
-        """Return LibCST's node at the place of a node of `ast`, by parsing the statement around it."""
+        """Return the LibCST node at the position of an `ast` node, by parsing the enclosing statement."""
         return self._nodes.of(node)
 
     def once(self, find: Callable[[Any, Any], Any], about: Any) -> Any:
-        """Return what a function finds out about a part of this file, looked for once."""
+        """Return the result of a function for a part of this file, computed once."""
         if find not in self._finders:
             self._finders[find] = lambda about, _: find(about, self)
         return self._model.once(self._finders[find], about)
@@ -64,22 +64,24 @@ class _Part:
         self._asked, self._nodes = part, nodes
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method that takes LibCST's nodes."""
+        """Return a method that takes LibCST nodes."""
         found = _taking(getattr(self._asked, name), self._nodes)
         vars(self)[name] = found
         return found
 
 
 class LibcstEdits(_Part):
-    """Builds edits with LibCST's nodes: `replace` takes a new node, all else is as of the fast tree."""
+    """Builds edits with LibCST nodes: `replace` takes a new node; other methods are those of the `ast`
+    model.
+    """
 
     def __init__(self, model: SemanticModel, nodes: LibcstNodes) -> None:
         super().__init__(model.edit, nodes)
         self._model = model
 
     def replace(self, node: Any, new: Any) -> Edit:
-        """Put a new node, or the text of an expression, in the place of a node of this file. In the place of
-        a statement there may come several, or None. Parentheses are added where they are needed.
+        """Replace a node of this file by a new node, or by the source of an expression. A statement may be
+        replaced by several, or by None. Parentheses are added where they are needed.
         """
         if not is_libcst(type(node)):
             return self._model.edit.replace(node, new)
@@ -88,12 +90,14 @@ class LibcstEdits(_Part):
         return DeferredEdit(start, end, code, lambda: self._nodes.replaced(node, new))
 
     def remove(self, statement: Any) -> Edit | None:
-        """Delete a statement, with the comment above that is about it alone."""
+        """Delete a statement, with the comment above that belongs to it alone."""
         return self._model.edit.delete_statement(_fast(statement, self._nodes), comment=True)
 
 
 def _taking(value: Any, nodes: LibcstNodes) -> Any:
-    """Return a method that takes LibCST's nodes, alone or in containers; what is no method stays as it is."""
+    """Return a method that takes LibCST nodes, alone or in containers; other attributes are returned
+    unchanged.
+    """
     if not callable(value) or isinstance(value, type):
         return value
 

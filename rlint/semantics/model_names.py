@@ -1,4 +1,4 @@
-"""What names mean and where they are used, asked of one file."""
+"""Queries about names in one file: their meaning and their uses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rlint.syntax.walk import place_in_order
 
 
 class NameQueries:
-    """Answers what names of one file refer to, what binds them and who uses them."""
+    """Answers what names of one file refer to, what binds them and which code uses them."""
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self._analysis = analysis
         self._syntax = analysis.syntax
         self.qualified = analysis.names.qualified
-        """The canonical dotted name of what an expression refers to, through imports and aliases:
+        """The canonical dotted name that an expression refers to, through imports and aliases:
         `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable.
         """
         self._reads: dict[tuple[str, Scope], list[ast.Name]] = {}
@@ -28,7 +28,7 @@ class NameQueries:
         self._calls_named: dict[str, dict[Function | None, list[ast.Call]]] = {}
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
-        """Return how a library name is written at a place, given its imports; None without an import."""
+        """Return the spelling of a library name at a place, given its imports; None without an import."""
         return self._analysis.names.spelled(qualified, at)
 
     def scope(self, node: ast.AST) -> Scope:
@@ -36,7 +36,7 @@ class NameQueries:
         return self._syntax.scope(node)
 
     def bindings(self, name: ast.Name) -> list[Binding]:
-        """Everything that binds this variable, anywhere in its scope; empty for a builtin."""
+        """Return all bindings of this variable, anywhere in its scope; empty for a builtin."""
         return self._analysis.names.bindings(name)[1]
 
     def uses(self, name: str, scope: Scope) -> list[ast.Name]:
@@ -78,13 +78,13 @@ class NameQueries:
         return list(lookups(self._syntax, {**OF_THE_FUNCTION, "globals": 9}))
 
     def targets(self, value: ast.AST) -> list[ast.expr]:
-        """Return the targets of an assignment that get the very value of an expression, also `b` of `a, b
-        = other, value`; empty where the expression is not what is assigned.
+        """Return the targets of an assignment that receive the value of an expression, also `b` in `a, b =
+        other, value`; empty if the expression is not assigned.
         """
         return targets_of(value, self._syntax.parents)
 
     def assigned(self, target: ast.AST) -> ast.expr | None:
-        """Return what the assignment around a target assigns to it; None if it is unpacked or bound
+        """Return the value that the assignment around a target assigns to it; None if it is unpacked or bound
         otherwise.
         """
         return value_assigned(target, self._syntax.parents)
@@ -94,9 +94,7 @@ class NameQueries:
         return self._syntax.written.attributes.get(attribute, [])
 
     def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
-        """Return the calls in a function (or at module level) of what bears this name or is a method of
-        it.
-        """
+        """Return the calls in a function (or at module level) of a function or method with this name."""
         found = self._calls_named.get(name)
         if found is None:
             found = self._calls_named[name] = {}
@@ -106,8 +104,8 @@ class NameQueries:
 
     @cached_property
     def calls_by_name(self) -> dict[str, list[ast.Call]]:
-        """Return the calls by the last name of what is called, as it is written and as it is known:
-        `vstack` for `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
+        """Return the calls by the last name of the callee, both as written and as resolved: `vstack` for
+        `numpy.row_stack`, `deepcopy` for `clone` after `from copy import deepcopy as clone`.
         """
         qualified = self._analysis.names.qualified
         found = dict(self._syntax.written.calls)

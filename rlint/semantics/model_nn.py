@@ -1,4 +1,4 @@
-"""What networks are made of, and what training does to them."""
+"""Queries about networks: their parts, and how training uses them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rlint.syntax.walk import descendants
 
 
 class NetworkQueries:
-    """Answers what a network consists of, which optimizer steps it, and in which mode it is. Where parts of a
+    """Answers what a network consists of, which optimizer updates it, and in which mode it is. If parts of a
     network are not known, its architecture is not complete.
     """
 
@@ -57,8 +57,8 @@ class NetworkQueries:
         self._shapes_asked: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
 
     def architecture(self, expression: ast.expr, method: str | None = "forward") -> Architecture:
-        """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does, as far
-        as `method` runs it; all of it for None. Query it where `type_of` is MODULE, or may not know.
+        """Return what a network consists of (dropout, recurrent layers, unknown parts …) and does when
+        `method` runs; all of it for None. Query it if `type_of` is MODULE or UNKNOWN.
         """
         return self._modules.built_of(
             self._parts.of(expression),
@@ -68,8 +68,8 @@ class NetworkQueries:
         )
 
     def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
-        """Return the network that a call surely runs, and by which of its methods: `net` and "forward" of
-        `net(x)`, `net` and "value" of `net.value(x)`.
+        """Return the network that a call surely runs, and the method: `net` and "forward" for `net(x)`, `net`
+        and "value" for `net.value(x)`.
         """
         try:
             return self._networks_run[call]
@@ -85,8 +85,8 @@ class NetworkQueries:
         return None
 
     def may_be_in_eval_mode(self, node: ast.AST) -> bool:
-        """Whether a network may be in evaluation mode at a node: the enclosing function, one that it
-        calls, or one that leads to it, calls `eval()` or `train(mode)` on anything.
+        """Whether a network may be in evaluation mode at a node: the enclosing function, one that it calls,
+        or one that leads to it, calls `eval()` or `train(mode)` on any object.
         """
         summary = self._symbols.function_at(node)
         return summary is None or sets_mode_around(summary, self._heat.graph)
@@ -106,18 +106,20 @@ class NetworkQueries:
         return self._optimized.is_handed_stepped(network, root.id, self._frequency.passed_names(root))
 
     def optimizers(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
-        """Return the optimizers made in the class around a node (outside of classes: in functions and at
-        module level), by what they are kept as (`self.optimizer`), each with the networks whose
-        parameters it was given (`self.actor`); None where others may be among them.
+        """Return the optimizers created in the class around a node (outside of classes: in functions and at
+        module level), by the attribute or variable that holds them (`self.optimizer`), each with the networks
+        whose parameters it received (`self.actor`); None if there may be others.
         """
         return self._optimized.optimizers_near(node)
 
     def share_modules(self, one: str, other: str) -> bool:
-        """Whether two networks of this file, written so (`self.actor`, `self.critic`), may share a module."""
+        """Whether two networks of this file, given by source (`self.actor`, `self.critic`), may share a
+        module.
+        """
         return self._optimized.share(one, other)
 
     def runs_frozen(self, call: ast.Call) -> bool:
-        """Whether a call runs a network that may require no grad, directly or in a function of the
+        """Whether a call runs a network whose weights may not require grad, directly or in a function of the
         project.
         """
         if self.is_frozen(call.func):
@@ -131,7 +133,7 @@ class NetworkQueries:
         )
 
     def is_frozen(self, network: ast.expr) -> bool:
-        """Whether the weights of a network may require no grad (`requires_grad_(False)`), here or where a
+        """Whether the weights of a network may not require grad (`requires_grad_(False)`), here or where a
         class that it belongs to is defined.
         """
         if self._optimized.is_frozen(network):
@@ -150,8 +152,8 @@ class NetworkQueries:
         return any(names & self._index.modules[module].frozen for module in near)
 
     def takes_gradient_steps(self, part: ast.AST) -> bool:
-        """Whether gradient steps are taken in a part of the file: in its own lines or in functions that
-        it calls.
+        """Whether gradient steps are taken in a part of the file: in its own lines or in functions that it
+        calls.
         """
         for node in descendants(part):
             if not isinstance(node, ast.Call):
@@ -163,7 +165,7 @@ class NetworkQueries:
         return False
 
     def learns(self, function: FunctionSummary) -> bool:
-        """Whether a function, or anything that it calls, takes gradient steps."""
+        """Whether a function, or a function that it calls, takes gradient steps."""
         return self._heat.learns(function)
 
     def convolves(self, function: FunctionSummary) -> bool:
@@ -178,7 +180,7 @@ class NetworkQueries:
         )
 
     def is_asked_for_weights(self, expression: ast.expr) -> bool:
-        """Whether this file queries an expression that reads the same for its parameters or state dict."""
+        """Whether this file reads the parameters or state dict of an expression with the same source."""
         name = last_name(expression)
         shapes = self._shapes_asked.get(name)
         if shapes is None:
@@ -187,7 +189,7 @@ class NetworkQueries:
 
     @cached_property
     def _asked_for_weights(self) -> dict[str | None, list[ast.expr]]:
-        """Return the expressions queried for weights, by their last name."""
+        """Return the expressions whose weights are read, by their last name."""
         found: dict[str | None, list[ast.expr]] = {}
         for name in models.having(Trait.REACHES_WEIGHTS, TypeTag.MODULE):
             for use in self._names.attribute_uses(name):

@@ -1,4 +1,4 @@
-"""What the other files of a program say, asked by name."""
+"""Queries about other files of the program, by name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _STATE_HOOKS = models.having(Trait.HOOKS_STATE, TypeTag.MODULE)
 
 
 class ProgramQueries:
-    """Answers where the files of a project read, import or set what bears a name. A name counts on any
-    object: the answers are never too few.
+    """Answers where the files of a project read, import or set a name. A name counts on any object: answers
+    may include too many places, but never too few.
     """
 
     def __init__(self, program: WholeProgram, symbols: FileSymbols) -> None:
@@ -24,8 +24,8 @@ class ProgramQueries:
         self._symbols = symbols
 
     def hot_callers(self, method: str, receiver: str) -> tuple[str, ...]:
-        """Return the functions of the program that call a method in each step on something with this last
-        name whose class is unknown (`self.policy.optimizer.step()`), leading underscores left out.
+        """Return the functions of the program that call a method in each step on an object of unknown class
+        with this last name (`self.policy.optimizer.step()`), without leading underscores.
         """
         return self._heat.hot_callers(method, receiver, self._symbols.module.module)
 
@@ -52,18 +52,17 @@ class ProgramQueries:
         return self._names.program_says(word, self._symbols.module.module)
 
     def mentions(self, *settings: str) -> bool:
-        """Whether the program that this file belongs to reads or imports one of these names: functions
-        that set something for the whole process, as `set_default_device`. What only tests set counts for
-        tests.
+        """Whether the program of this file reads or imports one of these names: functions that change the
+        whole process, such as `set_default_device`. Names that only tests set count only for tests.
         """
         return self._names.program_names(settings, self._symbols.module.module)
 
     def uses_language_models(self) -> bool:
-        """Whether this file trains or runs language models, or belongs to a program that is for them."""
+        """Whether this file trains or runs language models, or belongs to a program that does."""
         return self.handles_tokens() or self._names.is_for_language_models(self._symbols.module.module)
 
     def handles_tokens(self) -> bool:
-        """Whether this file itself handles text as tokens, or imports a library for language models."""
+        """Whether this file itself processes tokens, or imports a library for language models."""
         return TOKENS in self._symbols.module.speedups
 
     def is_imported(self, name: str) -> bool:
@@ -83,14 +82,14 @@ class ProgramQueries:
         return self._names.attribute_tags(attribute)
 
     def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-        """Return the names of the functions of the project, tests left out, and of the methods of classes
-        that have no bases of libraries but those that are known, each with how often it is defined.
+        """Return the names of the functions of the project, without tests, and of the methods of classes
+        whose library bases are all known, each with the number of its definitions.
         """
         return self._names.function_names(known_bases)
 
     def customizes_state_dicts(self) -> bool:
-        """Whether a module of the project may change the state dict that it is given to load, or what
-        `state_dict` returns, by a hook or a method of its own.
+        """Whether a module of the project may change the state dict that it loads, or the result of
+        `state_dict`, by a hook or a method of its own.
         """
         methods = ("_load_from_state_dict", "_save_to_state_dict")
         return any(map(self._index.defines_method, methods)) or any(map(self.is_attribute_read, _STATE_HOOKS))

@@ -1,4 +1,4 @@
-"""What the project index says about one file: its module, and the functions and classes around a node."""
+"""Symbols of one file in the project index: its module, and the functions and classes around a node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummar
 
 
 class FileSymbols:
-    """Finds the summaries that belong to places of one file."""
+    """Finds the summaries for places of one file."""
 
     def __init__(self, analysis: FileAnalysis, index: ProjectIndex) -> None:
         self._analysis = analysis
@@ -24,11 +24,11 @@ class FileSymbols:
         return self._index.modules[self._analysis.name]
 
     def function_at(self, node: ast.AST) -> FunctionSummary | None:
-        """Return the summary of the function that runs a node, or of the code at module level."""
+        """Return the summary of the function that runs a node, or of the module-level code."""
         function = self._syntax.function(node)
         return self.module.functions.get(self._syntax.qualname(function) if function is not None else "")
 
     def class_at(self, node: ast.AST) -> ClassSummary | None:
-        """Return the summary of the class whose method or body holds a node."""
+        """Return the summary of the class whose method or body contains a node."""
         owner = self._syntax.class_of(node)
         return self.module.classes.get(self._syntax.qualname(owner)) if owner is not None else None

@@ -18,8 +18,8 @@ from rlint.syntax.scopes import BindingKind
 
 
 class ThreadQueries:
-    """Answers who runs a place, which locks are held there, and what goes through queues. What is not known
-    is left out.
+    """Answers which worker runs a place, which locks are held there, and what is put into queues. Unknown
+    workers, locks and queues are left out.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class ThreadQueries:
         self._dataflow = dataflow
 
     def workers_made(self, call: ast.Call) -> list[WorkerStart]:
-        """Return the workers that a call makes, each with the function that it will run, where that is
+        """Return the workers that a call creates, each with the function that it will run, if that is
         known.
         """
         function = self._symbols.function_at(call)
@@ -40,18 +40,18 @@ class ThreadQueries:
         return found if found and makes_worker(call, self._analysis) else []
 
     def worker_starts(self) -> tuple[WorkerStart, ...]:
-        """Return all lines of the program that this file belongs to which start workers."""
+        """Return all lines that start workers in the program of this file."""
         return self._program.workers.starts_in(self._symbols.module.module)
 
     def runners(self, node: ast.AST) -> Runners:
-        """Return who may run a node: the workers started with a function that leads to it, and whether
-        code outside of workers does, too.
+        """Return the workers that may run a node, by the functions that they start with, and whether code
+        outside of workers may, too.
         """
         function = self._symbols.function_at(node)
         return self._program.workers.runners(function) if function is not None else Runners()
 
     def run_with(self, function: FunctionSummary) -> list[FunctionSummary]:
-        """Return a function, and all that it runs in the same thread, as far as is known."""
+        """Return a function, and all known functions that it runs in the same thread."""
         return self._program.workers.run_by(function)
 
     def lock_sections(self) -> tuple[LockSection, ...]:
@@ -59,7 +59,7 @@ class ThreadQueries:
         return self._analysis.locks.sections
 
     def sections_begun(self, statement: ast.AST) -> list[LockSection]:
-        """Return those that a statement begins: several where a `with` takes several locks."""
+        """Return the sections that a statement begins: several if a `with` acquires several locks."""
         return self._analysis.locks.begun_by(statement)
 
     def locks_held(self, node: ast.AST) -> tuple[LockSection, ...]:
@@ -84,19 +84,19 @@ class ThreadQueries:
         )
 
     def guarded_names(self, section: LockSection) -> frozenset[str]:
-        """Return the names of the state that the lock of a section guards: what any section of that lock
-        writes.
+        """Return the names of the state that the lock of a section guards: all names that sections of that
+        lock write.
         """
         return self._analysis.locks.guarded(section)
 
     def channel_makers(self, shared: ast.expr) -> tuple[ChannelMaker, ...]:
-        """Return how the queues, events or shared values that an expression may be are created, judging
-        by its name and by what callers pass; empty if unknown.
+        """Return the calls that create the queues, events or shared values that an expression may be, judging
+        by its name and the arguments of callers; empty if unknown.
         """
         return self._program.channels.made(self._shared_names(shared), self._symbols.module.module)
 
     def queue_content(self, queue: ast.expr) -> str:
-        """Return what the program puts into a queue: METRICS, DATA or UNSURE of
+        """Return the kind of items that the program puts into a queue: METRICS, DATA or UNSURE of
         `rlint.semantics.threads.queues`.
         """
         return self._program.channels.carries(self._shared_names(queue), self._symbols.module.module)

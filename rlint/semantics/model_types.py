@@ -1,4 +1,4 @@
-"""What values are: types, devices, constants, and the functions behind calls."""
+"""Queries about values: types, devices, constants, and the functions that calls run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
 class TypeQueries:
-    """Answers what expressions evaluate to. What is not known has the tag UNKNOWN; yes-or-no questions are
-    answered no then.
+    """Answers what expressions evaluate to. Unknown values have the tag UNKNOWN; predicates then return
+    False.
     """
 
     def __init__(
@@ -36,23 +36,23 @@ class TypeQueries:
         self._names = names
         self._symbols = symbols
         self.type_of = analysis.types.type_of
-        """What is known of an expression's value: tensor (and where), ndarray, module, lock, str …"""
+        """Return the type of an expression: tensor (and its device), ndarray, module, lock, str …"""
         self._sure_devices = SureDevices(analysis)
         self._constants = Constants(analysis.syntax, analysis.names, analysis.definitions)
         self._settled = Immutability(program.index, program.heat)
         self._call_targets: dict[ast.Call, tuple[list[FunctionSummary], Noted]] = {}
 
     def device_of(self, expression: ast.expr) -> Device:
-        """Return the device that an expression names where a device is expected (`"cuda"`, `self.device`,
-        `0`).
+        """Return the device that an expression names in a position where a device is expected (`"cuda"`,
+        `self.device`, `0`).
         """
         return self._analysis.types.device_of(expression)
 
     def constant(
         self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})
     ) -> Constant | None:
-        """Return the constant that an expression is (a literal, joined literals, a name bound to such),
-        with a spelling for module level. `known` adds library constants by their qualified names.
+        """Return the constant that an expression is (a literal, concatenated literals, a name bound to one),
+        with its source for module level. `known` adds library constants by their qualified names.
         """
         return self._constants.written(expression, known)
 
@@ -63,23 +63,23 @@ class TypeQueries:
         return is_device(expression, self.type_of(expression))
 
     def excludes_tensor(self, expression: ast.expr) -> bool:
-        """Whether an expression is a variable that is no tensor by an `isinstance` around it."""
+        """Whether an `isinstance` test around an expression shows that the variable is not a tensor."""
         tests = self._analysis.types.evidence.class_tests
         return isinstance(expression, ast.Name) and tests.exclude_tensor(expression)
 
     def is_surely_device(self, expression: ast.expr) -> bool:
-        """Whether an expression is always a device, so that it may be written where only a device is
+        """Whether an expression is always a device, so that it may be used where only a device is
         accepted.
         """
         return self._sure_devices.surely(expression)
 
     def asks_for_device(self, test: ast.expr) -> bool:
-        """Whether a condition tests only whether the program runs on an accelerator, or on which."""
+        """Whether a condition only tests whether the program runs on an accelerator, or on which one."""
         return asks_for_device(test, self._names.qualified)
 
     def is_on_cpu(self, node: ast.AST) -> bool:
-        """Whether a node runs only where a condition has found that the program is not on a CUDA device,
-        or on no accelerator at all: `if device.type == "cuda": … else:`.
+        """Whether a node runs only if a condition found that the program is not on a CUDA device, or on no
+        accelerator: `if device.type == "cuda": … else:`.
         """
         child: ast.AST = node
         for parent in self._syntax.ancestors(node):
@@ -94,12 +94,12 @@ class TypeQueries:
         return False
 
     def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
-        """Return the class of the project that an expression's value is an instance of."""
+        """Return the class of the project of which an expression's value is an instance."""
         return self._index.class_of(self.type_of(expression))
 
     def may_override(self, expression: ast.expr, *methods: str) -> bool:
-        """Whether one of these methods of an object of a library may be another one than the library's: by a
-        class of the project that overrides it, or in a file that sets it on objects.
+        """Whether one of these methods of a library object may be overridden, by a class of the project or by
+        an assignment to the object.
         """
         return any(map(self._sets_method, methods)) or self._index.may_override(
             self.type_of(expression), methods
@@ -112,7 +112,7 @@ class TypeQueries:
         )
 
     def call_targets(self, call: ast.Call) -> list[FunctionSummary]:
-        """Return the functions of the project that a call may run (several where a method is overridden)."""
+        """Return the functions of the project that a call may run (several if a method is overridden)."""
         return self._analysis.notes.kept(self._call_targets, call, lambda: self._find_callables(call))
 
     def definition(self, function: FunctionSummary) -> Function | None:
@@ -135,18 +135,16 @@ class TypeQueries:
         return self._index.callables(path, self._analysis.name) if path else []
 
     def origin_of(self, expression: ast.expr) -> ItemOrigin | None:
-        """Return what a variable stands for: itself, or an item of a list that a loop iterates over."""
+        """Return the origin of a variable: itself, or an item of a list that a loop iterates over."""
         return place_of(expression, self._analysis)
 
     def maker_of(self, expression: ast.expr, *, items: bool) -> ast.expr | None:
-        """Return the call that a value (or each of its items) was got from, or the function that was
-        mapped.
-        """
+        """Return the call that created a value (or each of its items), or the function that was mapped."""
         return maker_of(expression, int(items), self._analysis)
 
     def is_setting(self, attribute: ast.Attribute) -> bool:
-        """Whether `self.x` (or `self.config.x`) keeps the value that it got during construction. False
-        for objects that hot code creates.
+        """Whether `self.x` (or `self.config.x`) keeps the value that construction gave it. False for objects
+        that hot code creates.
         """
         if self._names.is_self(attribute.value):
             owner = self._symbols.class_at(attribute)
@@ -161,8 +159,8 @@ class TypeQueries:
         return True
 
     def is_likely_setting(self, attribute: ast.Attribute) -> bool:
-        """Whether `self.x` or `self.args.x` is a setting when ignoring what cold code sets on objects of
-        unknown classes while it parses options before training.
+        """Whether `self.x` or `self.args.x` is a setting, ignoring assignments to objects of unknown classes
+        in cold code, such as code that parses options before training.
         """
         if self._names.is_self(attribute.value):
             owner = self._symbols.class_at(attribute)

@@ -75,7 +75,7 @@ class LoopIndex:
         leaves_all = False
         child: ast.AST = node
         grandchild: ast.AST | None = None
-        passed: list[tuple[ast.stmt, int]] = []  # statements around it, and how many loops are inside of them
+        passed: list[tuple[ast.stmt, int]] = []  # enclosing statements, and the number of loops inside
         parents = self.syntax.parents
         while (parent := parents.get(child)) is not None:
             if isinstance(child, ast.stmt) and not left and not leaves_all:

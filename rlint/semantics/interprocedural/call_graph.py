@@ -151,7 +151,7 @@ class CallGraph:
                         continue
                 for target in targets:
                     passed = self._arguments(site, target, function.module)
-                    # what a function passes on to itself is part of what it was given
+                    # a recursive call passes on values that came from other callers
                     recursive = target is function
                     found.extend(entry for entry in passed if not recursive or entry[2])
             self.index.forget_arguments()
@@ -176,7 +176,7 @@ class CallGraph:
         return found
 
     def _targets(self, site: CallSite, module: str) -> tuple[list[FunctionSummary], bool]:
-        """Return the functions that a call may run, and whether that is only guessed."""
+        """Return the functions that a call may run, and whether they are only guessed."""
         if site.path:
             found = self.index.possible_callables(site.path, module)
             if found:
@@ -232,7 +232,7 @@ class CallGraph:
         return self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
 
     def _receiver(self, owner: str, module: str) -> Type:
-        """Return the kind of the receiver: as a class declares it, else as it follows from what is stored
+        """Return the type of the receiver: as declared by a class, else as inferred from the values stored
         there.
         """
         holder, _, attribute = owner.rpartition(".")
@@ -274,7 +274,7 @@ class CallGraph:
         return self.index.ancestry(cls) if cls is not None else ()
 
     def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:
-        """Return the methods that a call of this name may mean, by what its receiver is called."""
+        """Return the methods that a call of this name may mean, judging by the name of its receiver."""
         defining = self._defining.get((self._programs.of(module), method), [])
         token = _plain(receiver)
         if len(token) >= 3:
@@ -299,8 +299,8 @@ class CallGraph:
         return self._methods([cls for cls, _ in defining], method)
 
     def _family(self, defining: list[_Named], token: str) -> list[ClassSummary]:
-        """Return the classes of which a receiver is one that is called like their common base: an `agent` is
-        a `BaseAgent`, however the classes derived from it are called.
+        """Return the classes that a receiver named like their common base may have: an `agent` is a
+        `BaseAgent`, whatever the names of the derived classes.
         """
         found: list[ClassSummary] = []
         common: set[str] | None = None
@@ -329,7 +329,7 @@ class CallGraph:
         return False
 
     def _with_overriding(self, classes: list[ClassSummary], method: str) -> list[FunctionSummary]:
-        """Return the methods of classes, with those that classes derived from them have in their place."""
+        """Return the methods of classes, and the methods of derived classes that override them."""
         found = {each.path: each for cls in classes for each in self.index.implementations(cls, method)}
         return list(found.values()) if len(found) <= _FAMILY else self._methods(classes, method)
 
@@ -343,8 +343,8 @@ class CallGraph:
 
 
 class Programs:
-    """Which modules belong together: those that import one another, however indirectly. Scripts that
-    merely lie in one folder are programs of their own.
+    """Groups of modules that belong together: those that import one another, directly or indirectly. Scripts
+    that only share a folder are separate programs.
     """
 
     def __init__(self, index: ProjectIndex) -> None:
@@ -376,12 +376,16 @@ class Programs:
 
 
 def _library_class(owner: str) -> str:
-    """Return the dotted name of the class of a receiver that is made in one call: `a.B` for `a.B()`."""
+    """Return the dotted name of the class of a receiver that is created in the same expression: `a.B` for
+    `a.B()`.
+    """
     made = owner.removesuffix("()")
     named_like_a_class = made.rpartition(".")[2][:1].isupper()
     return made if made != owner and named_like_a_class and not set(made) & set("()[]@") else ""
 
 
 def _plain(name: str) -> str:
-    """Return a name as it is compared: `agent` with `DQNAgent`, `replay_buffer` with `ReplayBuffer`."""
+    """Return a name in the form that is compared: `agent` with `DQNAgent`, `replay_buffer` with
+    `ReplayBuffer`.
+    """
     return name.lower().replace("_", "")

@@ -1,4 +1,4 @@
-"""The calls that the functions of a file make, as other files need them."""
+"""The calls of the functions of a file, as other files need them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _NOT_PROJECT = frozenset(
     for name in """TENSOR NDARRAY STR LIST DICT TUPLE SET INT FLOAT BOOL BYTES PATTERN MATCH PATH FILE DTYPE
     DEVICE STATE_DICT PARAMETERS DEQUE LOCK LOGGER""".split()
 )
-"""Values whose methods are a library's."""
+"""Types whose methods belong to a library."""
 _RARELY_CALLED = regex(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
-"""Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
+"""Functions that a loop usually calls at intervals, under a condition that is not understood."""
 _MAKES = regex(r"(.*\.)?_*(build|make_|create_)")
-"""Of these, functions that may also make what each step needs: `self._build_inputs(batch, t)`."""
+"""Of these, functions that may also compute the inputs of each step: `self._build_inputs(batch, t)`."""
 _MAY_BE_CONDITIONS = (ast.Name, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?|batch|batches|transitions?)(_|$|\d)")
 
@@ -46,9 +46,7 @@ _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?|batch|batches|trans
 def calls_by_function(
     analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> dict[ast.AST | None, list[CallSite]]:
-    """Return the calls in a file that may lead to functions of its project, by the function that makes
-    them.
-    """
+    """Return the calls in a file that may lead to functions of its project, by the calling function."""
     tree = analysis.syntax
     calls: dict[ast.AST | None, list[CallSite]] = {}
     for call in tree.of_type(ast.Call):
@@ -72,8 +70,8 @@ def calls_by_function(
 
 
 def _imported_otherwise(call: ast.Call, path: str, analysis: FileAnalysis) -> Iterable[str]:
-    """Return the further functions that a name may stand for which is imported in several branches: `from
-    ppo import learn` or `from trpo import learn`, as the settings say.
+    """Return the other functions that a name may mean if it is imported in several branches: `from ppo import
+    learn` or `from trpo import learn`, depending on a setting.
     """
     if not path or not isinstance(call.func, ast.Name):
         return ()
@@ -84,7 +82,7 @@ def _imported_otherwise(call: ast.Call, path: str, analysis: FileAnalysis) -> It
 
 
 def _plain_site(path: str, node: ast.expr, analysis: FileAnalysis, gradients: GradientSummaries) -> CallSite:
-    """Return a call that is not written as one, of which no arguments are known."""
+    """Return a call site for an implicit call, whose arguments are not known."""
     loop = analysis.loops.innermost(node)
     said = gradients.here.said_at(node) if gradients.concerned else UNSAID
     return CallSite(
@@ -104,7 +102,7 @@ def _call_site(
     call: ast.Call, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> CallSite | None:
     path = method = receiver = ""
-    are_its_own = True  # the arguments of what is called, not those of something around it
+    are_its_own = True  # the arguments of this call, not those of an enclosing one
     qualified = analysis.names.qualified(call.func)
     if qualified is not None:
         if models.callable_fact(qualified) is not None or qualified.startswith("builtins."):
@@ -137,7 +135,7 @@ def _call_site(
     loop = loops.innermost(call)
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-    are_told = bool(path) and are_its_own  # where the callee is unknown, no function gets them
+    are_told = bool(path) and are_its_own  # if the callee is unknown, its arguments reach no known function
     arguments = [(name, analysis.told(value) if are_told else UNKNOWN) for name, value in values]
     said = gradients.here.said_at(call) if gradients.concerned else UNSAID
     guards = loops.conditions.of(call)
@@ -163,7 +161,7 @@ def _call_site(
 def _passed(
     values: Iterable[tuple[str, ast.expr]], call: ast.Call, analysis: FileAnalysis
 ) -> Iterator[tuple[str, tuple[Guard, ...]]]:
-    """Yield the switches among the arguments of a call, with what must come true for them to be on."""
+    """Yield the switches among the arguments of a call, with the conditions under which they are on."""
     if any(not keyword.arg for keyword in call.keywords) or any(
         isinstance(value, ast.Starred) for value in call.args
     ):
@@ -183,7 +181,7 @@ def _is_number(value: ast.expr) -> bool:
 
 
 def _is_switch(guard: Guard, place: str) -> bool:
-    """Whether a guard is one to be passed on; of parameters, those that are switches by their names."""
+    """Whether a guard is passed on to callees; for parameters, whether the name is that of a switch."""
     return (
         not guard.is_parameter
         or guard.kind is GuardKind.INTERVAL
@@ -193,9 +191,7 @@ def _is_switch(guard: Guard, place: str) -> bool:
 
 
 def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
-    """Yield the last names in the arguments of a call; for an item of something, also the name that picks
-    it.
-    """
+    """Yield the last names in the arguments of a call; for a subscript, also the name of the index."""
     for place, value in values:
         if name := last_name(value):
             yield place, name
@@ -206,7 +202,7 @@ def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
 def _is_rarely_called(name: str, call: ast.Call, guards: tuple[Guard, ...], types: TypeInference) -> bool:
     """Whether a function is called less often than the loop around the call runs, judging by its name. A
     function that evaluates states and actions, or tensors, is not: it is a policy, evaluated for a loss. Nor
-    is one that always makes something of tensors, or of a batch: the inputs of a network.
+    is one that always creates tensors, or a batch: the inputs of a network.
     """
     if not _sounds_rare(name):
         return False

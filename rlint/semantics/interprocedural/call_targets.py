@@ -1,4 +1,4 @@
-"""Which arguments a function calls, and which parameters take them."""
+"""Callbacks: the arguments that a function calls, and the parameters that receive them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def arguments_of(call: ast.Call) -> list[ast.expr]:
 
 
 def parameter_of(argument: ast.AST, call: ast.Call, function: FunctionSummary) -> str | None:
-    """Return the parameter that takes an argument of a call, a value or a keyword; None if unknown."""
+    """Return the parameter that receives an argument of a call, a value or a keyword; None if unknown."""
     parameters = function.call_parameters
     for keyword in call.keywords:
         if argument is keyword or argument is keyword.value:

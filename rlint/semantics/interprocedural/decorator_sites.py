@@ -1,4 +1,4 @@
-"""What decorators of the project are handed: the class or function that stands below them."""
+"""Decorators of the project, and the class or function that each decorates."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _CALLED = frozenset({TypeTag.UNKNOWN, TypeTag.FUNCTION})
 
 
 def decorated(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str, Type]]:
-    """The decorators of a file that may lead to functions of its project, each with the access path of what
-    is called with what it decorates, and the kind of that: `@register("sac")` calls what `register` returns.
+    """The decorators of a file that may be functions of its project, each with the access path of the
+    function that is called with the decorated object, and the type of that object: `@register("sac")` calls
+    the result of `register`.
     """
     syntax = analysis.syntax
     for definition in (*syntax.of_type(ast.ClassDef), *syntax.of_type(ast.FunctionDef)):

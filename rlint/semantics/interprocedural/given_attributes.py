@@ -1,4 +1,4 @@
-"""Attributes that a file sets on other objects than its own: `config.network_fn = lambda: Network()`."""
+"""Attributes that a file sets on objects other than `self`: `config.network_fn = lambda: Network()`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rlint.models.value_type import INSTANCES, UNKNOWN, Type, TypeTag
 from rlint.semantics.file_analysis import FileAnalysis
 
 _MOST = 400
-"""A file that sets more than this is no program that was written by hand."""
+"""A file that sets more than this is generated code."""
 
 
 def given_attributes(
     analysis: FileAnalysis, stored_kind: Callable[[ast.Attribute], Type | None]
 ) -> tuple[tuple[str, str, Type], ...]:
-    """Return the access paths of objects, each with an attribute of it and what the file stores there.
-    `stored_kind` gives the kind of what a target is given (None: the kind that it has).
+    """Return the access paths of objects, each with an attribute and the value that the file stores there.
+    `stored_kind` returns the type assigned to a target (None: the type already inferred).
     """
     found: dict[tuple[str, str, Type], None] = {}
     for attribute in analysis.syntax.written.attribute_stores:

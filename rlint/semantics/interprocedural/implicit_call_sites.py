@@ -1,4 +1,6 @@
-"""Methods that run without being called by name: of what is entered, gone through, indexed or measured."""
+"""Methods that run without being called by name, on objects that code enters, iterates over, indexes or
+measures.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ _OF_PROJECT = frozenset(
 
 
 def implicit_calls(analysis: FileAnalysis) -> Iterator[tuple[ast.expr, str]]:
-    """Yield expressions, each with the access path of a method that runs where they are evaluated."""
+    """Yield expressions, each with the access path of a method that runs when they are evaluated."""
     syntax = analysis.syntax
     for block in (*syntax.of_type(ast.With), *syntax.of_type(ast.AsyncWith)):
         assert isinstance(block, (ast.With, ast.AsyncWith))
@@ -44,7 +46,7 @@ def _methods(
 
 
 def _instance(kind: Type) -> str:
-    """Return the access path of an object whose class may be one of the project; "" for others."""
+    """Return the access path of an object whose class may be one of the project; "" for other objects."""
     if kind.tag in _OF_PROJECT and kind.of:
         return f"{kind.of}()"
     made = kind.of.removesuffix("()") if kind.tag is TypeTag.UNKNOWN else kind.of

@@ -1,4 +1,4 @@
-"""Equal values, held once: what files tell of one another is full of them."""
+"""Interning: equal values are kept once, as summaries contain many of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _Value = TypeVar("_Value", bound=Hashable)
 
 
 class Interner:
-    """Hands out one of all values that are equal. For strings, kinds, and sets and tuples of them: numbers of
-    different types may be equal, and are not to be taken for one another.
+    """Returns the first of all equal values. For strings, types, and sets and tuples of them: numbers of
+    different types may be equal, but must not be exchanged.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Where values go on that leave a function: at its callers, and where attributes of its object are read."""
+"""Values that leave a function: where its callers, and readers of attributes, use them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import Function
 
 _MOST = 24
-"""Places at which one value goes on that leaves a function."""
+"""Maximum number of places where one value continues after it leaves a function."""
 _CALLED_UNSEEN = frozenset({"forward", "__call__"})
 _RECEIVERS = ("builtins.staticmethod", "builtins.classmethod")
 _TURNS_AUTOGRAD = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 
 
 class LeavingValues:
-    """Finds them in one file; what other files do is a cause to give up, or something to assume."""
+    """Finds these places in one file; uses in other files are a cause to give up, or an assumption."""
 
     def __init__(self, analysis: FileAnalysis, symbols: ProgramSymbols) -> None:
         self._analysis = analysis
@@ -35,7 +35,7 @@ class LeavingValues:
     # -- what a function returns ---------------------------------------------------------------
 
     def returned_to(self, function: Function) -> Onward:
-        """Return the calls that a function gives its results to."""
+        """Return the calls that receive the results of a function."""
         known = self._returned.get(function)
         if known is None:
             known = self._returned[function] = self._find_calls(function)
@@ -76,7 +76,7 @@ class LeavingValues:
         return Onward(tuple(calls), "" if self._is_script else f"calls `{function.name}`")
 
     def _is_plain(self, function: Function) -> bool:
-        """Whether calling a function by its name runs just that function."""
+        """Whether calling a function by its name runs exactly that function."""
         for decorator in function.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             qualified = self._analysis.names.qualified(named)
@@ -95,7 +95,7 @@ class LeavingValues:
     # -- what is kept as an attribute ----------------------------------------------------------
 
     def read_from(self, attribute: ast.Attribute) -> Onward:
-        """Return the places that read what an attribute of an object is set to, or holds."""
+        """Return the places that read an attribute after it is set, or that read its current value."""
         owner = self._syntax.class_of(attribute)
         if owner is None or not self._analysis.names.is_self(attribute.value):
             return Onward(cause=Cause.OBJECT)
@@ -108,7 +108,7 @@ class LeavingValues:
         uses = self._uses_of_attribute(name, owner)
         reads = tuple(use for use in uses if isinstance(use.ctx, ast.Load) and not self._is_only_fed(use))
         if not reads:
-            return Onward(cause=Cause.OBJECT)  # for others to look at
+            return Onward(cause=Cause.OBJECT)  # other methods handle these
         if len(reads) > _MOST:
             return Onward(cause=Cause.TOO_MANY)
         if self._is_used_elsewhere(name, owner):
@@ -116,14 +116,16 @@ class LeavingValues:
         return Onward(reads, "" if self._is_script else f"uses `self.{name}`")
 
     def _is_only_fed(self, use: ast.Attribute) -> bool:
-        """`self.values.append(value)`, `self.values.clear()`: nothing of it goes on."""
+        """Whether a use only adds or removes items (`self.values.append(value)`, `self.values.clear()`), so
+        that no item is read.
+        """
         call = self._syntax.method_call(use)
         return call is not None and isinstance(self._syntax.parents.get(call), ast.Expr)
 
     # -- who is meant --------------------------------------------------------------------------
 
     def _uses_of_attribute(self, name: str, owner: ast.ClassDef) -> Iterator[ast.Attribute]:
-        """Yield the uses of an attribute in this file, but for those of objects of unrelated classes."""
+        """Yield the uses of an attribute in this file, except those on objects of unrelated classes."""
         for use in self._syntax.written.attributes.get(name, ()):
             if self._analysis.names.is_self(use.value):
                 user = self._syntax.class_of(use)

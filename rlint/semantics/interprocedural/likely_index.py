@@ -1,4 +1,4 @@
-"""What is likely of what access paths lead to across files: the index, with choices decided."""
+"""Likely answers about access paths across files: the project index with likely types."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rlint.semantics.types.likely.notes import Notes
 
 
 class LikelyIndex(ProjectIndex):
-    """The index of the same project, where kinds are likely. Effects of functions stay sure: only which of
-    them a call runs is likely.
+    """The index of the same project, in which types are likely. Effects of functions remain sure: only the
+    choice of the called function is likely.
     """
 
     def __init__(self, sure: ProjectIndex) -> None:
@@ -46,11 +46,11 @@ class LikelyIndex(ProjectIndex):
         return list(found.values())
 
     def effect_of(self, function: FunctionSummary) -> Effect:
-        """Return the effect of calling a function of the project, as it is sure."""
+        """Return the sure effect of calling a function of the project."""
         return self._sure.effect_of(function)
 
     def effect_at(self, path: str, module: str) -> Effect | None:
-        """Return the effect of calling what likely stands at an access path; None for no such thing."""
+        """Return the effect of calling the likely target of an access path; None if there is none."""
         known = self._sure.effect_at(path, module)
         if known is not None:
             return known

@@ -1,4 +1,4 @@
-"""What the files of a project overwrite by name in other modules and in libraries."""
+"""Names that the files of a project overwrite in other modules and in libraries."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from rlint.semantics.interprocedural.symbols import SymbolTable
 
 
 class OverwrittenNames:
-    """Variables of modules, and functions of libraries, that other code replaces. What only tests replace
-    stays what it is.
+    """Variables of modules, and functions of libraries, that other code replaces. Replacements by tests are
+    ignored.
     """
 
     def __init__(self, symbols: SymbolTable) -> None:
         self._symbols = symbols
         self._own = {name.partition(".")[0] for name in symbols.modules}
-        """The packages of the project, which may be a library that others know: what it sets on its own
-        classes replaces nothing.
+        """The packages of the project, which may be a known library itself: what it sets on its own classes
+        replaces nothing.
         """
         self._set: dict[str, frozenset[str]] = {}
 
     def in_libraries(self) -> Iterator[str]:
-        """Yield the dotted names of what is replaced in libraries, or overridden in classes of data."""
+        """Yield the dotted names that are replaced in libraries, or overridden in classes of data."""
         for module in self._symbols.modules.values():
             if not module.is_test:
                 yield from self._replaced_by(module)
@@ -37,14 +37,14 @@ class OverwrittenNames:
                 yield "torch.nn.Module.forward"
             elif self._is_in_library(path):
                 if not is_class(path.rpartition(".")[0]) or _is_method(path):
-                    yield path  # no attribute that an object is given
+                    yield path  # not an attribute that an object gets
             else:
                 through = self._through_another(path, module)
                 if through:
                     yield through
 
     def _through_another(self, path: str, module: ModuleSummary) -> str:
-        """Return `time.sleep` for `worker.time.sleep`: what is set where another module imports it."""
+        """Return `time.sleep` for `worker.time.sleep`: a name set through the module that imports it."""
         owner, _, rest = path.partition(".")
         name, _, attribute = rest.partition(".")
         other = self._symbols.symbol(owner, module.module) if attribute else None
@@ -78,8 +78,8 @@ class OverwrittenNames:
         return known
 
     def _find_set_in(self, target: ModuleSummary) -> Iterator[str]:
-        """Yield what files set in a module. An object of unknown class may be the module where a file imports
-        it.
+        """Yield what files set in a module. An object of unknown class may be the module in a file that
+        imports it.
         """
         symbol = self._symbols.symbol
         for other in self._symbols.modules.values():
@@ -87,7 +87,7 @@ class OverwrittenNames:
                 continue
             for path in other.set_in_modules:
                 owner, _, name = path.rpartition(".")
-                known = owner == ANY_MODULE and name != ANY_NAME  # any name of any module says nothing
+                known = owner == ANY_MODULE and name != ANY_NAME  # any name of any module: too unspecific
                 if owner == "__main__" or known or symbol(owner, other.module) is target:
                     yield name
             if not any(symbol(path, other.module) is target for path in other.imports.values()):
@@ -99,14 +99,14 @@ class OverwrittenNames:
 
 
 def _is_method(path: str) -> bool:
-    """Whether a dotted name is that of a method of tensors, arrays, containers … or of any of them."""
+    """Whether a dotted name is that of a method of tensors, arrays, containers …, or of any of these."""
     owner, _, name = path.rpartition(".")
     tag = models.CLASSES.get(owner)
     return name == ANY_NAME or (tag is not None and models.method_fact(tag, name) is not None)
 
 
 def _overridden_by(module: ModuleSummary) -> Iterator[str]:
-    """Yield the methods that classes derived from those of tensors, arrays, lists … override."""
+    """Yield the methods overridden by classes derived from tensors, arrays, lists …"""
     for cls in module.classes.values():
         base = next(filter(models.is_data_class, map(models.canonical, cls.bases)), None)
         for name in cls.methods if base is not None else ():

@@ -1,4 +1,4 @@
-"""What the files of a project name: attributes that they read, names that they import, settings."""
+"""Names that the files of a project use: attributes read, names imported, settings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _FAR_MORE = 4
 
 
 class ProgramSymbols:
-    """The words of all files of a project. What is asked about "the program" of a module is answered by the
-    files that belong together with it (see `calls.Programs`).
+    """The words of all files of a project. Queries about "the program" of a module are answered from the
+    files that belong to it (see `calls.Programs`).
     """
 
     def __init__(self, graph: CallGraph) -> None:
@@ -54,7 +54,7 @@ class ProgramSymbols:
 
     def is_for_language_models(self, module: str) -> bool:
         """Whether the program of a module trains or runs language models: a third of its files that use torch
-        do so, and hardly any steps an environment.
+        do so, and hardly any step an environment.
         """
         program = self.graph.program(module)
         known = self._for_language_models.get(program)
@@ -91,8 +91,8 @@ class ProgramSymbols:
         return any(attribute in each.attributes_read for each in every if each.module != module)
 
     def is_used_elsewhere(self, attribute: str, owner: ClassSummary | None, module: str) -> bool:
-        """Whether another file than the module uses an attribute of this name that no class there,
-        unrelated to its `owner`, defines itself. Tests are excluded.
+        """Whether a file other than the module uses an attribute of this name that no class there, unrelated
+        to its `owner`, defines itself. Tests are excluded.
         """
         return any(
             attribute in each.attributes_read and not self._has_for_itself(each, attribute, owner)
@@ -109,7 +109,7 @@ class ProgramSymbols:
         return not self._line(first).isdisjoint(self._line(second))
 
     def _line(self, cls: ClassSummary) -> set[str]:
-        """Return the classes of the project that a class is, itself included."""
+        """Return the class and its ancestors in the project."""
         return {each.path for each in self.index.ancestry(cls) if not isinstance(each, str)}
 
     def is_script(self, module: str) -> bool:
@@ -125,8 +125,8 @@ class ProgramSymbols:
         )
 
     def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-        """Return the names of the functions of the project, tests left out, and of the methods of classes
-        that have no bases of libraries but those that are known, each with how often it is defined.
+        """Return the names of the functions of the project, without tests, and of the methods of classes
+        whose library bases are all known, each with the number of its definitions.
         """
         known = self._function_names.get(known_bases)
         if known is None:

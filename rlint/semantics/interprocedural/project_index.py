@@ -1,4 +1,4 @@
-"""The project: what access paths lead to across its files, and what calls do."""
+"""The project index: resolves access paths across files, and the effects of calls."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ _NO_ATTRIBUTE = regex(r"\(\)|\[(?:[:?]|-?\d+|'\w+')?\]|@\*?\w+")
 
 @frozen
 class _OneOf:
-    """What stands at one of several access paths."""
+    """The results of one of several access paths."""
 
     paths: tuple[str, ...]
 
 
 _REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
 _DEEPEST = 3
-"""So far down is looked what is held by what is held by a value."""
+"""Maximum depth at which items of items of a value are resolved."""
 _PLAIN_DATA = frozenset(
     {TypeTag.INT, TypeTag.FLOAT, TypeTag.STR, TypeTag.BYTES, TypeTag.LIST, TypeTag.TUPLE, TypeTag.DICT,
      TypeTag.SET, TypeTag.DEQUE, TypeTag.NDARRAY, TypeTag.TENSOR, TypeTag.DTYPE, TypeTag.INSTANCE}
 )  # fmt: skip
-"""What is surely of another type than an annotation says, where it says something else."""
+"""Types of values that contradict an annotation with another type."""
 _TAKEN_FOR = {
     TypeTag.FLOAT: (TypeTag.INT,),
     TypeTag.NUMPY_SCALAR: (TypeTag.INT, TypeTag.FLOAT),
     TypeTag.DEVICE: (TypeTag.STR, TypeTag.INT),
     TypeTag.PATH: (TypeTag.STR,),
 }
-"""What is passed for a type without contradicting it."""
+"""Types of arguments that do not contradict an annotation."""
 _CALLED_BY = {TypeTag.MODULE: "forward", TypeTag.INSTANCE: "__call__"}
-"""The methods that run where instances are called."""
+"""The methods that run when instances are called."""
 
 
 class ProjectIndex(SymbolTable):
-    """Definitions, kinds and effects across the files of a project."""
+    """Definitions, types and effects across the files of a project."""
 
     def __init__(self, modules: Iterable[ModuleSummary]) -> None:
         super().__init__(modules)
@@ -71,20 +71,20 @@ class ProjectIndex(SymbolTable):
         self._effects: dict[str, Effect] = {}
         self._arguments: dict[str, Type] = {}  # "module.function@parameter" → what callers pass
         self._passed: dict[str, set[Type]] = {}  # "module.function@parameter" → what single calls pass
-        self._guessed: dict[str, Type] = {}  # the same, from calls that only names tell the target of
+        self._guessed: dict[str, Type] = {}  # the same, from calls whose target is guessed by name
         self._depth = 0
-        # Most of what paths lead to depends on no argument, and holds as long as the index does.
+        # Most resolutions of paths depend on no argument, and hold as long as the index does.
         self._settled: dict[tuple[str, str], Type] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
-        self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
+        self._unsettled = False  # did the current resolution read an argument, or run into a cycle?
         self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
         self._holding: dict[tuple[str, bool], bool] = {}
-        self._lacking: dict[str, bool] = {}  # "module.class.attribute" → has no object of it that?
-        self._notes = Notes()  # what it has led through
+        self._lacking: dict[str, bool] = {}  # "module.class.attribute" → does no object of the class have it?
+        self._notes = Notes()  # resolutions on the way
 
     def attribute(self, cls: ClassSummary, name: str) -> Type:
-        """Return the kind of an attribute, joined over the class and its bases, else over its subclasses."""
+        """Return the type of an attribute, joined over the class and its bases, else over its subclasses."""
         for group in (self.ancestry(cls), self.subclasses(cls)):
             found: Type | None = None
             for owner in group:
@@ -106,8 +106,8 @@ class ProjectIndex(SymbolTable):
         return self._judged(found, lambda: f"{cls.qualname}.{name}") if found.caveat is not None else UNKNOWN
 
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
-        """Whether objects of the project, or its networks alone, hold networks, and nothing else, in
-        attributes of this name.
+        """Whether objects of the project, or only its networks, always hold networks in attributes of this
+        name.
         """
         known = self._holding.get((name, in_networks))
         if known is None:
@@ -122,8 +122,8 @@ class ProjectIndex(SymbolTable):
         return known
 
     def _with_given(self, found: Type, cls: ClassSummary, name: str) -> Type:
-        """What an attribute is of which its class knows nothing, or that it is None: what code outside of the
-        class stores there. Others may store other things, so that it is in doubt.
+        """Return the type of an attribute that its class does not assign, or only assigns None: the type that
+        code outside of the class stores there. Other code may store other values, so the type is doubtful.
         """
         given: Type | None = None
         for path, kind, module in self.given(name):
@@ -146,21 +146,21 @@ class ProjectIndex(SymbolTable):
         return self._in_doubt(given)
 
     def _in_doubt(self, kind: Type) -> Type:
-        """Return a kind that the value need not be of in the end, and note that it was looked at."""
+        """Return a type that the value may turn out not to have, and record that it was used."""
         self._notes.doubt()
         return kind._replace(caveat=(kind.caveat or Caveat())._replace(doubtful=True))
 
     def _is_set_otherwise_below(self, cls: ClassSummary, name: str, found: Type) -> bool:
-        """Whether a class derived from one stores something else in its attribute."""
+        """Whether a derived class stores another type in the attribute."""
         return any(
             name in below.attributes and not _covers(found, self._known(below.attributes[name], below.module))
             for below in self.subclasses(cls)
-            if below.module != cls.module  # what the same file does is joined with what the class says
+            if below.module != cls.module  # assignments in the same file are joined with the class's type
         )
 
     def _returned_by_any(self, function: FunctionSummary, owner: ClassSummary | None) -> Type:
-        """Return the kind of what a function returns that is called as a method of a class; in doubt if a
-        class derived from that one has a method of this name that returns something else.
+        """Return the return type of a function called as a method of a class; doubtful if a derived class has
+        a method of this name that returns another type.
         """
         kind = self.returned(function)
         if not kind:
@@ -179,8 +179,8 @@ class ProjectIndex(SymbolTable):
         return kind
 
     def _told_otherwise(self, cls: ClassSummary, name: str) -> Type:
-        """Return an attribute's type from its annotation or parameters, where what is stored there does
-        not show it.
+        """Return an attribute's type from its annotation or parameters, if the stored values do not determine
+        it.
         """
         family = [each for each in self.ancestry(cls) if isinstance(each, ClassSummary)]
         for owner in family:
@@ -188,13 +188,13 @@ class ProjectIndex(SymbolTable):
             if declared:
                 return declared
         is_trained = any(name in owner.trained for owner in family)
-        # what an unknown library gives may have parameters, too: no safe fix may rest on this
+        # results of an unknown library may have parameters, too: no safe fix may depend on this
         told = Type(TypeTag.MODULE, caveat=Caveat(doubtful=True))
         return told if is_trained and self._only_networks_have_parameters else UNKNOWN
 
     @cached_property
     def _only_networks_have_parameters(self) -> bool:
-        """Whether every class of the project that has a method `parameters` is one of networks."""
+        """Whether every class of the project that has a method `parameters` is a network."""
         return all(
             self.class_kind(cls).tag is TypeTag.MODULE
             for module in self.modules.values()
@@ -203,9 +203,8 @@ class ProjectIndex(SymbolTable):
         )
 
     def is_restored(self, cls: ClassSummary) -> bool:
-        """Whether a class, or one above or below it, sets attributes of an object by names that only the
-        running program knows, after its constructor has set them; or whether a file that knows the class
-        does so with objects of unknown classes.
+        """Whether a class, its ancestors or descendants set attributes by names known only at run time after
+        construction; or whether a file that uses the class does so on objects of unknown classes.
         """
         known = self._restored.get(cls.path)
         if known is None:
@@ -218,13 +217,13 @@ class ProjectIndex(SymbolTable):
         return known
 
     def _is_set_from_outside(self, cls: ClassSummary, name: str) -> bool:
-        """Whether code which does not belong to a class, or one above or below it, may set an attribute of
-        its objects to what the class knows nothing of.
+        """Whether code outside of a class, its ancestors and descendants may assign values of a type unknown
+        to the class to an attribute of its objects.
         """
         key = (cls.path, name)
         known = self._set_from_outside.get(key)
         if known is None:
-            self._set_from_outside[key] = False  # what asks for itself adds nothing
+            self._set_from_outside[key] = False  # a value computed from itself adds nothing
             family = {
                 each.path
                 for each in (*self.ancestry(cls), *self.subclasses(cls))
@@ -239,7 +238,7 @@ class ProjectIndex(SymbolTable):
         if path.startswith("="):
             return False  # a tensor, a module of a library
         if function.path.rpartition(".")[0] in family:
-            return False  # a method, whose stores the class knows
+            return False  # a method, whose assignments the class includes
         if "{" in path:
             return any(self._may_set(each, function, cls, family) for each in alternatives(path))
         kind = self.resolve(path, function.module) if path else UNKNOWN
@@ -247,12 +246,13 @@ class ProjectIndex(SymbolTable):
             return self._may_set(access_path(kind), function, cls, family)
         owner = self.class_of(kind)
         if owner is not None:
-            # what the same file stores in an object of a known class is joined with what the class says
+            # assignments in the same file to an object of a known class are joined with the type from the
+            # class
             return owner.path in family and function.module != cls.module
         return not kind and self._knows(function.module, cls)
 
     def _knows(self, module: str, cls: ClassSummary) -> bool:
-        """Whether a file has to do with a class: it defines it, or imports it or its file."""
+        """Whether a file refers to a class: it defines it, or imports it or its file."""
         if module == cls.module:
             return True
         found = self.modules.get(module)
@@ -308,7 +308,7 @@ class ProjectIndex(SymbolTable):
         return kind
 
     def _resolve_each(self, paths: Sequence[str], module: str) -> Type:
-        """Return the kind of what lies at the end of one of several paths."""
+        """Return the type that one of several paths resolves to."""
         found: Type | None = None
         for path in self._able(paths, module):
             kind = self.resolve(path, module)
@@ -318,8 +318,8 @@ class ProjectIndex(SymbolTable):
         return self._judged(found, lambda: paths[0])
 
     def possible_callables(self, path: str, module: str) -> list[FunctionSummary]:
-        """Return the functions that calling what stands at an access path may run, as far as they are
-        known: for a value of one of several classes, those of the classes that are known.
+        """Return the functions that calling an access path may run, as far as they are known: for a value of
+        one of several classes, those of the known classes.
         """
         if "{" not in path:
             targets = self.callables(path, module)
@@ -328,21 +328,21 @@ class ProjectIndex(SymbolTable):
         found: dict[str, FunctionSummary] = {}
         for each in alternatives(path):
             targets = self.callables(each, module)
-            if not targets and "[" in each:  # an item of a registry that also holds unknown values
+            if not targets and "[" in each:  # an item of a registry that also contains unknown values
                 for held in self._led_to(each, module):
                     found.update((target.path, target) for target in self.callables(held, module))
             found.update((target.path, target) for target in targets)
         return list(found.values())
 
     def _able(self, paths: Sequence[str], module: str) -> Sequence[str]:
-        """Those of several paths that ask an object of a class for something which such objects have: what is
-        asked for anything else is none of them. All, where none is left.
+        """Return the paths whose receivers have the requested attribute; no others can be meant. All, where
+        none is left.
         """
         return [path for path in paths if not self._lacks(path, module)] or paths
 
     def _lacks(self, path: str, module: str) -> bool:
-        """Whether a path asks an object of a class of the project for an attribute that no class above or
-        below has, and that no code gives it.
+        """Whether a path requests an attribute of an object that no class above or below its class has, and
+        that no code sets.
         """
         root, steps = _parts(path)
         if len(steps) < 2 or steps[0] != "()" or steps[1][0] != ".":
@@ -376,7 +376,7 @@ class ProjectIndex(SymbolTable):
         return False
 
     def _led_to(self, path: str, module: str) -> Sequence[str]:
-        """The paths of which a path leads to one; none where it leads to one thing."""
+        """Return the paths among which a path chooses; empty if it has one meaning."""
         if self._depth > DEPTH:
             return ()
         noted = self._notes.state
@@ -391,7 +391,7 @@ class ProjectIndex(SymbolTable):
         return alternatives(access_path(value)) if isinstance(value, Type) and "{" in value.of else ()
 
     def _callables_of_each(self, paths: Sequence[str], module: str) -> list[FunctionSummary]:
-        """Return the functions at several paths; none where those at one of them are not known."""
+        """Return the functions at several paths; empty if those of one path are not known."""
         found: dict[str, FunctionSummary] = {}
         for path in self._able(paths, module):
             targets = self.callables(path, module)
@@ -401,9 +401,7 @@ class ProjectIndex(SymbolTable):
         return list(found.values())
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
-        """Return the functions that calling what stands at an access path may run; none where not all are
-        known.
-        """
+        """Return the functions that calling an access path may run; empty if not all are known."""
         if "{" in path:
             return self._callables_of_each(alternatives(path), module)
         key = (path, module)
@@ -454,8 +452,8 @@ class ProjectIndex(SymbolTable):
         return []
 
     def parameter_kind(self, path: str, module: str, argument: str) -> Type:
-        """Return the kind that the functions at an access path declare for the parameter which takes an
-        argument (its position or its name), or show by what they do with it.
+        """Return the type that the functions at an access path declare, or show by its uses, for the
+        parameter that receives an argument (its position or its name).
         """
         found: Type | None = None
         for target in self.callables(path, module):
@@ -531,8 +529,8 @@ class ProjectIndex(SymbolTable):
     def _constant(
         self, root: str, steps: tuple[str, ...], module: str
     ) -> tuple[Symbol | None, tuple[str, ...]]:
-        """Return the constant of a module of which a dotted name asks for attributes
-        (`settings.args.device`), with the steps from there.
+        """Return the constant of a module whose attributes a dotted name reads (`settings.args.device`), with
+        the remaining steps.
         """
         owner, _, attribute = root.rpartition(".")
         while "." in owner:
@@ -612,7 +610,7 @@ class ProjectIndex(SymbolTable):
                 return attribute, None
             if attribute.caveat is not None and not models.attribute_kind(value.tag, name):
                 return attribute, None  # more is likely of it
-        if value.tag is TypeTag.PYTHON_MODULE:  # a context or manager offers what a module offers
+        if value.tag is TypeTag.PYTHON_MODULE:  # a context or manager offers the same functions as its module
             return (Type(TypeTag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
         if called:
             return LibraryMethod(value, name), None
@@ -645,10 +643,12 @@ class ProjectIndex(SymbolTable):
         if not kind:
             kind = UNKNOWN if kind.caveat is None else Type(caveat=kind.caveat)
         kind = self._judged(kind, lambda: f"{function.shown}()")
-        return kind.aged() if function.remembers else kind  # the next call may get it, too
+        return kind.aged() if function.remembers else kind  # the next call may return it, too
 
     def _known(self, kind: Type, module: str, depth: int = _DEEPEST) -> Type:
-        """Return the kind itself, or what its access path leads to, and so for what it holds."""
+        """Return the type itself, or the type that its access path resolves to, also for the types of its
+        items.
+        """
         if not kind and kind.of:
             return self.resolve(kind.of, module) or kind
         if (kind.item is None and not kind.parts) or depth <= 0:
@@ -660,7 +660,7 @@ class ProjectIndex(SymbolTable):
         return kind._replace(item=known_item(item) if item is not None else None, parts=parts)
 
     def returns_immutable(self, function: FunctionSummary) -> bool:
-        """Whether everything that a function of the project may return is immutable."""
+        """Whether every value that a function of the project may return is immutable."""
         types = [
             self.resolve(kind.of, function.module) if not kind and kind.of else kind
             for kind in function.returns
@@ -668,13 +668,11 @@ class ProjectIndex(SymbolTable):
         return bool(types) and all(map(is_immutable, types))
 
     def effect_at(self, path: str, module: str) -> Effect | None:
-        """Return the effect of calling what stands at an access path; None where the project has no such
-        thing.
-        """
+        """Return the effect of calling an access path; None if the project does not define it."""
         return run(self._effect_at(path, module))
 
     def effect_of(self, function: FunctionSummary) -> Effect:
-        """Return the effect of calling a function of the project, with everything that it calls."""
+        """Return the effect of calling a function of the project, including all that it calls."""
         return run(self._effect_of(function))
 
     def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
@@ -701,7 +699,7 @@ class ProjectIndex(SymbolTable):
         known = self._effects.get(function.path)
         if known is not None:
             return known
-        self._effects[function.path] = PURE  # what a recursive call adds is what the rest of the body does
+        self._effects[function.path] = PURE  # a recursive call has the effect of the rest of the body
         effect = _REPLACED if function.path in self._replaced else function.effect
         for path, fallback in function.effect_paths:
             called: Effect | None = yield self._effect_at(path, function.module)
@@ -711,8 +709,8 @@ class ProjectIndex(SymbolTable):
 
     @cached_property
     def _replaced(self) -> frozenset[str]:
-        """Return the paths of the functions in whose place a file of the project puts something else;
-        what only tests replace stays what it is.
+        """Return the paths of the functions that a file of the project replaces; replacements by tests are
+        ignored.
         """
         methods: dict[str, list[FunctionSummary]] = {}
         for module in self.modules.values():
@@ -739,9 +737,9 @@ class ProjectIndex(SymbolTable):
 
     @cached_property
     def replaced_in_libraries(self) -> frozenset[str]:
-        """Return the dotted names of functions and methods of libraries that a file of the project, tests
-        left out, puts something else in the place of, in the library or in a class derived from one of data;
-        `torch.Tensor.*` where any may be meant, `torch.nn.Module.forward` for that of any network.
+        """Return the dotted names of library functions and methods that a file of the project, without tests,
+        replaces in the library or overrides in a class derived from one of data; `torch.Tensor.*` if any may
+        be meant, `torch.nn.Module.forward` for that of any network.
         """
         return frozenset(self._overwritten.in_libraries())
 
@@ -766,13 +764,15 @@ class ProjectIndex(SymbolTable):
         return frozenset(found)
 
     def is_observed(self, *paths: str) -> bool:
-        """Whether a file, tests left out, goes through the variables of one of some modules, or takes the
-        code of one of some functions or classes.
+        """Whether a file, without tests, iterates over the variables of one of some modules, or reads the
+        code object of one of some functions or classes.
         """
         return not self._observed.isdisjoint(paths)
 
     def is_passed_otherwise(self, path: str, parameter: str, promised: Type) -> bool:
-        """Whether a call passes for a parameter of the function at a path what its annotation excludes."""
+        """Whether a call passes a value for a parameter of the function at a path that its annotation
+        excludes.
+        """
         return any(self._is_another(kind, promised) for kind in self._passed.get(f"{path}@{parameter}", ()))
 
     def _is_another(self, kind: Type, promised: Type) -> bool:
@@ -784,8 +784,8 @@ class ProjectIndex(SymbolTable):
         return cls is not None and wanted is not None and wanted not in self.ancestry(cls)
 
     def _meant(self, owner: str, methods: list[FunctionSummary], module: ModuleSummary) -> Iterator[str]:
-        """Yield those of some methods that an object of a class has. What a class sets on itself or on its
-        objects takes the place of what its subclasses define, too.
+        """Yield the methods, of several, that an object of a class has. Attributes that a class sets on
+        itself or on its objects also replace methods of its subclasses.
         """
         cls = self.symbol(owner, module.module) if owner != ANY_CLASS else None
         if owner != ANY_CLASS and not isinstance(cls, ClassSummary):
@@ -797,7 +797,7 @@ class ProjectIndex(SymbolTable):
                 yield method.path
 
     def forget_arguments(self) -> None:
-        """Drop the noted arguments and what was derived from them, before better ones are noted."""
+        """Drop the recorded arguments and all results derived from them, before better ones are recorded."""
         self._arguments.clear()
         self._passed.clear()
         self._guessed.clear()
@@ -805,13 +805,13 @@ class ProjectIndex(SymbolTable):
         self._effects.clear()
 
     def note_guess(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
-        """Remember the kind that a call passes which likely means a function."""
+        """Record the type that a call passes which likely means a function."""
         key = f"{function.path}@{parameter}"
         known = self._guessed.get(key)
         self._guessed[key] = kind if known is None else batches.joined(known, kind)
 
     def note_argument(self, function: FunctionSummary, parameter: str, kind: Type) -> None:
-        """Remember the kind that a caller passes for a parameter."""
+        """Record the type that a caller passes for a parameter."""
         key = f"{function.path}@{parameter}"
         if kind and kind.caveat is None:
             self._passed.setdefault(key, set()).add(kind)
@@ -820,7 +820,7 @@ class ProjectIndex(SymbolTable):
 
 
 def _part(path: str) -> str:
-    """Return an access path as a person would write an expression."""
+    """Return an access path in the form of a Python expression."""
     return path.replace("[?]", "[…]").rpartition("().")[2].rpartition(".")[0] or path
 
 
@@ -830,12 +830,12 @@ def _parameter(name: str, function: FunctionSummary) -> str:
 
 @lru_cache(maxsize=50_000)
 def _parts(path: str) -> tuple[str, tuple[str, ...]]:
-    """Return the dotted name that an access path begins with, and the steps from there."""
+    """Return the dotted name at the beginning of an access path, and the remaining steps."""
     first = _NO_ATTRIBUTE.search(path)
     return (path[: first.start()], tuple(_STEP.findall(path, first.start()))) if first else (path, ())
 
 
 def _covers(kind: Type, other: Type) -> bool:
-    """Whether what is said of a value by its kind holds of one of another kind as well."""
+    """Whether facts about values of one type hold for those of another type as well."""
     plain = kind._replace(caveat=None)
     return plain.joined(other._replace(caveat=None))._replace(caveat=None) == plain

@@ -35,15 +35,15 @@ class QualifiedNames:
         self._meant: dict[tuple[Scope | None, str], str | None] = {}
         self._bindings: dict[ast.Name, tuple[Scope | None, list[Binding]]] = {}
         self._receivers: dict[Binding, ast.ClassDef | None] = {}
-        self.annotated: dict[ast.expr, Type] = {}  # what annotations promise (see annotations.py)
+        self.annotated: dict[ast.expr, Type] = {}  # types declared by annotations (see annotations.py)
 
     def qualified(self, expression: ast.expr) -> str | None:
-        """Return the canonical dotted name of what an expression refers to, or None.
+        """Return the canonical dotted name that an expression refers to, or None.
 
         `torch.cat`, `numpy.concatenate`, `builtins.len`; a def or class of this file is
-        `<module>.<qualname>`. Only names, attributes of them and plain aliases are followed:
-        the attributes of a value have no qualified name. Nor has what this file puts something else in
-        the place of (`torch.zeros = counted`), where it is read.
+        `<module>.<qualname>`. Only names, attributes of them and plain aliases are followed: the attributes
+        of a value have no qualified name. Names that this file replaces before they are read (`torch.zeros =
+        counted`) have none either.
         """
         known = self._cache.get(expression, _UNSEEN)
         if known is not _UNSEEN:
@@ -60,19 +60,21 @@ class QualifiedNames:
 
     @property
     def hangs_on_others(self) -> bool:
-        """Whether what names mean here depends on the text of other files: by `from module import *`."""
+        """Whether the meaning of names here depends on the text of other files: through `from module import
+        *`.
+        """
         return self._starred.reads_files
 
     @functools.cached_property
     def replaced(self) -> frozenset[str]:
-        """Return the canonical names of what the file sets or deletes in modules and classes, settings
-        aside.
+        """Return the canonical names that the file sets or deletes in modules and classes, except
+        settings.
         """
         return frozenset(map(models.canonical, self._set_paths(settings=False)))
 
     def set_in_modules(self) -> frozenset[str]:
-        """Return the dotted names of what the file sets in modules and classes of the project, constants
-        included; `package.module.*` where it sets names that only the running program knows.
+        """Return the dotted names that the file sets in modules and classes of the project, constants
+        included; `package.module.*` if it sets names known only at run time.
         """
         return frozenset(
             path for path in self._set_paths(settings=True) if not models.is_library(path.partition(".")[0])
@@ -85,17 +87,17 @@ class QualifiedNames:
 
     @functools.cached_property
     def writes(self) -> tuple[NameWrite, ...]:
-        """Return the names that the file sets by their text: `setattr`, `globals()["N"] = 0`."""
+        """Return the names that the file sets dynamically: `setattr`, `globals()["N"] = 0`."""
         return name_writes(self.syntax)
 
     @functools.cached_property
     def _set_by_text(self) -> frozenset[str]:
-        """Return the names of the module that are bound where no one sees it."""
+        """Return the names of the module that are bound dynamically."""
         own = {write.name for write in self.writes if write.owner is None}
         return replaced_code(self.syntax) | own - {ANY_NAME}
 
     def sets_any_name(self) -> bool:
-        """Whether the file sets variables of its module by names that only the running program knows."""
+        """Whether the file sets variables of its module by names known only at run time."""
         return NameWrite(None, ANY_NAME) in self.writes
 
     def is_set_by_text(self, name: ast.Name) -> bool:
@@ -107,9 +109,8 @@ class QualifiedNames:
 
     @functools.cached_property
     def replaced_methods(self) -> frozenset[str]:
-        """Return the names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or
-        in a class derived from one whose instances are taken for what they are called: `class
-        Answer(str)`.
+        """Return the names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or in a
+        class derived from a data type: `class Answer(str)`.
         """
         owned = (path.rpartition(".") for path in self.replaced)
         found = {name for owner, _, name in owned if is_class(owner)}
@@ -148,7 +149,7 @@ class QualifiedNames:
         return isinstance(expression, ast.Name) and self.class_of_self(expression) is not None
 
     def class_of_self(self, name: ast.Name) -> ast.ClassDef | None:
-        """Return the class whose instance (or self) a name stands for, as the first parameter of a method."""
+        """Return the class whose instance (or class object) a name is, as the first parameter of a method."""
         _, bindings = self.bindings(name)
         if len(bindings) != 1 or bindings[0].kind is not BindingKind.PARAMETER:
             return None
@@ -158,7 +159,7 @@ class QualifiedNames:
         return self._receivers[parameter]
 
     def receiver_class(self, parameter: ast.AST, function: ast.AST) -> ast.ClassDef | None:
-        """Return the class whose instance (or self) the parameter stands for, if it is a method's first."""
+        """Return the class whose instance (or class object) the parameter is, if it is a method's first."""
         owner = self.syntax.parents.get(function)
         if not isinstance(owner, ast.ClassDef) or not isinstance(function, FUNCTIONS):
             return None
@@ -166,14 +167,14 @@ class QualifiedNames:
         return owner if first and first[0] is parameter and not is_staticmethod(function) else None
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
-        """Return how a library's function is written at a place, given its imports: `t.sleep` for
-        `time.sleep` below `import time as t`; None if no import leads to it.
+        """Return the spelling of a library function at a place, given its imports: `t.sleep` for `time.sleep`
+        after `import time as t`; None if no import leads to it.
         """
         here = self.syntax.scope(at)
         own_name = qualified.rpartition(".")[2]
         scope: Scope | None = here
         while scope is not None:
-            # imported by its own name, it is used by that
+            # imported by its own name, it is used by that name
             for name in (own_name, *scope.bindings) if own_name in scope.bindings else scope.bindings:
                 bindings = scope.bindings[name]
                 target = bindings[0].target if bindings else ""
@@ -235,7 +236,7 @@ class QualifiedNames:
 
 
 def _behind(root: ast.expr, expression: ast.expr) -> str:
-    """Return the attributes that an expression asks for one after the other: `.nn.Linear` behind `torch`."""
+    """Return the attributes that an expression reads in sequence: `.nn.Linear` after `torch`."""
     found = ""
     while expression is not root and isinstance(expression, ast.Attribute):
         found = f".{expression.attr}{found}"
@@ -255,5 +256,5 @@ def _is_one_library(imports: list[Binding]) -> bool:
 
 
 def _is_stand_in(binding: Binding) -> bool:
-    """Whether a binding stands in for a library that is not installed: `np = None` after a failed import."""
+    """Whether a binding replaces a library that is not installed: `np = None` after a failed import."""
     return binding.kind is BindingKind.ASSIGN and isinstance(binding.value, ast.Constant)

@@ -1,4 +1,4 @@
-"""Names of accessors, and the places that hold them, as plain data."""
+"""Accessor names, and the places that contain them, as plain data."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ACCESSOR_WORDS = (
     ("observation", "obs"),
     ("statistics", "stats"),
 )
-"""Words that say the same, the one that is spelled out first."""
+"""Synonyms, the one that is spelled out first."""
 ENDS = tuple(f"_{word}" for group in ACCESSOR_WORDS for word in group)
 ACCESSOR = regex(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(end[1:] for end in ENDS)})")
-"""`get_observation_cfg`: its second group is the verb, the fourth the word for what it gets."""
+"""`get_observation_cfg`: its second group is the verb, the fourth the word for the object."""
 
 
 class ReferenceKind(Enum):
@@ -26,13 +26,15 @@ class ReferenceKind(Enum):
     IMPORT = "import"
     USE = "use"
     OTHER = "other"
-    """What cannot be renamed: text, an assignment, a definition that somebody else may ask for by name."""
+    """A mention that cannot be renamed: text, an assignment, a definition that other code may look up by
+    name.
+    """
 
 
 @frozen
 class Reference:
-    """One place that holds a name, by its offset in the text. `path` is the qualified name of a definition
-    in its file, and the access path of what is imported or used ("" if unknown).
+    """One place that contains a name, by its offset in the text. `path` is the qualified name of a definition
+    in its file, or the access path of an import or a use ("" if unknown).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Where a file mentions functions that are named as accessors: what has to change if one is renamed."""
+"""References to functions with accessor names: the places to change if one is renamed."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _BY_NAME = models.names_having(Trait.REFLECTS, "builtins", "importlib", "inspect
 
 
 def mentions_of(analysis: FileAnalysis, attributes: frozenset[str]) -> tuple[Reference, ...]:
-    """Return all places of a file that hold the names of accessors which it defines, imports or reads;
-    `attributes` are the names of the attributes that it reads.
+    """Return all places of a file with the names of accessors that it defines, imports or reads; `attributes`
+    are the names of the attributes that it reads.
     """
     syntax = analysis.syntax
     names = {name for name in _names(syntax, attributes) if ACCESSOR.fullmatch(name)}
@@ -51,8 +51,8 @@ def mentions_of(analysis: FileAnalysis, attributes: frozenset[str]) -> tuple[Ref
 
 
 def _places_of(name: str, text: str) -> Iterator[int]:
-    """Yield the offsets at which a name stands in a text, not as a part of a longer one. A pattern that
-    looks to both sides is tried at each character, and takes fifty times as long.
+    """Yield the offsets at which a name occurs in a text as a whole word. A pattern with lookarounds is tried
+    at each character, and takes fifty times as long.
     """
     start = text.find(name)
     while start >= 0:
@@ -77,7 +77,7 @@ def looks_up_names(analysis: FileAnalysis) -> bool:
 
 
 def _is_written_out(call: ast.Call) -> bool:
-    """`getattr(agent, "steps")`: the name stands there."""
+    """Whether a look-up spells out the name: `getattr(agent, "steps")`."""
     name = last_name(call.func)
     if name not in _NAMED_FIRST | _NAMED_SECOND:
         return False
@@ -86,7 +86,7 @@ def _is_written_out(call: ast.Call) -> bool:
 
 
 def _names(syntax: SyntaxIndex, attributes: frozenset[str]) -> set[str]:
-    """Return the names in a file that end as those of accessors do."""
+    """Return the names in a file that end as accessor names do."""
     functions = (*syntax.of_type(ast.FunctionDef), *syntax.of_type(ast.AsyncFunctionDef))
     defined = (node.name for node in functions)  # type: ignore[attr-defined]
     imported = (alias.name for node in syntax.of_type(ast.ImportFrom) for alias in node.names)

@@ -1,4 +1,4 @@
-"""Attributes that objects get by a call: `self.register_buffer("mean", torch.zeros(n))`."""
+"""Attributes that a call creates: `self.register_buffer("mean", torch.zeros(n))`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ _REGISTERS = models.having(Trait.ADDS_PART, TypeTag.MODULE)
 
 
 def registered_attributes(analysis: FileAnalysis) -> Iterator[tuple[ast.ClassDef, str, Type]]:
-    """Yield the attributes that methods give their own object by name, with their class and what they
-    hold. Where a tensor lies is not known: it is moved with its module, which may change its
-    floating-point type, too.
+    """Yield the attributes that methods create on `self` by name, with their class and type. The device of a
+    tensor is not known: it is moved with its module, which may change its floating-point type, too.
     """
     for call in analysis.syntax.written.calls_of(_REGISTERS):
         match call:

@@ -1,5 +1,5 @@
-"""Functions that stand for a value which is called later: behind names, in attributes, dicts and lists, and
-passed to libraries.
+"""Functions stored as values that are called later: through names, in attributes, dicts and lists, and by
+libraries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WRAPPED = (ast.BoolOp, ast.IfExp, ast.Dict, ast.List, ast.Tuple, ast.Call)
 
 
 def callables_in(value: ast.expr, analysis: FileAnalysis, depth: int = _DEPTH) -> list[str]:
-    """Return the access paths of the functions that a value may be, or hold: `mine or default`,
+    """Return the access paths of the functions that a value may be, or contain: `mine or default`,
     `partial(f, 1)`, `{"a": f, "b": g}`.
     """
     if depth <= 0:
@@ -55,8 +55,8 @@ def callables_in(value: ast.expr, analysis: FileAnalysis, depth: int = _DEPTH) -
 
 
 def stored_callables(analysis: FileAnalysis) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the names of attributes, each with the functions that a file stores there in other ways than as
-    they are: one of several, bound to arguments, or in a container.
+    """Return the names of attributes with the functions that a file stores there indirectly: one of several,
+    bound to arguments, or in a container.
     """
     found: dict[str, dict[str, None]] = {}
     syntax = analysis.syntax
@@ -75,8 +75,8 @@ def stored_callables(analysis: FileAnalysis) -> tuple[tuple[str, tuple[str, ...]
 
 
 def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
-    """Return the functions that a file passes to a library which calls them repeatedly, each with the
-    purpose of those calls.
+    """Return the functions that a file passes to a library which calls them repeatedly, each with the purpose
+    of those calls.
     """
     found: dict[tuple[str, str], None] = {}
     calls = analysis.syntax.written.calls
@@ -98,7 +98,7 @@ def registered_callables(analysis: FileAnalysis) -> tuple[tuple[str, str], ...]:
 
 
 def called_by_library(call: ast.Call, analysis: FileAnalysis) -> Iterator[str]:
-    """Yield the functions that a function of a library gets, and calls: `sorted(rows, key=priority)`."""
+    """Yield the arguments that a library function calls: `sorted(rows, key=priority)`."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     named = [value for value in given if isinstance(value, (ast.Name, ast.Attribute))]
     if not named:
@@ -113,8 +113,8 @@ def called_by_library(call: ast.Call, analysis: FileAnalysis) -> Iterator[str]:
 
 
 def source_of(called: ast.expr, analysis: FileAnalysis) -> ast.Attribute | None:
-    """Return the attribute that holds what is called: `self.handlers[kind](…)`, and `callback(…)` in a loop
-    over `self.callbacks`.
+    """Return the attribute that holds the called function: `self.handlers[kind](…)`, and `callback(…)` in a
+    loop over `self.callbacks`.
     """
     if isinstance(called, ast.Name):
         bindings = analysis.definitions.reaching(called)
@@ -136,7 +136,7 @@ def source_of(called: ast.expr, analysis: FileAnalysis) -> ast.Attribute | None:
 
 
 def _wraps(func: ast.expr, analysis: FileAnalysis) -> bool:
-    """Whether what a function of a library returns calls its first argument: `partial`, `torch.compile`."""
+    """Whether the result of a library function calls its first argument: `partial`, `torch.compile`."""
     qualified = analysis.names.qualified(func)
     return qualified is not None and (_is_of_library(qualified) or last_name(func) == "partial")
 
@@ -150,7 +150,7 @@ def _is_one_of_several(value: ast.expr, analysis: FileAnalysis) -> bool:
 
 
 def _path_of(value: ast.expr, analysis: FileAnalysis) -> str:
-    """Return the access path of a function that is named; "" for what is known to be something else."""
+    """Return the access path of a named function; "" for a name that is not a function."""
     kind = analysis.types.type_of(value)
     if kind.tag in _FUNCTIONS and kind.of:
         return "" if _is_of_library(kind.of) else kind.of

@@ -1,4 +1,4 @@
-"""From the knowledge of one file to the summary that other files need."""
+"""Summarise the analysis of one file for other files."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ from rlint.syntax.syntax_index import FUNCTIONS, Function, SyntaxIndex
 from rlint.syntax.walk import descendants, is_in, place_in_order
 
 _CONTAINERS = frozenset({TypeTag.TUPLE, TypeTag.LIST, TypeTag.DICT, TypeTag.ITERATOR})
-# decorators that pass on what the function returns, and keep nothing of it
+# decorators that pass on the function's result, and keep nothing of it
 _HAND_ON = models.having(Trait.MARKS, "abc", "builtins", "torch", "torch.jit", "typing", "typing_extensions")
 
 
 def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) -> ModuleSummary:
-    """Build the summary of a file. `path` is the file as it is shown to the user; `alike` is given by who
-    holds summaries of many files.
+    """Build the summary of a file. `path` is the displayed path; `alike` is an interner shared by many
+    summaries.
     """
     syntax = analysis.syntax
     alike = alike or Interner()
@@ -130,10 +130,10 @@ def summarise(analysis: FileAnalysis, path: str, alike: Interner | None = None) 
 def _add_functions(
     summary: ModuleSummary, analysis: FileAnalysis, gradients: GradientSummaries, alike: Interner
 ) -> None:
-    """Describe the functions of a file, and the code at its top as one without a name."""
+    """Summarise the functions of a file, and its module-level code as a function without a name."""
     syntax = analysis.syntax
     is_run = is_for_a_runner(summary.path, analysis.name, syntax.text)
-    # what tests call says nothing of how often it runs, and what they hand over nothing of what it is
+    # calls in tests show neither how often code runs nor which arguments it gets
     calls = {} if is_run else calls_by_function(analysis, gradients, alike)
     applied, gone = applications(analysis), IteratorUses(analysis)
     walks = SumTreeWalks(syntax)
@@ -162,7 +162,9 @@ def _add_functions(
 
 
 def _test(node: Function, analysis: FileAnalysis) -> FunctionSummary:
-    """Return a test: that it is there. Its runner calls it, and who else may is told the worst."""
+    """Return the summary of a test: only that it exists. Its runner calls it, and other callers must assume
+    any effect.
+    """
     return FunctionSummary(
         analysis.name,
         analysis.syntax.qualname(node),
@@ -232,7 +234,9 @@ def _function(
 
 
 def _needs(function: Function, analysis: FileAnalysis) -> int:
-    """Return how many arguments a call has to pass, besides the receiver; 0 where decorators may add some."""
+    """Return the number of arguments that a call has to pass, besides the receiver; 0 if decorators may add
+    some.
+    """
     decorators = [getattr(each, "func", each) for each in function.decorator_list]
     if any(analysis.names.qualified(each) not in _HAND_ON for each in decorators):
         return 0
@@ -243,8 +247,8 @@ def _needs(function: Function, analysis: FileAnalysis) -> int:
 
 
 def _updates(function: Function, analysis: FileAnalysis) -> bool:
-    """Whether a function takes a step of an optimizer once per call, and did not make that optimizer: one
-    that calls `backward` alone looks at gradients, and one with an optimizer of its own shows how it works.
+    """Whether a function takes a step of an optimizer that it did not create, once per call: one that only
+    calls `backward` inspects gradients, and one with an optimizer of its own is an example.
     """
     if Driver.GRADIENT_STEP not in analysis.loops.function_drivers(function):
         return False
@@ -266,8 +270,8 @@ def _is_made_in(value: ast.expr, function: Function, analysis: FileAnalysis) -> 
 
 
 def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> None:
-    """Find out what the containers hold that functions return: `return self.states[i], self.actions[i]`.
-    What the attributes are was not known before all methods of the file had been read.
+    """Infer the item types of containers that functions return: `return self.states[i], self.actions[i]`. The
+    types of attributes are known only after all methods of the file were read.
     """
     linked: FileAnalysis | None = None
     for node in (*analysis.syntax.of_type(ast.FunctionDef), *analysis.syntax.of_type(ast.AsyncFunctionDef)):
@@ -281,7 +285,7 @@ def _look_into_containers(summary: ModuleSummary, analysis: FileAnalysis) -> Non
 
 
 def _is_vague(kind: Type) -> bool:
-    """A container of nobody knows what, or a tensor that may lie anywhere."""
+    """Whether a type is a container of unknown items, or a tensor on an unknown device."""
     if kind.parts:
         return any(not part or _is_vague(part) for part in kind.parts)
     if kind.tag in _CONTAINERS:
@@ -290,7 +294,7 @@ def _is_vague(kind: Type) -> bool:
 
 
 def _returns(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
-    """Return the kinds of all returned values, or the annotation's where it says more."""
+    """Return the joined type of all returned values, or that of the annotation if it is more precise."""
     annotated = annotation_kind(node.returns, types.names) if node.returns is not None else UNKNOWN
     if annotated and not _is_vague(annotated):
         return (annotated,)
@@ -305,8 +309,8 @@ def _returns(node: Function, types: TypeInference, told: Callable[[ast.expr], Ty
 
 
 def _may_change_results(decorator: ast.expr, types: TypeInference) -> bool:
-    """Whether a decorator may replace what the function returns. Those of libraries are known not to;
-    those of the project may do anything.
+    """Whether a decorator may replace the function's result. Known decorators of libraries do not; those of
+    the project may.
     """
     named = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(named, ast.Attribute) and named.attr in ("setter", "getter", "deleter", "register"):
@@ -317,19 +321,19 @@ def _may_change_results(decorator: ast.expr, types: TypeInference) -> bool:
 
 
 def _hands_on(function: Function, types: TypeInference) -> bool:
-    """Whether only the caller gets what a function returns: no decorator, as one that caches, keeps it."""
+    """Whether only the caller gets the result of a function: no decorator, such as a cache, keeps it."""
     decorators = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
     return all(types.names.qualified(each) in _HAND_ON for each in decorators)
 
 
 def _held(kind: Type) -> Type:
-    """Return the same kind once something else may hold the value, and what is in it."""
+    """Return the same type, marked as possibly held by other code, with its items."""
     item = _held(kind.item) if kind.item is not None else None
     return kind._replace(fresh=False, item=item, parts=tuple(map(_held, kind.parts)))
 
 
 def _returned(node: Function, types: TypeInference, told: Callable[[ast.expr], Type]) -> tuple[Type, ...]:
-    """Return the kinds of all returned values; empty where one of them is unknown."""
+    """Return the types of all returned values; empty if one of them is unknown."""
     yields = _yields_of(node, types.syntax)
     if yields:
         return () if node.decorator_list else (_iterator(yields, types),)
@@ -351,13 +355,13 @@ def _returned(node: Function, types: TypeInference, told: Callable[[ast.expr], T
 
 
 def _yields_of(function: Function, syntax: SyntaxIndex) -> list[ast.Yield | ast.YieldFrom]:
-    """Return the `yield`s that make a function a generator."""
+    """Return the `yield` expressions that make a function a generator."""
     every: list[ast.Yield | ast.YieldFrom] = [*syntax.of_type(ast.Yield), *syntax.of_type(ast.YieldFrom)]
     return [node for node in every if is_in(node, function) and syntax.function(node) is function]
 
 
 def _iterator(yields: list[ast.Yield | ast.YieldFrom], types: TypeInference) -> Type:
-    """Return the type of a generator, with the type of what it yields if that is always the same."""
+    """Return the type of a generator, with its item type if that is always the same."""
     given = [
         types.type_of(node.value).aged() if node.value is not None else Type(TypeTag.NONE) for node in yields
     ]
@@ -383,8 +387,8 @@ def _class(node: ast.ClassDef, analysis: FileAnalysis) -> ClassSummary:
 
 
 def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
-    """Return the attributes that a file reads, those looked up by name (`getattr(agent, "steps")`)
-    included.
+    """Return the attributes that a file reads, including those looked up by name (`getattr(agent,
+    "steps")`).
     """
     syntax = analysis.syntax
     read = {
@@ -396,7 +400,7 @@ def _attributes_read(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
-    """The kinds of what a class stores in its attributes, in its body and through `self` in its methods."""
+    """Add the types that a class stores in its attributes, in its body and through `self` in its methods."""
     syntax = analysis.syntax
     for node in syntax.of_type(ast.ClassDef):
         attributes: dict[str, Type] = {}
@@ -418,11 +422,11 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
                     if annotation is not None and kind.tag in (TypeTag.UNKNOWN, TypeTag.NONE):
                         kind = with_default(annotation_kind(annotation, analysis.names), kind)
                     elif kind.tag is TypeTag.STR and annotation is not None:
-                        kind = Type(TypeTag.STR)  # the default of a field: nobody knows what it will name
+                        kind = Type(TypeTag.STR)  # the default of a field: its values are not known
                     _join_attribute(attributes, name, kind)
         described = summary.classes[syntax.qualname(node)]
         described.attributes, described.declared = attributes, declared
-    empty: set[tuple[str, str]] = set()  # attributes that are nothing but containers without items
+    empty: set[tuple[str, str]] = set()  # attributes that are only assigned empty containers
     _add_options(summary, analysis)
     _add_trained(summary, analysis)
     for cls, name, kind in registered_attributes(analysis):
@@ -467,7 +471,7 @@ def _add_attributes(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 
 
 def _add_evidence(summary: ModuleSummary, analysis: FileAnalysis) -> None:
-    """Infer the likely types of untyped attributes from what the methods of their classes do with them."""
+    """Infer the likely types of untyped attributes from their uses in the methods of their classes."""
     for node in analysis.syntax.of_type(ast.ClassDef):
         attributes = summary.classes[analysis.syntax.qualname(node)].attributes
         for name, kind in attributes.items():
@@ -477,12 +481,14 @@ def _add_evidence(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 
 
 def _place(summary: ModuleSummary, line: int) -> str:
-    """Return a place as messages about other files name it; lines of notebooks are counted in cells."""
+    """Return a place in the form that messages about other files use; lines of notebooks are counted per
+    cell.
+    """
     return f"`{summary.path}`" if summary.cells else f"`{summary.path}:{line}`"
 
 
 def _add_trained(summary: ModuleSummary, analysis: FileAnalysis) -> None:
-    """Note the attributes of `self` whose parameters are taken, which only networks have."""
+    """Record the attributes of `self` whose `parameters()` are read, which only networks have."""
     for call in analysis.syntax.written.calls_of(("parameters",)):
         match call:
             case ast.Call(
@@ -497,7 +503,7 @@ def _add_trained(summary: ModuleSummary, analysis: FileAnalysis) -> None:
 
 
 def _add_options(summary: ModuleSummary, analysis: FileAnalysis) -> None:
-    """Describe the options of the command line that a file declares, as a class of its own."""
+    """Add the command-line options that a file declares, as a class."""
     options = option_kinds(analysis)
     if not options:
         return
@@ -515,8 +521,8 @@ def _join_stored(
     empty: set[tuple[str, str]],
     analysis: FileAnalysis,
 ) -> None:
-    """Join what is stored in an attribute with what is known of it. Containers that begin without items say
-    nothing of what they hold: the attributes that are nothing else are gathered in `empty`.
+    """Join the type stored in an attribute with its known type. Empty containers do not determine an item
+    type: attributes with no other values are collected in `empty`.
     """
     key = owner.qualname, attribute.attr
     known = owner.attributes.get(attribute.attr)
@@ -524,7 +530,7 @@ def _join_stored(
         if known is None or known.tag is TypeTag.NONE:
             empty.add(key)
         elif known.tag is stored.tag:
-            return  # one of the same sort, emptied
+            return  # a container of the same type, emptied
     elif key in empty and known is not None and known.tag is stored.tag:
         empty.discard(key)
         owner.attributes[attribute.attr] = stored._replace(optional=known.optional)
@@ -533,7 +539,9 @@ def _join_stored(
 
 
 def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[str, str]]) -> None:
-    """Add what a file puts into lists and dictionaries to the items of all attributes of that name."""
+    """Add the values that a file puts into lists and dictionaries to the items of all attributes of that
+    name.
+    """
     holders: dict[str, list[ClassSummary]] = {}
     for owner in summary.classes.values():
         for name, kind in owner.attributes.items():
@@ -560,8 +568,8 @@ def _add_items(summary: ModuleSummary, analysis: FileAnalysis, empty: set[tuple[
 
 
 def _holds_object(attribute: ast.Attribute, summary: ModuleSummary, analysis: FileAnalysis) -> bool:
-    """Whether an attribute of `self` is surely no container, but an object of a class: `self.memory` of an
-    agent is a `Memory`, whatever that calls its own list.
+    """Whether an attribute of `self` surely is an object of a class, not a container: `self.memory` of an
+    agent is a `Memory`, whatever that names its own list.
     """
     owner = attribute.value
     cls = analysis.names.class_of_self(owner) if isinstance(owner, ast.Name) else None
@@ -574,7 +582,7 @@ def _holds_object(attribute: ast.Attribute, summary: ModuleSummary, analysis: Fi
 
 
 def _own_reads(attribute: ast.Attribute, analysis: FileAnalysis) -> list[ast.expr]:
-    """Return the places in what an attribute of `self` is given that read the attribute itself."""
+    """Return the reads of an attribute of `self` in the value assigned to it."""
     given = value_assigned(attribute, analysis.syntax.parents)
     if given is None or not isinstance(attribute.value, ast.Name):
         return []

@@ -1,4 +1,4 @@
-"""What other files need to know about one file: plain data, small, without syntax trees."""
+"""Summary of one file for other files: plain data, small, without syntax trees."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlint.semantics.threads.queues import ChannelMaker
 from rlint.syntax.redefinitions import shown
 
 ANY_CLASS = "*"
-"""Stands for the class of an object of which nobody knows the class."""
+"""The class of an object of unknown class."""
 
 
 @frozen
@@ -32,18 +32,18 @@ class LoopSummary:
     parent: int  # index of the enclosing loop in the same function, -1 for none
     drivers: frozenset[Driver] = frozenset()
     bounded: bool = False
-    each_pass: bool | None = None  # does it run in each iteration of what holds it (see pacing.py)?
-    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see path_conditions.py)
-    length: Guard | None = None  # how many passes it makes, as the interval at which it ends
-    works: bool = False  # runs a network, samples or steps something in its body
+    each_pass: bool | None = None  # whether it runs in each iteration of the enclosing loop (see pacing.py)
+    guards: tuple[Guard, ...] = ()  # the conditions that guard it (see path_conditions.py)
+    length: Guard | None = None  # its number of iterations, as the interval at which it ends
+    works: bool = False  # its body runs a network, samples, or steps an object
 
 
 @frozen
 class CallSite:
     """A call whose target may be a function of the project.
 
-    `path` is the access path of the callee, "" where only the method's name is known. `loop` is
-    the index of the innermost loop around it, -1 for none.
+    `path` is the access path of the callee, "" if only the method's name is known. `loop` is the index of the
+    innermost loop around it, -1 for none.
     """
 
     path: str
@@ -51,26 +51,26 @@ class CallSite:
     line: int
     loop: int
     arguments: tuple[tuple[str, Type], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
-    cap: Heat = Heat.HOT  # the hottest that what is called can be, whatever the conditions around it
-    receiver: str = ""  # the last name of what the method is called on
-    each_pass: bool | None = None  # is the call made in each iteration of what holds it (see pacing.py)?
-    # position or keyword, with the last name in the argument, and with `[]` behind it that in its index
+    cap: Heat = Heat.HOT  # the highest heat of the callee, whatever the conditions around it
+    receiver: str = ""  # the last name of the method's receiver
+    each_pass: bool | None = None  # whether the call runs in each iteration of its loop (see pacing.py)
+    # position or keyword, with the last name in the argument, and that of its index after `[]`
     names: tuple[tuple[str, str], ...] = ()
-    autograd: Autograd | None = None  # what the function around it says of autograd there …
-    entered: tuple[str, ...] = ()  # … if none of these contexts and decorators turns it
-    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see path_conditions.py)
-    locked: bool = False  # is a lock held around it in the same function (see locks.py)?
-    starts: str = ""  # "process" or "thread", where a worker of this sort makes the call (see launches.py)
-    many: bool = False  # may several workers that this line starts run at once?
-    # position or keyword of switches, with what must come true for them to be on; "*" where stars pass others
+    autograd: Autograd | None = None  # what the enclosing function determines about autograd there …
+    entered: tuple[str, ...] = ()  # … if none of these contexts and decorators changes it
+    guards: tuple[Guard, ...] = ()  # the conditions that guard it (see path_conditions.py)
+    locked: bool = False  # whether a lock is held around it in the same function (see locks.py)
+    starts: str = ""  # "process" or "thread", if a worker of this kind makes the call (see launches.py)
+    many: bool = False  # whether several workers started by this line may run at once
+    # position or keyword of switches, with the condition for them to be on; "*" if star arguments pass others
     passes: tuple[tuple[str, tuple[Guard, ...]], ...] = ()
-    numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, cut to whole ones
+    numbers: tuple[tuple[str, int], ...] = ()  # position or keyword of literal numbers, truncated to integers
 
 
 @frozen
 class Application:
-    """A function hands its `parameter` (or each item of it) to what stands at the access path `path`, and
-    nothing else with it.
+    """A function passes its `parameter` (or each item of it), and no other argument, to the function at the
+    access path `path`.
     """
 
     path: str
@@ -80,8 +80,8 @@ class Application:
 
 @frozen
 class IteratedParameter:
-    """A function goes through its `parameter` (or, if "", through something else of this kind), itself or,
-    with a `path`, by handing it to what stands there as this `argument`.
+    """A function iterates over its `parameter` (or, if "", over another value of this type), itself or, with
+    a `path`, by passing it to that function as this `argument`.
     """
 
     parameter: str
@@ -92,7 +92,7 @@ class IteratedParameter:
 
 @mutable
 class FunctionSummary:
-    """A def: how it is called, what it gives and does, and what it calls."""
+    """A def: its signature, its result and effects, and its calls."""
 
     module: str
     qualname: str
@@ -101,47 +101,47 @@ class FunctionSummary:
     parameter_kinds: dict[str, Type] = field(default_factory=dict)
     returns: tuple[Type, ...] = ()
     effect: Effect = PURE
-    effect_paths: tuple[tuple[str, Effect], ...] = ()  # called paths, with what to think of unknown ones
+    effect_paths: tuple[tuple[str, Effect], ...] = ()  # called paths, with the effect to assume if unknown
     calls: tuple[CallSite, ...] = ()
     loops: tuple[LoopSummary, ...] = ()
     drivers: frozenset[Driver] = frozenset()  # done directly, outside all loops of the function
     is_method: bool = False
     is_property: bool = False
     is_static: bool = False
-    works: bool = False  # of a quiet function: its own body does more than look things up
-    watches_others: bool = False  # of a quiet function: its own body reads what others change
-    remembers: bool = False  # keeps its results for the next call with the same arguments
+    works: bool = False  # if without side effects: its own body does more than look-ups
+    watches_others: bool = False  # if without side effects: its own body reads state that other code changes
+    remembers: bool = False  # caches its results by arguments
     applications: tuple[Application, ...] = ()
     through: tuple[
         IteratedParameter, ...
-    ] = ()  # of a quiet function: what it goes through and may be an iterator
-    turns_autograd: bool = False  # leaves autograd turned on or off for what follows
-    concerns_autograd: bool = False  # may turn it while something runs inside of it, by its text
+    ] = ()  # if without side effects: the parameters that it iterates over and that may be iterators
+    turns_autograd: bool = False  # leaves autograd turned on or off for the code after the call
+    concerns_autograd: bool = False  # may turn autograd on or off while other code runs inside, by its text
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
     runs: tuple[str, ...] = ()  # parameters that it calls, whose gradient its results may carry
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
-    releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
-    carries: tuple[str, ...] = ()  # parameters whose gradient gets into its results, and nowhere else …
-    # … unless a function that one is passed to does more with it: parameter, path, position or keyword
+    releases: tuple[str, ...] = ()  # parameters whose gradient does not leave the function
+    carries: tuple[str, ...] = ()  # parameters whose gradient only reaches its results …
+    # … unless a function that receives one does more with it: parameter, path, position or keyword
     lends: tuple[tuple[str, str, str], ...] = ()
-    lent_alone: tuple[str, ...] = ()  # those that get into the results by way of these calls alone
+    lent_alone: tuple[str, ...] = ()  # those that reach the results only through these calls
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
-    sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
+    sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and their objects (see settled.py)
     update_intervals: tuple[int, ...] = ()  # the lines of intervals at which it takes a gradient step itself
-    off: tuple[str, ...] = ()  # parameters that are False, None or 0 where a call leaves them out
-    ones: tuple[str, ...] = ()  # parameters that are 1 where a call leaves them out
-    numbers: tuple[tuple[str, int], ...] = ()  # parameters with what they are where a call leaves them out
+    off: tuple[str, ...] = ()  # parameters that default to False, None or 0
+    ones: tuple[str, ...] = ()  # parameters that default to 1
+    numbers: tuple[tuple[str, int], ...] = ()  # parameters with their defaults
     stores: tuple[tuple[str, str | int], ...] = ()  # of a constructor: attributes (see handed_lengths.py)
     log_guards: tuple[Guard, ...] | None = (
-        None  # conditions behind which it writes to a log (see log_writes.py)
+        None  # conditions under which it writes to a log (see log_writes.py)
     )
     reads: tuple[str, ...] = ()  # parameters whose numbers it copies to the host and returns
-    hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns as such
-    updates: bool = False  # takes a step of an optimizer that it is given, once per call
+    hands_back: tuple[int, ...] = ()  # the lengths of the tuples that it returns
+    updates: bool = False  # takes a step of an optimizer parameter, once per call
     takes_more: bool = False  # by `*args` or `**kwargs`
-    needs: int = 0  # so many arguments at least, as far as no decorator changes that
-    returns_values: bool = False  # hands something back to its callers, known or not
-    walks_down: Type | None = None  # what stores the tree of sums that it walks down (see descents.py)
+    needs: int = 0  # minimum number of arguments, as far as no decorator changes that
+    returns_values: bool = False  # returns a value to its callers, known or not
+    walks_down: Type | None = None  # the container of the sum tree that it descends (see descents.py)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 
@@ -152,13 +152,13 @@ class FunctionSummary:
         return hash(self.path)
 
     def place_of(self, parameter: str) -> int:
-        """Return the position of the argument that a call passes to a parameter; -1 for none."""
+        """Return the position of the argument that a call passes to a parameter; -1 if there is none."""
         if parameter not in self.parameters:
             return -1
         return self.parameters.index(parameter) - (self.is_method and not self.is_static)
 
     def loops_from(self, loop: int) -> list[int]:
-        """Return the index of a loop and those of the loops around it, innermost first; none for -1."""
+        """Return the index of a loop and those of its enclosing loops, innermost first; empty for -1."""
         found = []
         while 0 <= loop < len(self.loops):
             found.append(loop)
@@ -172,23 +172,23 @@ class FunctionSummary:
 
     @property
     def has_receiver(self) -> bool:
-        """Whether its first parameter is what a method is called on."""
+        """Whether its first parameter is the receiver of a method call."""
         return self.is_method and not self.is_static
 
     @property
     def call_parameters(self) -> tuple[str, ...]:
-        """Return the parameters that the arguments of a call are for: all but the receiver."""
+        """Return the parameters without the receiver."""
         return self.parameters[1:] if self.has_receiver else self.parameters
 
     def parameter_at(self, argument: str) -> str:
-        """Return the parameter that takes an argument, told by its position or name; "" where none does."""
+        """Return the parameter that receives an argument, given by position or name; "" if there is none."""
         if not argument.isdigit():
             return argument
         parameters = self.call_parameters
         return parameters[int(argument)] if int(argument) < len(parameters) else ""
 
     def takes(self, site: CallSite) -> bool:
-        """Whether a call passes what the function needs, and nothing that it has no parameter for."""
+        """Whether a call passes all required arguments, and none without a parameter."""
         if len(site.arguments) < self.needs and all(place != "*" for place, _ in site.passes):
             return False
         if self.takes_more:
@@ -201,17 +201,17 @@ class FunctionSummary:
 
     @property
     def shown(self) -> str:
-        """Return the qualified name as a person would write it."""
+        """Return the qualified name in the form of Python code."""
         return shown(self.qualname)
 
 
 @mutable
 class ClassSummary:
-    """A class: its bases as dotted names, its methods' names, the kinds of its attributes.
+    """A class: its bases as dotted names, its methods' names, the types of its attributes.
 
-    `restored` says that a method other than its constructor sets attributes by names that only the running
-    program knows. `declared` are the kinds that annotations in its body give to attributes, whatever is
-    stored there. `trained` are the attributes of which it takes the parameters: `self.net.parameters()`.
+    `restored` says that a method other than its constructor sets attributes by names known only at run time.
+    `declared` are the types that annotations in its body declare for attributes, whatever is stored there.
+    `trained` are the attributes whose parameters it reads: `self.net.parameters()`.
     """
 
     module: str
@@ -234,7 +234,7 @@ class ClassSummary:
 
 @mutable
 class ModuleSummary:
-    """A file: what it defines and imports. `functions[""]` is the code at module level."""
+    """A file: its definitions and imports. `functions[""]` is the code at module level."""
 
     module: str
     path: str
@@ -258,22 +258,22 @@ class ModuleSummary:
         default_factory=dict
     )  # of networks (see parts_of_file.py)
     doings: dict[str, ForwardSummary] = field(default_factory=dict)  # by the function's qualified name
-    frozen: frozenset[str] = frozenset()  # last names of networks whose weights may need no gradient
+    frozen: frozenset[str] = frozenset()  # last names of networks whose weights may not require grad
     made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see channels.py)
-    carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
+    carried: tuple[tuple[str, str], ...] = ()  # last names of queues, with what is put into them
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
-    # what a comment or the configuration says: a function, the index of a loop in it (-1 for all of it), how
-    # often that runs, and who says so
+    # declarations in comments or the configuration: a function, the index of a loop in it (-1 for all of it),
+    # how often that runs, and the origin of the declaration
     declared: tuple[tuple[str, int, Heat, str], ...] = ()
-    has_entries: bool = False  # are the entry points of the program declared, and so scripts that are none?
-    entries: tuple[str, ...] = ()  # those in this file, by their names; "" for its code at module level
-    mentions: tuple[Reference, ...] = ()  # of functions that are named as accessors (see mentions.py)
-    restores: bool = False  # sets attributes of unknown objects by names that only the running program knows
+    has_entries: bool = False  # are the entry points of the program declared, so that other scripts are none?
+    entries: tuple[str, ...] = ()  # those in this file, by their names; "" for its module-level code
+    mentions: tuple[Reference, ...] = ()  # of functions with accessor names (see mentions.py)
+    restores: bool = False  # sets attributes of unknown objects by names known only at run time
     settings: dict[str, tuple[bool | int | None, ...]] = field(
         default_factory=dict
     )  # (see program_settings.py)
     stored: tuple[tuple[str, tuple[str, ...]], ...] = ()  # attributes, with functions that they may hold
     given: tuple[tuple[str, str, Type], ...] = ()  # attributes set on known objects (see given_attributes.py)
-    registered: tuple[tuple[str, str], ...] = ()  # functions that libraries call, with what for
-    looks_up_names: bool = False  # by names that only the running program knows
-    digest: str = ""  # what the text is determined by, where there are mentions
+    registered: tuple[tuple[str, str], ...] = ()  # functions that libraries call, with the purpose
+    looks_up_names: bool = False  # by names known only at run time
+    digest: str = ""  # a digest of the text, if there are mentions

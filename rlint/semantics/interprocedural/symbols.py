@@ -1,4 +1,4 @@
-"""What the files of a project define: what names mean across files, and which classes belong together."""
+"""Symbols of a project: the meaning of names across files, and the class hierarchy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rlint.semantics.nn.overriding import Overriding
 from rlint.syntax.import_statements import is_named
 
 MOST_ANCESTORS = 100
-"""So many bases of a class are looked at, with theirs. Looking at all of them for each class takes a time
-that grows with the square of their number.
+"""Maximum number of ancestors of a class that are examined. Examining all of them for each class would take
+quadratic time.
 """
 DEPTH = 24
-"""The longest chain of imports, values or calls that is followed."""
+"""Maximum length of a chain of imports, values or calls that is followed."""
 _LOOKUPS = 400  # modules that are searched for one name
 
 
@@ -29,7 +29,7 @@ class LibraryMethod:
 
 
 Symbol = ModuleSummary | ClassSummary | FunctionSummary | Type | LibraryMethod
-"""What a name or an access path leads to."""
+"""The target of a name or an access path."""
 
 _TAGS_OF_BASES = frozenset(
     TypeTag[name]
@@ -38,7 +38,7 @@ _TAGS_OF_BASES = frozenset(
 
 
 def is_unknown(base: str) -> bool:
-    """Whether a base outside of the project may be anything, a module of a library not known here."""
+    """Whether a base outside of the project is unknown: a module of a library without tables."""
     return base.partition(".")[0] not in ("abc", "builtins", "enum", "typing") and not models.callable_fact(
         base
     )
@@ -68,11 +68,13 @@ class SymbolTable:
         return self.modules.get(name)
 
     def every_module(self) -> tuple[ModuleSummary, ...]:
-        """Return all modules. Whoever asks for them is checked again whenever any of them changes."""
+        """Return all modules. Queries are recorded, so that files are checked again when an answer
+        changes.
+        """
         return tuple(self.modules.values())
 
     def symbol(self, dotted: str, importer: str) -> Symbol | None:
-        """Return what a dotted name means in the module `importer`; None if the project does not define
+        """Return the meaning of a dotted name in the module `importer`; None if the project does not define
         it.
         """
         key = (dotted, importer)
@@ -93,9 +95,8 @@ class SymbolTable:
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """Return the module that `import dotted` means: of that name, beside the importer, or the only
-        one that has that name as seen from a folder which is no package (`groups.py` reckons with the
-        same).
+        """Return the module that `import dotted` means: of that name, beside the importer, or the only one
+        with that name relative to a folder that is not a package (`groups.py` makes the same assumption).
         """
         candidates = self._by_tail.get(dotted.rpartition(".")[2])
         if candidates is None:
@@ -115,7 +116,9 @@ class SymbolTable:
     def _member(
         self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
     ) -> Symbol | None:
-        """Return what a module defines, imports, or gets by `import *` from other modules, in this order."""
+        """Return the symbol that a module defines, imports, or gets by `import *` from other modules, in this
+        order.
+        """
         name = ".".join(parts)
         pending = [module]
         while pending and len(seen) <= _LOOKUPS and depth <= DEPTH:
@@ -172,11 +175,11 @@ class SymbolTable:
                 for base in reversed(current.bases):
                     symbol = self.symbol(base, current.module)
                     stack.append(symbol if isinstance(symbol, ClassSummary) else models.canonical(base))
-        # where there are too many, the next ones are as if they were outside of the project
+        # if there are too many, the remaining ones are treated as outside of the project
         return found + [each if isinstance(each, str) else each.path for each in reversed(stack)]
 
     def subclasses(self, cls: ClassSummary) -> list[ClassSummary]:
-        """Return all classes of the project that derive from `cls`, however far."""
+        """Return all direct and indirect subclasses of `cls` in the project."""
         if self._subclasses is None:
             self._subclasses = {}
             for module in self.modules.values():
@@ -204,7 +207,7 @@ class SymbolTable:
         return known
 
     def _runs_layers(self, cls: ClassSummary) -> bool:
-        """Whether a class of an unknown base has layers of torch and a `forward` that may run them."""
+        """Whether a class with an unknown base has torch layers and a `forward` that may run them."""
         ancestry = self.ancestry(cls)
         own = [each for each in ancestry if isinstance(each, ClassSummary)]
         return (
@@ -218,7 +221,7 @@ class SymbolTable:
         )
 
     def class_of(self, kind: Type) -> ClassSummary | None:
-        """Return the class of the project that a kind is an instance of."""
+        """Return the class of the project for a type."""
         symbol = self.symbol(kind.of, "") if kind.of and kind.tag is not TypeTag.UNKNOWN else None
         return symbol if isinstance(symbol, ClassSummary) else None
 
@@ -234,14 +237,14 @@ class SymbolTable:
         return any(name in cls.methods for module in self.modules.values() for cls in module.classes.values())
 
     def may_override(self, kind: Type, methods: tuple[str, ...]) -> bool:
-        """Whether an object of this kind may be of a class of the project that has one of these methods as
-        its own, or a base that is not known.
+        """Whether an object of this type may be of a project class that defines one of these methods itself,
+        or has an unknown base.
         """
         return self._overriding.may_override(kind, methods)
 
     def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
-        """Return the method itself and all that override it in subclasses, or in a class that a subclass
-        derives from before this one.
+        """Return the method and all overrides in subclasses, or in a class that precedes this one in a
+        subclass's bases.
         """
         key = (cls.path, name)
         known = self._implementations.get(key)
@@ -257,7 +260,7 @@ class SymbolTable:
         return found
 
     def methods_named(self, name: str) -> list[FunctionSummary]:
-        """Return the methods of this name that classes of the project define, tests left out."""
+        """Return the methods of this name that classes of the project define, without tests."""
         if self._methods_named is None:
             self._methods_named = {}
             for module in self.modules.values():
@@ -269,7 +272,7 @@ class SymbolTable:
         return self._methods_named.get(name, [])
 
     def network_methods(self, name: str) -> list[FunctionSummary]:
-        """Return those of them that networks have."""
+        """Return those that belong to networks."""
         return [method for method in self.methods_named(name) if self._is_of_network(method)]
 
     def _is_of_network(self, method: FunctionSummary) -> bool:
@@ -277,8 +280,8 @@ class SymbolTable:
         return cls is not None and self.class_kind(cls).tag is TypeTag.MODULE
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
-        """Return the functions that set an attribute of this name, each with the access path of the
-        object; those of tests, and constructors that set their own, are left out.
+        """Return the functions that set an attribute of this name, each with the access path of the object,
+        without tests and without constructors that set their own.
         """
         if self._setters is None:
             self._setters = {}
@@ -289,8 +292,8 @@ class SymbolTable:
         return self._setters.get(attribute, [])
 
     def given(self, attribute: str) -> list[tuple[str, Type, str]]:
-        """What code outside of classes stores in attributes of this name: the access path of the object, the
-        kind of the value, and the module; what tests do is left out.
+        """Return what code outside of classes stores in attributes of this name: the access path of the
+        object, the type of the value, and the module, without tests.
         """
         if self._given is None:
             self._given = {}

@@ -1,7 +1,8 @@
-"""Recursion without a stack, where programs decide how deep it goes: thousands of functions that call one
-another in a row, a value that is changed in thousands of steps. Python's own stack ends after a thousand.
+"""Recursion without stack depth, for depths that the checked program determines: thousands of functions in a
+call chain, or a value modified in thousands of steps. Python's own stack ends after a thousand.
 
-A recursive function is written as a generator that yields the calls it waits for, and `run` makes them:
+A recursive function is written as a generator that yields the calls whose results it needs, and `run` makes
+them:
 
     def depth(node: Node) -> Step[int]:
         below = 0
@@ -23,7 +24,7 @@ Step = Generator["Step[Any]", Any, _Given]
 
 
 def run(step: Step[_Given]) -> _Given:
-    """Return what a call gives, making those that it waits for first."""
+    """Return the result of a call, after making the calls that it yields."""
     waiting: list[Step[Any]] = [step]
     given: Any = None
     while waiting:

@@ -1,4 +1,4 @@
-"""What follows from the summaries of a group of files together."""
+"""The analyses of a whole group of files, derived from their summaries."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rlint.semantics.threads.queues import Channels
 
 
 class WholeProgram:
-    """A program, or several that know of one another: what its files tell, linked. Whatever is known of a
-    file beside its own text is asked of one of these parts.
+    """A program, or several that import one another: the summaries of its files, linked. Everything known
+    about a file besides its own text comes from one of these parts.
     """
 
     def __init__(self, summaries: Iterable[ModuleSummary]) -> None:
@@ -47,18 +47,20 @@ class WholeProgram:
 
     @cached_property
     def workers(self) -> WorkerGraph:
-        """Return the graph of threads and processes: who starts them, and what they run."""
+        """Return the graph of threads and processes: the code that starts them, and the functions that they
+        run.
+        """
         return WorkerGraph(self.graph)
 
     @cached_property
     def channels(self) -> Channels:
-        """Return the queues, events and shared values, and what goes through them."""
+        """Return the queues, events and shared values, and their contents."""
         return Channels(self.graph)
 
 
 class LikelyProgram(WholeProgram):
-    """The same program, with what is likely where nothing is sure. Parts that know no likely answers are
-    those of the sure program.
+    """The same program, with likely answers where nothing is sure. Parts without likely answers are those of
+    the sure program.
     """
 
     def __init__(self, sure: WholeProgram) -> None:

@@ -1,5 +1,5 @@
 """Answer questions about networks: autograd, gradients, modules, optimizers, weights.
 
-Answers what a network consists of and where its gradients go; an unknown network may do anything.
-Must not know threads, nor any rule.
+Answers what a network consists of and where its gradients go; an unknown network may do anything. Must not
+know threads, nor any rule.
 """

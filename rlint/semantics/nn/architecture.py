@@ -1,4 +1,4 @@
-"""What networks are built of, as one file tells: plain data for the summaries."""
+"""The architecture of networks in one file, as plain data for the summaries."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _HANDS_ON = (
     | models.having(Trait.COPIES | Trait.WRAPS, "copy", "torch", "torch.jit") - {"torch.clone"}
     | {"builtins.dict", "collections.OrderedDict", "functools.partial"}
 )
-"""What gives its arguments back, wrapped or copied."""
+"""Calls that return their arguments, wrapped or copied."""
 _SAME_NETWORK = (
     models.having(Trait.RETURNS_SELF, TypeTag.MODULE)
     | models.having(Trait.TAKES_OUT | Trait.COPIES, TypeTag.DICT)
     | {"items", "keys", "values"}
     | {"children", "modules"}
 )
-"""Methods that give the network itself, or the items of a container."""
+"""Methods that return the network itself, or the items of a container."""
 GROWS = {
     name: int(name in ("insert", "add_module", "register_module"))
     for name in models.having(Trait.INSERTS | Trait.INSERTS_ALL, TypeTag.MODULE) | {"update"}
@@ -51,23 +51,23 @@ _DROPOUT_OF = {
     for name, parameters in PARAMETERS.items()
     if name.startswith("torch.nn.") and "dropout" in parameters
 }
-"""Layers with dropout inside, and where its rate stands among the arguments (never read so far back)."""
+"""Layers that contain dropout, with the position of its rate among the arguments (never read so far back)."""
 _DROPS_BY_DEFAULT = frozenset({"Transformer", "TransformerDecoderLayer", "TransformerEncoderLayer"})
 
 
 class PartKind(Enum):
-    """What a part of a network is known as."""
+    """How a part of a network is known."""
 
     LAYER = "layer"
     """A class or function of torch."""
     MADE = "made"
-    """What a function, class or constant of the project gives for `arguments`."""
+    """The result of a function, class or constant of the project for `arguments`."""
     PARAMETER = "parameter"
-    """What the function is handed for it."""
+    """The argument that the function receives for it."""
     ATTRIBUTE = "attribute"
-    """Of `self`, or of what the argument "" is made of."""
+    """An attribute of `self`, or of the object created from the argument ""."""
     METHOD = "method"
-    """What a method of `self` gives."""
+    """The result of a method of `self`."""
     INSTANCE = "instance"
     """An instance of a class, made elsewhere."""
     UNKNOWN = "unknown"
@@ -75,10 +75,10 @@ class PartKind(Enum):
 
 @frozen
 class NetworkPart:
-    """One thing that a network is built of.
+    """One part of a network.
 
-    `name` is that of the layer, class, function, attribute or parameter. `sure` says that no condition
-    decides whether it is there. `width` is the smaller side of a linear layer, 0 where it is not known.
+    `name` is that of the layer, class, function, attribute or parameter. `sure` says that it is part of the
+    network unconditionally. `width` is the smaller side of a linear layer, 0 where it is not known.
     """
 
     kind: PartKind
