@@ -119,7 +119,7 @@ class FunctionSummary:
     concerns_autograd: bool = False  # may turn autograd on or off while other code runs inside, by its text
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
     runs: tuple[str, ...] = ()  # parameters that it calls, whose gradient its results may carry
-    keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
+    keeps_gradient: bool = False  # uses results of calls in a loss, or stores them, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient does not leave the function
     carries: tuple[str, ...] = ()  # parameters whose gradient only reaches its results …
     # … unless a function that receives one does more with it: parameter, path, position or keyword
@@ -261,7 +261,7 @@ class ModuleSummary:
     frozen: frozenset[str] = frozenset()  # last names of networks whose weights may not require grad
     made: tuple[ChannelMaker, ...] = ()  # queues, events and shared values (see channels.py)
     carried: tuple[tuple[str, str], ...] = ()  # last names of queues, with what is put into them
-    measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
+    measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why
     # declarations in comments or the configuration: a function, the index of a loop in it (-1 for all of it),
     # how often that runs, and the origin of the declaration
     declared: tuple[tuple[str, int, Heat, str], ...] = ()

@@ -78,7 +78,7 @@ class NetworkPart:
     """One part of a network.
 
     `name` is that of the layer, class, function, attribute or parameter. `sure` says that it is part of the
-    network unconditionally. `width` is the smaller side of a linear layer, 0 where it is not known.
+    network unconditionally. `width` is the smaller side of a linear layer, 0 if it is not known.
     """
 
     kind: PartKind
@@ -87,7 +87,7 @@ class NetworkPart:
     arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...] = ()
     width: int = 0
     _hash: int | None = field(default=None, init=False, compare=False, repr=False)
-    """Parts lie in one another, the same in several: each is looked through once."""
+    """Parts are nested, and shared by several: each is visited once."""
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -99,11 +99,11 @@ class NetworkPart:
         return NetworkPart, (self.kind, self.name, self.sure, self.arguments, self.width)
 
     def given(self, arguments: tuple[tuple[str, tuple[NetworkPart, ...]], ...]) -> NetworkPart:
-        """Return the same for other arguments."""
+        """Return the same part for other arguments."""
         return NetworkPart(self.kind, self.name, self.sure, arguments, self.width)
 
     def unsure(self) -> NetworkPart:
-        """Return the same, where something decides whether it is there."""
+        """Return the same part, marked as conditional."""
         return NetworkPart(self.kind, self.name, sure=False, arguments=self.arguments, width=self.width)
 
 
@@ -112,7 +112,7 @@ DROPOUT = "torch.nn.Dropout"
 
 
 class NetworkParts:
-    """Reads the expressions of one file that build networks."""
+    """Extracts the parts of networks from the expressions of one file that build them."""
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self.analysis = analysis
@@ -129,7 +129,7 @@ class NetworkParts:
         if known is None:
             if len(self._open) > _DEPTH:
                 return (UNKNOWN,)
-            # what is read again while it is being read adds nothing
+            # a recursive read adds nothing
             look = self._LOOKS.get(type(expression))
             known = tuple(look(self, expression)) if look is not None else ()
             known = self._known[expression] = known if len(known) < 2 else tuple(dict.fromkeys(known))
@@ -183,7 +183,7 @@ class NetworkParts:
         if isinstance(node, ast.Attribute):
             if self.analysis.names.is_self(node.value):
                 yield NetworkPart(PartKind.ATTRIBUTE, node.attr)
-            elif node.attr == "module":  # of a network that is wrapped for several devices
+            elif node.attr == "module":  # of a network wrapped for several devices
                 yield from self.of(node.value)
             else:
                 yield NetworkPart(PartKind.ATTRIBUTE, node.attr, arguments=(("", self.of(node.value)),))
@@ -204,7 +204,7 @@ class NetworkParts:
                 yield from unsure(found) if self.is_conditional(added) else found
 
     def _begin(self, what: object) -> bool:
-        """Start to read a place, unless it is being read already: lists that grow by themselves."""
+        """Start to read a place, unless it is being read already: lists that extend themselves."""
         if what in self._open:
             return False
         self._open.add(what)
@@ -222,7 +222,7 @@ class NetworkParts:
         elif binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and binding.value is not None:
             yield from unsure(self.of(binding.value))
         elif isinstance(binding.statement, ast.Lambda):
-            return  # what the caller passes is read where it is called
+            return  # arguments of callers are read at the calls
         elif kind.tag is TypeTag.MODULE and kind.of and not kind.of.startswith("torch."):
             each_of = alternatives(kind.of)
             for each in each_of:
@@ -234,7 +234,7 @@ class NetworkParts:
 
     def is_conditional(self, node: ast.AST, seen_from: ast.AST | None = None) -> bool:
         """Whether a condition in the function around a node decides whether it runs. Conditions that also
-        decide whether `seen_from` runs, as `if __name__ == "__main__":` around both, are ignored.
+        decide whether `seen_from` runs, such as `if __name__ == "__main__":` around both, are ignored.
         """
         child = node
         for ancestor in self.syntax.ancestors(node):
@@ -249,7 +249,7 @@ class NetworkParts:
         return False
 
     def _added_to(self, node: ast.Name) -> list[ast.expr]:
-        """Return what is added to a local list or container: `layers.append(nn.ReLU())`."""
+        """Return what is appended to a local list or container: `layers.append(nn.ReLU())`."""
         scope = self.syntax.scope(node).lookup(node.id)
         return self._all_grown().get((scope, node.id), []) if scope is not None else []
 
@@ -312,7 +312,7 @@ class NetworkParts:
             yield from self._each(given)
 
     def _is_stored_callable(self, func: ast.Attribute) -> bool:
-        """`self.activation()`: never so sure as a method."""
+        """Whether a call is that of a stored callable, `self.activation()`: less certain than a method."""
         return (
             False
             if self.analysis.names.is_self(func.value)
@@ -335,7 +335,7 @@ class NetworkParts:
 
     def _width(self, call: ast.Call, qualified: str) -> int:
         """Return the smaller side of `nn.Linear(1024, size)` with literal sizes, or variables bound to
-        such.
+        literals.
         """
         if qualified != "torch.nn.Linear":
             return 0
@@ -352,7 +352,7 @@ class NetworkParts:
         return size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 0
 
     def _inner_dropout(self, call: ast.Call, qualified: str) -> Iterator[NetworkPart]:
-        """Yield the dropout that a recurrent layer or a transformer has inside, or that is written `p=0`."""
+        """Yield the dropout that a recurrent layer or a transformer contains, unless it is written `p=0`."""
         name = qualified.rpartition(".")[2]
         place = _DROPOUT_OF.get(name)
         if place is None:
@@ -367,7 +367,9 @@ class NetworkParts:
             yield NetworkPart(PartKind.LAYER, DROPOUT, sure=isinstance(rate, ast.Constant))
 
     def arguments(self, call: ast.Call) -> tuple[tuple[str, tuple[NetworkPart, ...]], ...]:
-        """Return the arguments of a call by position or name, as far as they may be networks or make them."""
+        """Return the arguments of a call by position or name, as far as they may be networks or create
+        them.
+        """
         found: list[tuple[str, tuple[NetworkPart, ...]]] = []
         for position, value in enumerate(call.args):
             if isinstance(value, ast.Starred):
@@ -403,7 +405,7 @@ class NetworkParts:
         ast.Yield: _of_suspension,
         ast.YieldFrom: _of_suspension,
     }
-    """From the type of an expression that may hold a network to the method that knows what it is built of."""
+    """Maps the type of an expression that may hold a network to the method that returns its parts."""
 
 
 def is_layer(qualified: str) -> bool:
@@ -423,7 +425,9 @@ _NO_LAYERS = models.names_having(Trait.HOLDS_PARTS, "torch.nn")
 
 
 def _mentioned(qualified: str) -> Iterator[NetworkPart]:
-    """Yield the parts for something named but not called: `activation=nn.ReLU`, `F.relu`."""
+    """Yield the parts for a class or function that is named but not called: `activation=nn.ReLU`,
+    `F.relu`.
+    """
     if is_layer(qualified):
         yield NetworkPart(PartKind.LAYER, qualified)
     elif qualified.startswith(("torch.", "builtins.", "numpy.", "math.")):
@@ -436,11 +440,11 @@ def _mentioned(qualified: str) -> Iterator[NetworkPart]:
 
 
 def holds_no_network(qualified: str) -> bool:
-    """Whether it is a class of distributions, whose instances have parameters, but no layers."""
+    """Whether a class is one of distributions, whose instances have parameters, but no layers."""
     fact = models.callable_fact(qualified)
     return fact is not None and fact.result.tag is TypeTag.DISTRIBUTION
 
 
 def unsure(parts: Iterable[NetworkPart]) -> Iterator[NetworkPart]:
-    """Yield the same parts, where something decides whether they are there."""
+    """Yield the same parts, marked as conditional."""
     return (part.unsure() for part in parts)

@@ -1,4 +1,4 @@
-"""What the functions, classes and constants of a file give to networks, for the summary of the file."""
+"""The network parts that the functions, classes and constants of a file create, for its summary."""
 
 from __future__ import annotations
 
@@ -81,9 +81,7 @@ def _stored(analysis: FileAnalysis, parts: NetworkParts) -> _FoundParts:
 
 
 def _places_of_attributes(syntax: SyntaxIndex) -> list[tuple[ast.Attribute, ast.expr]]:
-    """Return the attributes that are stored in, or in whose items something is stored, each with that
-    place.
-    """
+    """Return the attributes that are assigned, or whose items are, each with the assignment's place."""
     found: list[tuple[ast.Attribute, ast.expr]] = [(node, node) for node in syntax.written.attribute_stores]
     found += [
         (part, item)
@@ -137,8 +135,8 @@ def _key(node: ast.AST, attribute: str, analysis: FileAnalysis) -> str:
 
 
 def _as_attribute(value: ast.expr, node: ast.AST, parts: NetworkParts) -> tuple[NetworkPart, ...]:
-    """Return the parts of what is stored; only what the constructor was handed can be told from how an
-    instance is made.
+    """Return the parts of a stored value; of parameters, only those of the constructor can be resolved from
+    the call that creates the instance.
     """
     made = parts.of(value)
     if parts.is_conditional(node):

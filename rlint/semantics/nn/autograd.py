@@ -1,4 +1,4 @@
-"""Is autograd off where a node runs: by a block, a decorator, or everybody who calls its function?"""
+"""Whether autograd is off where a node runs: by a block, a decorator, or all callers of its function."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Autograd(Enum):
-    """Does torch record what is computed?"""
+    """Whether torch records operations."""
 
     ON = "on"
     OFF = "off"
@@ -36,9 +36,9 @@ class Autograd(Enum):
 
 @frozen
 class Said:
-    """What the code around a place says about autograd; `autograd` is None where it says nothing. `entered`
-    are contexts and decorators of the project whose names sound as if they turned autograd: it holds if
-    none of them does, which another file tells.
+    """What the code around a place says about autograd; `autograd` is None if it says nothing. `entered` are
+    contexts and decorators of the project whose names suggest that they change the autograd mode: the answer
+    holds if none of them does, which other files determine.
     """
 
     autograd: Autograd | None
@@ -58,13 +58,13 @@ _OF_GRADIENTS = regex(r"grad|infer(?!red)", re.IGNORECASE)
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
 # what frameworks call with autograd off
 _HOOKS = regex(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
-_CALLED_UNSEEN = frozenset({"forward", "__call__"})  # by way of the object, which calls elsewhere may do
+_CALLED_UNSEEN = frozenset({"forward", "__call__"})  # through the object, which calls in other files may do
 _MOST_CALLERS = 24
 _DEPTH = 4
 
 
 class LocalAutograd:
-    """What one file says about autograd."""
+    """The statements of one file about autograd."""
 
     def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
         self.syntax = syntax
@@ -75,19 +75,19 @@ class LocalAutograd:
         self._leaves_autograd_alone: Callable[[str], bool] = lambda _: False
 
     def linked(self, leaves_autograd_alone: Callable[[str], bool]) -> LocalAutograd:
-        """Return the same for who knows whether entering what stands at a path leaves autograd as it is."""
+        """Return the same with a way to resolve whether entering an access path leaves autograd unchanged."""
         linked = LocalAutograd(self.syntax, self.names, self.definitions)
         linked._functions, linked._statements = self._functions, self._statements
         linked._leaves_autograd_alone = leaves_autograd_alone
         return linked
 
     def at(self, node: ast.AST) -> Autograd | None:
-        """Return what the function around a node says about autograd there; None if it says nothing."""
+        """Return the autograd mode that the function around a node sets there; None if it sets none."""
         said = self.said_at(node)
         return said.autograd if all(map(self._leaves_autograd_alone, said.entered)) else Autograd.UNKNOWN
 
     def said_at(self, node: ast.AST) -> Said:
-        """Return the same, with what it depends on in other files."""
+        """Return the same, with its dependencies on other files."""
         if node in self.syntax.buried:
             return _UNSURE
         parents = self.syntax.parents
@@ -99,15 +99,15 @@ class LocalAutograd:
         return self._at(place)
 
     def concerns(self, definition: Function | ast.ClassDef) -> bool:
-        """Whether the text of a function or class shows anything about autograd."""
+        """Whether the text of a function or class mentions autograd."""
         if definition.name in self._definitions_that_turn:
             return True
         start, end = self.syntax.positions.span(definition)
         return _OF_GRADIENTS.search(self.syntax.text, start, end) is not None
 
     def _at(self, statement: ast.stmt | None) -> Said:
-        """Return the autograd state at a statement. The surroundings are queried once for all statements
-        in them.
+        """Return the autograd state at a statement. The surroundings are queried once for all statements in
+        them.
         """
         known, parents = self._statements, self.syntax.parents
         if statement in known:
@@ -131,7 +131,7 @@ class LocalAutograd:
                 if isinstance(parent, (ast.With, ast.AsyncWith)):
                     inside = self._entered(parent)
                     if inside.entered:
-                        passed.clear()  # what stands outside of it does not depend on it
+                        passed.clear()  # code outside of it does not depend on it
                         entered += inside.entered
                     if inside.autograd is not None:
                         said = inside
@@ -190,9 +190,8 @@ class LocalAutograd:
         return self._may_turn(named, qualified)
 
     def _context(self, entered: ast.expr, depth: int) -> Autograd | str | None:
-        """Return the autograd state that entering a context sets: `torch.no_grad()`, or a variable or
-        function that may be one; or the path of one that the project defines elsewhere, if its name
-        suggests it.
+        """Return the autograd mode that entering a context sets: `torch.no_grad()`, or a variable or function
+        that may be one; or the path of one that the project defines elsewhere, if its name suggests it.
         """
         if depth <= 0:
             return Autograd.UNKNOWN
@@ -225,8 +224,8 @@ class LocalAutograd:
         return self._may_turn(call.func, qualified)
 
     def _may_turn(self, named: ast.expr, qualified: str) -> Autograd | str | None:
-        """Whether a name suggests that it affects autograd, or names a function of this file that does.
-        If only the name suggests it, return the path of what it names.
+        """Whether a name suggests that it affects autograd, or names a function of this file that does. If
+        only the name suggests it, return the access path of the name.
         """
         last = last_name(named) or ""
         if (qualified.rpartition(".")[2] or last) in self._definitions_that_turn:
@@ -237,7 +236,7 @@ class LocalAutograd:
 
     @cached_property
     def _definitions_that_turn(self) -> set[str]:
-        """Return the names of the functions and classes of this file in which autograd is turned."""
+        """Return the names of the functions and classes of this file that change the autograd mode."""
         found: set[str] = set()
         every = _OFF | _ON | _SET
         if not any(name in self.syntax.text for name in _TURNING):
@@ -255,7 +254,7 @@ class LocalAutograd:
 
 
 class AutogradCallers:
-    """What those who call a function say about autograd, across files."""
+    """The autograd mode that the callers of a function set, across files."""
 
     def __init__(
         self, heat: HeatMap, guesses: AutogradGuesses, leaves_autograd_alone: Callable[[str, str], bool]
@@ -289,7 +288,7 @@ class AutogradCallers:
             if unsure:
                 return Autograd.UNKNOWN
             guessed: set[Autograd] = set()
-            # code at module level has no caller, and calls without a name say nothing of it
+            # module-level code has no caller, and implicit calls do not set the mode
             calls = self._guesses.calls(function) if function.name else ()
             calls = calls or (self._guesses.calls_of_others(function) if function.is_method else ())
             is_said = any(site.autograd is not None for site, _ in calls)
@@ -303,7 +302,7 @@ class AutogradCallers:
         return states.pop() if len(states) == 1 else Autograd.UNKNOWN
 
     def _at(self, site: CallSite, caller: FunctionSummary) -> Step[Autograd]:
-        """Return the autograd state at a call; if it is undetermined, the callers of its function decide."""
+        """Return the autograd mode at a call; if it is undetermined, the callers of its function decide."""
         said = site.autograd
         if not all(self._leaves_autograd_alone(path, caller.module) for path in site.entered):
             said = Autograd.UNKNOWN
@@ -316,26 +315,26 @@ class AutogradCallers:
 
 
 class AutogradGuesses:
-    """What can be guessed of autograd if unknown who calls a function."""
+    """Guesses about autograd for functions whose callers are unknown."""
 
     def __init__(self, graph: CallGraph) -> None:
         self._graph = graph
 
     def is_turned_in_program(self, module: str) -> bool:
-        """Whether the program of a module switches autograd off or on for all that follows."""
+        """Whether the program of a module turns autograd off or on globally."""
         return self._graph.program(module) in self._turning
 
     def calls(self, function: FunctionSummary) -> list[tuple[CallSite, FunctionSummary]]:
-        """Return the unresolved calls that may run a function, by its name and arguments, with the
-        functions that make them.
+        """Return the unresolved calls that may run a function, by its name and arguments, with the functions
+        that make them.
         """
         return [
             (site, caller) for site, caller in self._by_name.get(function.name, ()) if function.takes(site)
         ]
 
     def calls_of_others(self, function: FunctionSummary) -> list[tuple[CallSite, FunctionSummary]]:
-        """Return the calls of other methods of the same name, which may be this one where a derived class
-        holds an object of another class (`self.algorithm.act(observation)`).
+        """Return the calls of other methods of the same name, which may be this one if a derived class holds
+        an object of another class (`self.algorithm.act(observation)`).
         """
         return self._of_others.get(function.name, [])
 
@@ -351,7 +350,7 @@ class AutogradGuesses:
 
     @cached_property
     def _turning(self) -> set[str]:
-        """Return the programs in which something does."""
+        """Return the programs that contain such a statement."""
         return {
             self._graph.program(module.module)
             for module in self._graph.index.modules.values()
@@ -370,8 +369,8 @@ class AutogradGuesses:
 
 
 def leaves_autograd_alone(path: str, module: str, index: ProjectIndex) -> bool:
-    """Whether a context manager (or decorator) of the project is known not to affect autograd. One that
-    only changes the mode of networks (`with eval_mode(agent):`) does not.
+    """Whether a context manager (or decorator) of the project is known not to affect autograd. A context
+    manager that only changes the mode of networks (`with eval_mode(agent):`) does not.
     """
     cls = index.class_of(index.resolve(f"{path}()", module))
     if cls is not None:

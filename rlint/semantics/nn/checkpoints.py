@@ -1,4 +1,4 @@
-"""Which calls write a checkpoint: a network, an agent, or all that it would need to go on learning."""
+"""Calls that write a checkpoint: a network, an agent, or the whole training state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNMISTAKABLE = frozenset(
 )
 _SAVE = _WEIGHTS | _OBJECTS
 _NAMES = frozenset(name.rpartition(".")[2] for name in _SAVE) | _UNMISTAKABLE
-"""The names of methods and of functions of modules that may write a checkpoint."""
+"""The names of methods and functions that may write a checkpoint."""
 _LEARNED = regex(
     r"agent|model|policy|(^|_)(q_?)?net(work)?s?($|_)|actor|critic|q_table|replay|memory|buffer|state_dict|weights"
     r"|params|checkpoint|ckpt|learner|optim|trainer"
@@ -31,11 +31,11 @@ _DATA = frozenset(
 )
 _DEPTH = 4
 _MOST_ARGUMENTS = 2
-"""That saving is given: where to, and what with it."""
+"""Maximum number of arguments of a saving call: the path, and options."""
 
 
 def writes_checkpoint(call: ast.Call, analysis: FileAnalysis) -> bool:
-    """Whether a library call writes learned weights to a file. Data that is stored in parts is no
+    """Whether a library call writes learned weights to a file. Data that is stored in parts is not a
     checkpoint.
     """
     if isinstance(call.func, ast.Attribute) and call.func.attr not in _NAMES:
@@ -72,8 +72,8 @@ def functions_that_save(analysis: FileAnalysis) -> set[str]:
 
 
 def savers(graph: CallGraph) -> frozenset[str]:
-    """Return the paths of all functions of a project that write a checkpoint in each call, by themselves
-    or in what they call each time, some calls down.
+    """Return the paths of all functions of a project that write a checkpoint in each call, themselves or
+    through calls that they always make, to a limited depth.
     """
     functions = [f for module in graph.index.modules.values() for f in module.functions.values()]
     newest = {function.path for function in functions if function.saves}

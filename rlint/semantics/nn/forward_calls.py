@@ -1,4 +1,4 @@
-"""Which calls run a network, so that what they give carries a gradient."""
+"""Calls that run a network, so that their results carry a gradient."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DEPTH = 12
 
 
 class ForwardCalls:
-    """The networks of a project, and the functions that return what networks computed."""
+    """The networks of a project, and the functions that return outputs of networks."""
 
     def __init__(self, heat: HeatMap) -> None:
         self.index = heat.index
@@ -36,7 +36,7 @@ class ForwardCalls:
         return not forwards or any(bool(forward.gradient_from) for forward in forwards)
 
     def gives_gradient(self, path: str, module: str) -> bool:
-        """Whether calling what an access path resolves to returns what a network computed."""
+        """Whether calling an access path returns the output of a network."""
         if not path or self._depth > _DEPTH:
             return False
         self._depth += 1
@@ -48,8 +48,8 @@ class ForwardCalls:
             self._depth -= 1
 
     def returns_gradient(self, function: FunctionSummary) -> bool:
-        """Whether a function of the project returns what a network computed, with its gradient, and
-        neither keeps it nor learns from it.
+        """Whether a project function returns the output of a network, with its gradient, and neither keeps it
+        nor uses it in a loss.
         """
         if not self.leaves_gradient(function):
             return False
@@ -61,7 +61,7 @@ class ForwardCalls:
         return known
 
     def leaves_gradient(self, function: FunctionSummary) -> bool:
-        """Whether a function leaves the gradient of its results to its callers: it neither keeps it nor
-        learns from it.
+        """Whether a function leaves the gradient of its results to its callers: it neither keeps it nor uses
+        it in a loss.
         """
         return not function.keeps_gradient and not self._heat.learns(function)

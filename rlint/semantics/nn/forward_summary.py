@@ -1,4 +1,4 @@
-"""What methods of networks do while they run: plain data for the summaries."""
+"""Effects of the methods of networks, as plain data for the summaries."""
 
 from __future__ import annotations
 
@@ -40,14 +40,13 @@ _BATCH_NORMS = frozenset({"torch.nn.functional.batch_norm", "torch.nn.functional
 
 @mutable
 class ForwardSummary:
-    """What a function does that matters where it belongs to a network.
+    """The effects of a function that matter if it belongs to a network.
 
-    `uses` are the attributes of `self` that it calls, each with the method ("" for a plain call);
-    `own` the methods that it calls through `super()`; `calls` the functions of the project;
-    `keeps` the attributes that it sets or changes; `layers` what it
-    calls of torch.nn.functional that acts like a layer, with whether it surely does. `opaque`: it calls
-    unknown code, takes gradients, depends on the autograd mode, or stores something where other code finds
-    it.
+    `uses` are the attributes of `self` that it calls, each with the method ("" for a plain call); `own` the
+    methods that it calls through `super()`; `calls` the functions of the project; `keeps` the attributes that
+    it sets or modifies; `layers` the functions of torch.nn.functional that act like a layer, with whether
+    they surely do. `opaque`: it calls unknown code, takes gradients, depends on the autograd mode, or stores
+    a value where other code finds it.
     """
 
     uses: set[tuple[str, str]] = field(default_factory=set)
@@ -64,8 +63,8 @@ class ForwardSummary:
 def doings(
     analysis: FileAnalysis, parts: NetworkParts, *, has_tests: bool = False
 ) -> dict[str, ForwardSummary]:
-    """Return what the functions of a file do, by qualified name; functions that do nothing are left out.
-    Functions that a test runner calls are not analysed: no network calls them, or the worst is assumed.
+    """Return the effects of the functions of a file, by qualified name; functions without effects are left
+    out. Functions that a test runner calls are not analysed: no network calls them, or the worst is assumed.
     """
     return _Reader(analysis, parts, has_tests=has_tests).read()
 
@@ -111,7 +110,9 @@ class _Reader:
         return self.found
 
     def _home(self, node: ast.AST) -> Function | None:
-        """Return the function at module level or in a class that runs a node, nested functions included."""
+        """Return the function at module level or in a class that runs a node, including nodes of nested
+        functions.
+        """
         function = self.syntax.function(node)
         if function not in self._homes:
             outermost = function
@@ -222,7 +223,9 @@ class _Reader:
             self._doings(function).uses.update((root, "") for root in roots)
 
     def _uses_in_arguments(self, call: ast.Call, done: ForwardSummary) -> None:
-        """`checkpoint(self.block, x)`: what is passed on may be called."""
+        """Yield the attributes among the arguments of a call, which it may call: `checkpoint(self.block,
+        x)`.
+        """
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):
             if not (isinstance(value, ast.Attribute) and self.parts.analysis.names.is_self(value.value)):
                 continue
@@ -231,7 +234,7 @@ class _Reader:
 
     def _roots(self, expression: ast.expr) -> set[str] | None:
         """Return the attributes of `self` that a value comes from: `layer` in `for layer in self.layers`.
-        None where it may be anything that nobody can name; empty where it is no part of a network.
+        None if it may come from anything else; empty if it is not a part of a network.
         """
         return self._roots_of(expression, 6)
 
@@ -287,7 +290,7 @@ def _keyword(call: ast.Call, name: str, place: int) -> ast.expr | None:
 
 
 def _constant(value: ast.expr | None) -> object:
-    """Return the constant that is written; ... for everything else, None where nothing is written."""
+    """Return the value of a literal; ... for other expressions, None if there is no expression."""
     if isinstance(value, ast.Constant):
         return value.value
     return None if value is None else ...

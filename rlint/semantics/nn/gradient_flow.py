@@ -1,4 +1,4 @@
-"""Where gradients go and come from: what becomes of a forward's value, and whose value a value depends on."""
+"""Gradient flow: sinks of the gradient of a network's output, and sources of the gradient of a value."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from rlint.syntax.syntax_index import Function
 
 @frozen
 class TracedGradient:
-    """Everything that becomes of a gradient, in the whole program as far as it is seen: `sinks`, which are
-    all if no other code does what is `assumed` of none; `lost` says why it was followed no further.
+    """All sinks of a gradient in the visible program: `sinks`, complete if no other code does what is
+    `assumed`; `lost` says why it was not followed further.
     """
 
     sinks: tuple[Sink[SinkKind], ...]
@@ -44,13 +44,13 @@ class TracedGradient:
 
 
 class Project(Protocol):
-    """What the gradients of one file ask the rest of the project."""
+    """What the gradients of one file query about the rest of the project."""
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
-        """Return the functions that calling what stands at an access path may run."""
+        """Return the functions that calling an access path may run."""
 
     def class_of(self, kind: Type) -> ClassSummary | None:
-        """Return the class of the project that a kind is an instance of."""
+        """Return the class of the project for a type."""
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
         """Return the method that a class has or inherits."""
@@ -62,7 +62,7 @@ class Project(Protocol):
         """Return the methods of this name that networks of the project define."""
 
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
-        """Whether objects, or networks alone, hold networks in attributes of this name."""
+        """Whether objects, or only networks, always hold networks in attributes of this name."""
 
 
 class GradientFlow:
@@ -80,11 +80,13 @@ class GradientFlow:
     # -- forwards: what becomes of a value -----------------------------------------------------
 
     def outlets(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
-        """Everything that becomes of the gradient that an expression's value carries."""
+        """Return all sinks of the gradient that an expression's value carries."""
         return tuple(dict.fromkeys(self.each_outlet(expression)))
 
     def ends(self, expression: ast.expr) -> tuple[Sink[SinkKind], ...]:
-        """Return the same where no gradient gets out; empty as soon as one is found to do so."""
+        """Return the same if no gradient leaves the function; empty as soon as a sink is found through which
+        it does.
+        """
         found: dict[Sink[SinkKind], None] = {}
         for left in self.each_outlet(expression):
             if left.label not in ENDS:
@@ -93,15 +95,15 @@ class GradientFlow:
         return tuple(found)
 
     def each_outlet(self, expression: ast.expr) -> Iterator[Sink[SinkKind]]:
-        """Yield the same, one after the other as the walk finds it: for who looks for one alone."""
+        """Yield the same as the walk finds them: for clients that need only the first."""
         return GradientTrace(self).of(expression)
 
     def traced(
         self, expression: ast.expr, beyond: Beyond, is_off: Callable[[ast.AST], bool]
     ) -> TracedGradient:
-        """Everything that becomes of it where it leaves the function, too: at the callers, where attributes
-        are read, and in the functions that it is passed to. Of a name, of all that the variable holds from
-        there on. `is_off` tells where no caller has autograd on.
+        """Return the same, also following the value out of the function: to callers, readers of attributes,
+        and the functions that it is passed to. For a name, follow the value of the variable from there on.
+        `is_off` determines whether no caller has autograd on.
         """
         trace = GradientTrace(self, beyond, is_off)
         if isinstance(expression, ast.Name):
@@ -114,7 +116,7 @@ class GradientFlow:
         return TracedGradient(tuple(found), tuple(trace.assumed), tuple(trace.lost))
 
     def variable_outlets(self, name: ast.Name) -> tuple[Sink[SinkKind], ...]:
-        """Return the sinks of the gradient that a variable carries, from where it is bound or read on."""
+        """Return the sinks of the gradient that a variable carries, from a binding or read on."""
         scope, bindings = self._bound(name)
         if scope is None:
             return (Sink(name, SinkKind.HANDED),)
@@ -166,7 +168,7 @@ class GradientFlow:
         return GradientTrace(self).of_binding(*self.binding_of(function, parameter))
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
-        """Return the arguments of a variable's methods that add to a container."""
+        """Return the arguments of a variable's methods that insert into a container."""
         if name not in self._filled:
             return []
         known = self._put_into.get((name, scope))
@@ -176,7 +178,7 @@ class GradientFlow:
 
     @cached_property
     def _filled(self) -> frozenset[str]:
-        """Return the names of the variables that something may be put into."""
+        """Return the names of the variables that values may be inserted into."""
         attributes = self.syntax.written.attributes
         owners = (use.value for method in facts.PUTS_IN for use in attributes.get(method, ()))
         return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
@@ -190,8 +192,8 @@ class GradientFlow:
                         yield from call.args[-1:]
 
     def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:
-        """Return the functions of the project that a call may run, each with the parameter that an
-        argument goes to; None where there are none, or where stars hide it.
+        """Return the functions of the project that a call may run, each with the parameter that receives an
+        argument; None if there are none, or if star arguments hide it.
         """
         if self.project is None:
             return None
@@ -205,15 +207,15 @@ class GradientFlow:
         return found or None
 
     def computes_by_name(self, call: ast.Call) -> bool:
-        """Whether a call likely runs a network of unknown class by one of its methods or parts: all that
-        networks of the project have under that name return what they compute.
+        """Whether a call likely runs a method or a part of a network of unknown class: in all networks of the
+        project, a member of that name returns the output of layers.
         """
         if self.project is None or not computes_by_name(call, self.analysis, self.project):
             return False
         return self.supposes_network(call)
 
     def is_of_network(self, method: FunctionSummary) -> bool:
-        """Whether a function is a method of a network that returns what layers, or parts of it, compute."""
+        """Whether a function is a method of a network that returns the output of layers, or of its parts."""
         return (
             self.project is not None
             and computes(method)
@@ -235,7 +237,7 @@ class GradientFlow:
         return inherits and self.project.method(cls, "sample") is None
 
     def path_of(self, call: ast.Call) -> str:
-        """Return the access path of what a call runs; "" where that is not known."""
+        """Return the access path of the called function; "" if it is not known."""
         qualified = self.analysis.names.qualified(call.func)
         if qualified is not None:
             return qualified
@@ -252,8 +254,8 @@ class GradientFlow:
     # -- backwards: whose value is it ----------------------------------------------------------
 
     def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> GradientSources:
-        """Return where the gradient of an expression's value can come from, except through the
-        expressions `without`; empty if it carries none.
+        """Return the sources of the gradient of an expression's value, ignoring paths through the expressions
+        `without`; empty if it carries none.
         """
         if without:
             return GradientOrigins(self, without).of(expression)

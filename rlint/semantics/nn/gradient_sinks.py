@@ -1,4 +1,4 @@
-"""What becomes of a value that carries a gradient: one walk from it to all that is made of it."""
+"""Walk from a value that carries a gradient to all values computed from it."""
 
 from __future__ import annotations
 
@@ -23,33 +23,35 @@ if TYPE_CHECKING:
     from rlint.semantics.nn.gradient_flow import GradientFlow
 
 LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
-"""Methods that take a gradient, or wait for one."""
+"""Methods that compute a gradient, or register a hook for one."""
 TAKES = ("torch.autograd.", "torch.func.")
-"""Modules whose functions take one."""
+"""Modules whose functions compute a gradient."""
 _ENDS_AS_NUMBER = facts.GIVES_NUMBER | facts.COMPARES
 
 
 class SinkKind(Enum):
-    """What can become of a value that carries a gradient."""
+    """Kinds of uses that end the walk of a gradient."""
 
     NUMBER = "number"
-    """It leaves as a Python number, printed or compared: nothing of the graph is left."""
+    """It becomes a Python number, or is printed or compared: the graph is not used any more."""
     SHOWN = "shown"
-    """It is written down, in a way that tells whether it carries a gradient."""
+    """It is formatted in a way that shows whether it carries a gradient."""
     CONVERTED = "converted"
-    """It becomes a number by `float()` and similar, where torch warns of the gradient."""
+    """It becomes a number through `float()` and similar, for which torch warns of the gradient."""
     INDEX = "index"
-    """It leaves as the indices or counts of elements."""
+    """It becomes indices or counts of elements."""
     DETACHED = "detached"
-    """It is cut off the graph, or drawn from (`dist.sample()`)."""
+    """It is detached from the graph, or sampled from (`dist.sample()`)."""
     LEARNED = "learned"
-    """A gradient is taken of it, or a hook waits for one."""
+    """A gradient is computed from it, or a hook is registered on it."""
     RETURNED = "returned"
     STORED = "stored"
     HANDED = "handed"
-    """It goes to a call that may do anything with it."""
+    """It is passed to a call that may do anything with it."""
     ARRAY = "array"
-    """It becomes a numpy array just so, which fails where a gradient is recorded: so none is."""
+    """It is converted to a numpy array without `detach`, which fails if a gradient is recorded: so none
+    is.
+    """
 
 
 class Lets(Enum):
@@ -57,12 +59,12 @@ class Lets(Enum):
 
     END = "end"
     THROUGH = "through"
-    """It gets into the results, and nowhere else."""
+    """It reaches only the results."""
     ESCAPE = "escape"
 
 
 ENDS = frozenset({SinkKind.NUMBER, SinkKind.SHOWN, SinkKind.CONVERTED, SinkKind.INDEX, SinkKind.DETACHED})
-"""The outlets through which no gradient gets out."""
+"""The sinks through which no gradient leaves the function."""
 
 
 _SINKS = {
@@ -85,7 +87,7 @@ _GIVEN_UP = {
 
 
 class GradientTrace(ValueFlow[SinkKind]):
-    """One walk from a value that carries a gradient to all that is made of it."""
+    """One walk from a value that carries a gradient to all values computed from it."""
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class GradientTrace(ValueFlow[SinkKind]):
         self._of_lambda = of_lambda
 
     def compute(self, node: ast.AST, item: int | None = None) -> None:
-        """Follow what is computed of the value, if torch records it there."""
+        """Follow the result of an operation on the value, if torch records it there."""
         if self.gradients.here.at(node) is Autograd.OFF:
             self.reach(node, SinkKind.DETACHED)
         else:
@@ -111,10 +113,10 @@ class GradientTrace(ValueFlow[SinkKind]):
         self.compute(use.at)
 
     called = operand
-    """A value that is called: a network that was made of it, at most."""
+    """Handle a call of the value: it can only be a network computed from it."""
 
     def other_part(self, element: ast.expr, part: int) -> None:
-        """Note the indices that come with the values."""
+        """Record the indices that are returned with the values."""
         if not isinstance(part, TupleItem):
             self.reach(element, SinkKind.INDEX)
 
@@ -129,12 +131,12 @@ class GradientTrace(ValueFlow[SinkKind]):
         self.follow(around)
 
     def result(self, call: ast.expr, part: int | None) -> None:
-        """Follow what a call gives back, unless its function runs without autograd there."""
+        """Follow the result of a call, unless its function runs without autograd there."""
         if self._is_off is None or not self._is_off(call):
             self.follow(call, part)
 
     def attribute(self, use: SyntacticUse) -> None:
-        """See whether the attribute belongs to the graph still."""
+        """Follow the attribute if it still belongs to the graph."""
         attribute = use.at
         assert isinstance(attribute, ast.Attribute)
         name = attribute.attr
@@ -148,7 +150,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.compute(attribute)
 
     def method(self, use: SyntacticUse) -> None:
-        """See what the method makes of the graph."""
+        """Record how the method uses the graph, or follow its result."""
         call = use.at
         assert isinstance(call, ast.Call)
         assert isinstance(call.func, ast.Attribute)
@@ -173,8 +175,8 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.compute(call)
 
     def _drawn(self, call: ast.Call) -> None:
-        """Distributions of torch draw outside of the graph. Others may not: many that people write draw
-        as `rsample` does.
+        """Whether a method of the value samples: distributions of torch sample outside of the graph. Others
+        may not: many user-written ones sample as `rsample` does.
         """
         assert isinstance(call.func, ast.Attribute)
         if self.gradients.is_torch_distribution(call.func.value):
@@ -197,7 +199,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.compute(subscript)
 
     def argument(self, use: SyntacticUse) -> None:
-        """See what the call makes of it."""
+        """Record how the call uses the value, or follow its result."""
         argument, call = use.node, use.at
         assert isinstance(call, ast.Call)
         qualified = self.analysis.names.qualified(call.func) or ""
@@ -226,7 +228,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.called_with(argument, call)
 
     def _mapped(self, argument: ast.AST, call: ast.Call, qualified: str) -> bool:
-        """See what `map(f, values)`, or a function like it (`tree_map`), makes of each; False for another
+        """Follow the value through `map(f, values)`, or a similar function (`tree_map`); False for another
         call.
         """
         if argument not in call.args[1:] or "map" not in (qualified or last_name(call.func) or ""):
@@ -252,14 +254,14 @@ class GradientTrace(ValueFlow[SinkKind]):
         return True
 
     def _use(self, use: SyntacticUse) -> None:
-        """Take the body of the lambda that is looked through for what it returns."""
+        """Record a use in the body of the lambda whose result is followed."""
         if self._of_lambda is not None and use.at is self._of_lambda and use.node is self._of_lambda.body:
             self.reach(use.at, SinkKind.RETURNED)
         else:
             super()._use(use)
 
     def _zipped(self, argument: ast.AST, call: ast.Call) -> bool:
-        """`for value, target in zip(values, targets)`: each goes into its own variable alone."""
+        """Follow each value of `for value, target in zip(values, targets)` into its own variable only."""
         if argument not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
             return False
         path, iterable = [call.args.index(argument)], call
@@ -296,7 +298,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             self.compute(call)
 
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
-        """Handed to a network, a method, a function of the project or to nobody knows what."""
+        """Follow a value that is passed to a network, a method, a project function or unknown code."""
         if self._runs_network(call.func):
             self.compute(call)
             return
@@ -334,14 +336,14 @@ class GradientTrace(ValueFlow[SinkKind]):
         return self.analysis.types.type_of(called).tag is TypeTag.MODULE
 
     def _is_formatted(self, call: ast.Call) -> bool:
-        """Whether it is a method of a text, which gives text: `"{}".format(value)`."""
+        """Whether a call is a method of a string, which returns a string: `"{}".format(value)`."""
         return (
             isinstance(call.func, ast.Attribute)
             and self.analysis.types.type_of(call.func.value).tag is TypeTag.STR
         )
 
     def _is_tensor(self, expression: ast.expr) -> bool:
-        """Whether it is a tensor or a distribution, whose methods only compute."""
+        """Whether the value is a tensor or a distribution, whose methods only compute."""
         return self.analysis.types.type_of(expression).tag in (TypeTag.TENSOR, TypeTag.DISTRIBUTION)
 
     def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
@@ -351,7 +353,7 @@ class GradientTrace(ValueFlow[SinkKind]):
             if lets is Lets.END:
                 self.reach(call, SinkKind.DETACHED)
             elif lets is Lets.THROUGH or self.analysis.effects.call_effect(call).quiet:
-                self.compute(call)  # what stores nothing can only give it back
+                self.compute(call)  # code that stores nothing can only return it
             elif self.gradients.is_of_network(target) and self.gradients.supposes_network(call):
                 self.compute(call)
             else:
@@ -368,7 +370,7 @@ class GradientTrace(ValueFlow[SinkKind]):
 
 
 def _lambda_of(called: ast.expr, analysis: FileAnalysis) -> ast.Lambda | None:
-    """Return the lambda that an expression is, or a variable that is bound once."""
+    """Return the lambda that an expression is, or that its variable is bound to once."""
     if isinstance(called, ast.Lambda):
         return called
     if not isinstance(called, ast.Name):

@@ -1,4 +1,6 @@
-"""Whose gradient a value carries: one walk back from it to what it was computed of."""
+"""Gradient sources: walk backwards from a value to the calls, parameters and attributes that it was computed
+from.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from rlint.syntax.syntax_index import COMPREHENSIONS
 if TYPE_CHECKING:
     from rlint.semantics.nn.gradient_flow import GradientFlow
 
-_MOST = 400  # places that are looked at for one value
+_MOST = 400  # maximum number of places examined for one value
 _PLAIN = frozenset(
     {
         TypeTag.BOOL,
@@ -47,8 +49,8 @@ _ASKED = frozenset({TypeTag.MODULE, TypeTag.INSTANCE, TypeTag.REPLAY_BUFFER, Typ
 
 @frozen
 class GradientSources:
-    """Where the gradient of a value can come from: `calls` of networks or of functions of the project,
-    the `parameters` of the function around it, attributes and items that were `kept` from elsewhere.
+    """The sources of the gradient of a value: `calls` of networks or of functions of the project, the
+    `parameters` of the enclosing function, and attributes and items that were `kept` from elsewhere.
     """
 
     calls: tuple[ast.Call, ...] = ()
@@ -57,7 +59,7 @@ class GradientSources:
 
 
 class GradientOrigins:
-    """One walk back."""
+    """One backward walk."""
 
     def __init__(self, gradients: GradientFlow, without: Collection[ast.expr] = ()) -> None:
         self.gradients = gradients
@@ -70,7 +72,7 @@ class GradientOrigins:
         self._seen: set[object] = set()
 
     def of(self, expression: ast.expr) -> GradientSources:
-        """Walk back from an expression."""
+        """Walk backwards from an expression."""
         pending: list[ast.expr] = [expression]
         while pending and len(self._seen) <= _MOST:
             node = pending.pop()
@@ -156,7 +158,7 @@ class GradientOrigins:
         return iter(self.analysis.definitions.before(binding.name, binding.statement, scope))
 
     def _put_into(self, name: ast.Name, binding: Binding) -> Iterator[ast.expr]:
-        """Yield what a list held by a variable is filled with."""
+        """Yield the values inserted into a list that a variable holds."""
         empty = (ast.List, ast.Dict, *COMPREHENSIONS)
         if not isinstance(binding.value, empty) and not isinstance(binding.value, ast.Call):
             return

@@ -1,4 +1,4 @@
-"""What other files need to know about the gradients in one file."""
+"""Gradients of one file, summarised for other files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import descendants, end_in_order, place_in_order
 
 _SMALL = 6
-"""Statements in a helper that is looked through for what becomes of its arguments."""
+"""Maximum number of statements in a helper whose use of its arguments is analysed."""
 _PLAIN = 24
-"""Statements in one that runs no layers of its own."""
+"""The same for a helper that runs no layers of its own."""
 
 
 _LAYERS = frozenset({"forward", "__init__"})
@@ -41,7 +41,7 @@ _ENDING = (
 
 
 class GradientSummaries:
-    """Fills in what the functions of one file do with gradients."""
+    """Fills in the effects on gradients in the summaries of one file's functions."""
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self.analysis = analysis
@@ -54,15 +54,15 @@ class GradientSummaries:
         return "torch" in self.analysis.syntax.text
 
     def turned_in_module(self) -> bool:
-        """Whether the code at module level switches autograd off or on for all that follows."""
+        """Whether the module-level code turns autograd off or on globally."""
         return self.concerned and self.here.turned_by(None)
 
     def frozen(self) -> frozenset[str]:
-        """Return the last names of the networks whose weights the file may turn off."""
+        """Return the last names of the networks whose weights the file may freeze."""
         return OptimizerParams(self.analysis).frozen if "grad" in self.analysis.syntax.text else frozenset()
 
     def describe(self, node: Function, summary: FunctionSummary) -> None:
-        """Note what a function does to autograd, and to the gradients of its arguments and results."""
+        """Record the effects of a function on autograd, and on the gradients of its arguments and results."""
         if not self.concerned:
             return
         summary.turns_autograd = self.here.turned_by(node)
@@ -91,7 +91,7 @@ class GradientSummaries:
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
 
     def _is_given(self, called: ast.expr) -> TypeGuard[ast.Name]:
-        """Whether what is called is an argument of the function."""
+        """Whether the callee is an argument of the function."""
         if not isinstance(called, ast.Name):
             return False
         bindings = self.analysis.definitions.reaching(called)
@@ -106,7 +106,7 @@ class GradientSummaries:
                     yield node
 
     def _may_keep(self, function: Function) -> bool:
-        """Whether anything in a function takes the gradient of a value, or keeps it. Before files are
+        """Whether any code in a function may compute the gradient of a value, or keep it. Before files are
         linked, values are not followed out of the function.
         """
         places = self._keeping
@@ -115,17 +115,17 @@ class GradientSummaries:
 
     @cached_property
     def _keeping(self) -> list[int]:
-        """Return the lines where the file may take or keep a gradient, in order."""
+        """Return the lines where the file may compute or keep a gradient, in order."""
         tree, qualified = self.analysis.syntax, self.analysis.names.qualified
         found: list[ast.AST] = [*tree.written.attribute_stores, *tree.written.item_stores]
         found += calls_named(_KEEPERS, tree)
         found += [call for call in tree.of_type(ast.Call) if (qualified(call.func) or "").startswith(TAKES)]
-        for elsewhere in (ast.Global, ast.Nonlocal, ast.ClassDef):  # by way of variables of theirs
+        for elsewhere in (ast.Global, ast.Nonlocal, ast.ClassDef):  # through their variables
             found += tree.of_type(elsewhere)
         return sorted(map(place_in_order, found))
 
     def _is_kept(self, call: ast.Call) -> bool:
-        """Whether the gradient of a call's result is taken, or kept for later."""
+        """Whether the gradient of a call's result is computed, or kept for later."""
         for left in self.gradients.each_outlet(call):
             if left.label in (SinkKind.STORED, SinkKind.LEARNED):
                 return True
@@ -135,8 +135,8 @@ class GradientSummaries:
         return False
 
     def _describe_parameters(self, node: Function, summary: FunctionSummary) -> None:
-        """Note which arguments' gradients get no further than the function, and which into its results
-        alone.
+        """Record the arguments whose gradients do not leave the function, and those whose gradients reach
+        only its results.
         """
         releases, carries, alone = [], [], []
         lends: list[tuple[str, str, str]] = []
@@ -172,7 +172,7 @@ class LentGradient(GradientTrace):
         self.lent: dict[tuple[str, str], None] = {}
 
     def called_with(self, argument: ast.AST, call: ast.Call) -> None:
-        """Note the call of a function that is not known yet."""
+        """Record the call of a function that is not known yet."""
         place = _place_of(argument, call)
         path = self.gradients.path_of(call)
         is_library = library.callable_fact(path.removeprefix("builtins.")) is not None
@@ -186,7 +186,7 @@ class LentGradient(GradientTrace):
 
 
 def _place_of(argument: ast.AST, call: ast.Call) -> str | None:
-    """Return the position or the keyword of an argument; None where stars hide it."""
+    """Return the position or the keyword of an argument; None if star arguments hide it."""
     if any(isinstance(value, ast.Starred) for value in call.args):
         return None
     for keyword in call.keywords:

@@ -1,4 +1,6 @@
-"""Whether two networks are built alike, and whether they can share memory, by the code that builds them."""
+"""Whether two networks are constructed alike, and whether they can share memory, judging by the code that
+constructs them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _ADDS = models.having(Trait.ADDS_PART, TypeTag.MODULE) | {
     "swap_tensors",
     "vector_to_parameters",
 }
-"""Calls that put a module or a tensor into a network, or give a tensor other memory."""
+"""Calls that add a module or a tensor to a network, or replace a tensor's memory."""
 _LAZY = tuple(
     f"Lazy{name}{size}"
     for name, sizes in {
@@ -37,7 +39,7 @@ _LAZY = tuple(
 )  # fmt: skip
 _GROWS = models.having(Trait.INSERTS | Trait.INSERTS_ALL | Trait.REMOVES, TypeTag.LIST, TypeTag.DICT)
 _STATES = frozenset({"grad", "requires_grad", "training"})
-"""Attributes of parameters and modules that may be set without changing what a network consists of."""
+"""Attributes of parameters and modules whose assignment does not change the parts of a network."""
 _OF_LAYERS = frozenset({"data", "weight", "bias"})
 """Attributes of parameters and layers that hold tensors."""
 _PLAIN = frozenset(
@@ -60,8 +62,8 @@ _DEPTH = 6
 
 @frozen
 class MadeNetwork:
-    """How a network was built: by `call`, a constructor or `copy.deepcopy(copied)`, and the calls after it
-    that move it, as texts.
+    """How a network was constructed: by `call`, a constructor or `copy.deepcopy(copied)`, and the later calls
+    that move it, as source.
     """
 
     call: ast.Call
@@ -70,9 +72,9 @@ class MadeNetwork:
 
 
 def are_alike(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
-    """Whether two networks surely have parameters of the same shapes, types and devices, in the same order:
-    one is a deep copy of the other, or both are built by the same call and one takes over the state
-    of the other.
+    """Whether two networks surely have parameters of the same shapes, dtypes and devices, in the same order:
+    one is a deep copy of the other, or both are constructed by the same call and one loads the state of the
+    other.
     """
     one, other = built(first, model), built(second, model)
     if _is_changed_later(model) or _is_moved_later(first, model) or _is_moved_later(second, model):
@@ -97,12 +99,12 @@ def are_alike(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
         return False
     if model.types.class_of_value(one.call) is None:
         return True
-    # what a constructor of the project makes may depend on more than its arguments
+    # what a constructor of the project creates may depend on more than its arguments
     return _is_loaded_from(first, second, one, model) or _is_loaded_from(second, first, other, model)
 
 
 def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model: SemanticModel) -> bool:
-    """Whether a network surely takes over the state of another where it is built, which raises unless all
+    """Whether a network surely loads the state of another after its construction, which raises unless all
     shapes are the same.
     """
     block, _ = model.syntax.block(model.syntax.statement(made.call))
@@ -122,7 +124,7 @@ def _is_loaded_from(target: ast.expr, source: ast.expr, made: MadeNetwork, model
 
 
 def share_nothing(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
-    """Whether two networks surely have no tensor in common, nor tensors that lie in the same memory."""
+    """Whether two networks surely have no tensor in common, nor tensors that share memory."""
     if ast.dump(first) == ast.dump(second) or _is_changed_later(model):
         return False
     one, other = built(first, model), built(second, model)
@@ -140,8 +142,8 @@ def share_nothing(first: ast.expr, second: ast.expr, model: SemanticModel) -> bo
 
 
 def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> str | None:
-    """Find what a reader has to agree to where `target` loads the tensors of `source` without a copy between;
-    None where there is nothing.
+    """Return the condition under which `target` may load the tensors of `source` without an intermediate
+    copy; None if it always may.
     """
     name, other = model.source.text(target), model.source.text(source)
     if model.types.type_of(target).tag is not TypeTag.MODULE:
@@ -159,7 +161,7 @@ def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> s
 
 
 def built(network: ast.expr, model: SemanticModel) -> MadeNetwork | None:
-    """Find the one call that builds what a variable or an attribute of `self` holds."""
+    """Return the only call that constructs the value of a variable or of an attribute of `self`."""
     value = _only_value(network, model)
     moves = []
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
@@ -206,7 +208,7 @@ def _is_apart(made: MadeNetwork | None, model: SemanticModel) -> bool:
 
 
 def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Whether a constructor surely makes all tensors of the network itself, and takes over none."""
+    """Whether a constructor surely creates all tensors of the network itself, and takes over none."""
     if not isinstance(call, ast.Call) or depth <= 0:
         return False
     path = model.names.qualified(call.func)
@@ -222,8 +224,8 @@ def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
 
 
 def _lends_tensors(model: SemanticModel) -> bool:
-    """Whether a class of the project may make a buffer or parameter of memory that something else holds: of
-    a tensor that is not made for it.
+    """Whether a class of the project may create a buffer or parameter from memory that other code holds: from
+    a tensor not created for it.
     """
     found: bool = model.once(_holds_lent_tensors, model.syntax.module)
     return found or any(
@@ -252,9 +254,9 @@ def _is_made_for_it(tensor: ast.expr, model: SemanticModel) -> bool:
         case ast.ListComp(elt=part) | ast.GeneratorExp(elt=part) | ast.DictComp(value=part):
             return _is_made_for_it(part, model)
         case ast.Call(func=func) if (model.names.qualified(func) or "").rpartition(".")[2] == "Parameter":
-            return True  # which is looked at itself
+            return True  # which is examined itself
         case ast.Constant(value=None):
-            return False  # what comes there later is not known
+            return False  # later values at that place are not known
     if isinstance(tensor, ast.Name):
         bindings = model.dataflow.definitions(tensor)
         if len(bindings) != 1 or bindings[0].value is None or bindings[0].path:
@@ -275,7 +277,7 @@ def _is_moved_later(network: ast.expr, model: SemanticModel) -> bool:
 
 
 def _may_change_a_network(store: ast.Attribute, model: SemanticModel) -> bool:
-    """Whether an attribute that is set may be one of a network or of a parameter, and its value a tensor or a
+    """Whether an assigned attribute may belong to a network or a parameter, and its value be a tensor or a
     network.
     """
     value = getattr(model.parent(store), "value", None)
@@ -309,7 +311,7 @@ def _is_registry(expression: ast.expr) -> bool:
 
 
 def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether a container is one of a network that is not being built in its constructor."""
+    """Whether a container belongs to a network, outside of that network's constructor."""
     function = model.function(expression)
     if function is None or function.name == "__init__":
         return False
@@ -322,8 +324,8 @@ def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_changed_later(model: SemanticModel) -> bool:
-    """Whether the file may put modules or tensors into networks that exist, or lets them share memory; or
-    another file gives tensors other memory: `weight.data = flat[:4]`.
+    """Whether the file may put modules or tensors into existing networks, or let them share memory; or
+    another file replaces the memory of tensors: `weight.data = flat[:4]`.
     """
     found: bool = model.once(_changes_networks, model.syntax.module)
     return found

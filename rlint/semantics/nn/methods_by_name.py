@@ -1,4 +1,4 @@
-"""Calls on objects whose class is not known: what the networks of the project do under that name."""
+"""Methods called on objects of unknown class: what networks of the project do in methods of that name."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import FunctionSummary
 
 _MOST = 24
-"""A name that more networks give to a method says little of what it does."""
+"""A method name that more networks define says little about what it does."""
 
 
 class NetworkMethods(Protocol):
-    """What is asked of the project."""
+    """Queries about the project."""
 
     def network_methods(self, name: str) -> list[FunctionSummary]:
         """Return the methods of this name that networks of the project define."""
 
     def holds_networks(self, name: str, *, in_networks: bool) -> bool:
-        """Whether objects, or networks alone, hold networks in attributes of this name."""
+        """Whether objects, or only networks, always hold networks in attributes of this name."""
 
 
 def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMethods) -> bool:
-    """Whether a call runs a method, or a part, of a network of unknown class, and all methods of this name
-    that networks of the project have return what these compute: `self.policy.target_q(states)`.
+    """Whether a call runs a method, or a part, of a network of unknown class, and all methods of this name in
+    networks of the project return the output of layers: `self.policy.target_q(states)`.
     """
     called = call.func
     if not isinstance(called, ast.Attribute) or not is_open(call, analysis, TypeTag.MODULE):
@@ -42,8 +42,8 @@ def computes_by_name(call: ast.Call, analysis: FileAnalysis, index: NetworkMetho
 
 
 def is_open(call: ast.Call, analysis: FileAnalysis, tag: TypeTag) -> bool:
-    """Whether a call with arguments runs something of an object of which only the kind is known, or that is
-    of one of several classes, of which not all have this.
+    """Whether a call with arguments runs a method of an object of which only the type is known, or that has
+    one of several classes, of which not all have this method.
     """
     called = call.func
     if not isinstance(called, ast.Attribute) or called.attr in MODULE_METHODS or not arguments_of(call):
@@ -55,7 +55,7 @@ def is_open(call: ast.Call, analysis: FileAnalysis, tag: TypeTag) -> bool:
 
 
 def taking_of(methods: list[FunctionSummary], call: ast.Call) -> list[FunctionSummary]:
-    """Return the methods that have parameters for the arguments of a call; none where there are many."""
+    """Return the methods that have parameters for the arguments of a call; empty if there are many."""
     taking = [method for method in methods if method.takes_more or _takes(method, call)]
     return taking if len(taking) <= _MOST else []
 
@@ -65,5 +65,7 @@ def _takes(method: FunctionSummary, call: ast.Call) -> bool:
 
 
 def computes(method: FunctionSummary) -> bool:
-    """Whether a method of a network returns what layers compute, and neither keeps it nor learns from it."""
+    """Whether a method of a network returns the output of layers, and neither keeps it nor uses it in a
+    loss.
+    """
     return bool(method.gradient_from) and not method.keeps_gradient and not method.updates

@@ -1,4 +1,4 @@
-"""What a network consists of, and what runs when it is called, over the files of a project."""
+"""Resolve the parts of a network, and the code that runs when it is called, over the files of a project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlint.semantics.nn.forward_summary import ForwardSummary
 
 _DEPTH = 16
 _STEPS = 600
-"""A network of more parts than this counts as one that nobody can see through."""
+"""A network of more parts than this counts as unknown."""
 _PLAIN_BASES = models.having(Trait.HOLDS_PARTS, "torch.nn") | {
     "builtins.object",
     "abc.ABC",
@@ -31,15 +31,15 @@ MODULE_METHODS = models.having(Trait.RUNS_NO_LAYER, TypeTag.MODULE)
 
 @mutable
 class Architecture:
-    """What a network consists of, and what running it does.
+    """The parts of a network, and the effects of running it.
 
     `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
-    `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside
-    of dropout layers; `keeps` the attributes that a run sets or changes; `hooks` hooks registered on it;
+    `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside of
+    dropout layers; `keeps` the attributes that a run sets or modifies; `hooks` hooks registered on it;
     `overrides` the names among `train`, `eval`, `__call__` that a class of it defines; `width` the size of
-    the largest square that fits into the weights of a linear layer which surely is there; `lent` whether it
-    may hold a network that others hold, too: one that its constructor is given, or a constant of a module.
-    Where it is not `complete`, there is more that nobody can see, and what is not noted may be there.
+    the largest square that fits into the weights of a linear layer which surely is part of it; `lent` whether
+    it may hold a network that other code also holds: one that its constructor is passed, or a constant of a
+    module. If it is not `complete`, it has unknown parts, which may have any of these properties.
     """
 
     layers: dict[str, bool] = field(default_factory=dict)
@@ -89,9 +89,9 @@ def is_by_mode(layer: str) -> bool:
 
 @frozen
 class _Place:
-    """Where parts were read: the module, the class whose `self` it is, and what the parameters stand for.
+    """Where parts were read: the module, the class of `self`, and the arguments of the parameters.
 
-    `given` is None if unknown what was passed.
+    `given` is None if the arguments are unknown.
     """
 
     module: str
@@ -103,7 +103,7 @@ class _Place:
 
 
 class ModuleGraph:
-    """Puts the networks of a project together from the summaries of its files."""
+    """Assembles the networks of a project from the summaries of its files."""
 
     def __init__(self, index: ProjectIndex) -> None:
         self._index = index
@@ -112,8 +112,8 @@ class ModuleGraph:
     def built_of(
         self, parts: tuple[NetworkPart, ...], module: str, cls: ClassSummary | None, method: str | None
     ) -> Architecture:
-        """Return the network that parts read in a module (in a class) make up, as far as `method` runs
-        it; all of it for None.
+        """Return the network of the parts read in a module (in a class), as far as `method` runs it; all of
+        it for None.
         """
         key = (parts, module, cls.path if cls is not None else "", method)
         known = self._known.get(key)
@@ -127,7 +127,7 @@ class ModuleGraph:
 
 
 class _Reading:
-    """One network that is being put together."""
+    """One network during assembly."""
 
     def __init__(self, index: ProjectIndex) -> None:
         self.index = index
@@ -142,7 +142,7 @@ class _Reading:
     # -- parts ---------------------------------------------------------------------------------
 
     def add(self, part: NetworkPart, place: _Place, method: str | None, *, sure: bool) -> None:
-        """Add one part, of which `method` is called ("forward" for a plain call)."""
+        """Add one part, whose `method` is called ("forward" for a plain call)."""
         if self._depth > _DEPTH or self._left <= 0:
             self.unknown()
             return
@@ -234,7 +234,7 @@ class _Reading:
         self._open.discard(key)
 
     def _add_parameter(self, name: str, place: _Place, method: str | None, *, sure: bool) -> None:
-        """Add what a function got for a parameter: the call's argument, or the default."""
+        """Add the value of a parameter: the call's argument, or the default."""
         function = self.index.modules[place.module].functions.get(place.function)
         if function is None:
             self.unknown()
@@ -310,7 +310,7 @@ class _Reading:
     def add_attribute(
         self, cls: ClassSummary, name: str, instance: _Place, method: str | None, *, sure: bool
     ) -> None:
-        """Add what an attribute of an instance holds. `instance` says how the instance was created."""
+        """Add the value of an attribute of an instance. `instance` says how the instance was created."""
         known = False
         for owner, place in self._owners(cls, instance):
             parts = self.index.modules[owner.module].parts
@@ -324,7 +324,7 @@ class _Reading:
                 self.unknown()
 
     def _owners(self, cls: ClassSummary, instance: _Place) -> list[tuple[ClassSummary, _Place]]:
-        """Return a class and its bases in the project, each with what its constructor is handed."""
+        """Return a class and its bases in the project, each with the arguments of its constructor."""
         found = []
         given, outer = instance.given, instance.outer
         for owner in self.index.ancestry(cls):
@@ -343,7 +343,7 @@ class _Reading:
         return found
 
     def add_instance(self, cls: ClassSummary, instance: _Place, method: str | None, *, sure: bool) -> None:
-        """An instance of a class of the project, as far as `method` runs it."""
+        """Add an instance of a class of the project, as far as `method` runs it."""
         key = (cls.path, method, instance.given)
         if key in self._open:
             return
@@ -370,7 +370,7 @@ class _Reading:
         self._open.discard(key)
 
     def _add_whole(self, cls: ClassSummary, owners: list[tuple[ClassSummary, _Place]], *, sure: bool) -> None:
-        """All that an instance holds, and what any of its methods does."""
+        """Add everything that an instance holds, and the effects of all of its methods."""
         uses: set[tuple[str, str]] = set()
         given: set[str] = set()
         for owner, place in owners:
@@ -419,12 +419,12 @@ class _Reading:
                             seen.add(called)
                             waiting.append(called)
                 if done is None or name not in done.own:
-                    break  # bases' methods of this name run only where it passes on to them
+                    break  # a base's method of this name runs only if it is called through `super()`
 
     def _used(
         self, cls: ClassSummary, done: ForwardSummary, instance: _Place, *, sure: bool
     ) -> Iterable[str]:
-        """Add the attributes that a method calls; gives the other methods that it calls."""
+        """Add the attributes that a method calls; return the other methods that it calls."""
         found = set(done.own)
         for attribute, method in sorted(done.uses):
             if self.index.method(cls, attribute) is not None:
@@ -447,7 +447,7 @@ class _Reading:
             self._call(path, module, running=running)
 
     def _call(self, path: str, module: str, *, running: bool) -> None:
-        """Add what a project function called by a network does."""
+        """Add the effects of a project function called by a network."""
         symbol = self.index.symbol(path, module)
         if path in self._open:
             return

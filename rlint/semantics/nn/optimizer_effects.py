@@ -1,4 +1,6 @@
-"""What an optimizer's step and a backward pass change behind everybody's back: weights and gradients."""
+"""Implicit effects of optimizer steps and backward passes: they modify weights and gradients that they are
+not passed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from rlint.syntax.walk import children, descendants
 _STEPS = frozenset({"step", "optimizer_step", "minimize"})
 _NO_STEPS = frozenset({TypeTag.SCHEDULER, TypeTag.ENVIRONMENT, TypeTag.WRITER, TypeTag.LOGGER})
 _GRADIENT = regex(r"grad|backward|^unscale_$", re.IGNORECASE)
-"""Names of functions that change gradients, and of values that depend on them."""
+"""Names of functions that modify gradients, and of values that depend on them."""
 _MAY_BE_WEIGHTS = frozenset(
     {
         TypeTag.UNKNOWN,
@@ -42,8 +44,8 @@ class OptimizerEffects:
         self.analysis = analysis
 
     def changes(self, expression: ast.expr, call: ast.Call) -> bool:
-        """Whether `call` may change the value of `expression` by training what it depends on, although it
-        is not passed to the call.
+        """Whether `call` may change the value of `expression` by training what it depends on, although it is
+        not passed to the call.
         """
         if self._is_step(call):
             return self._names_weights(expression) or self._hangs_on_weights(expression)
@@ -52,7 +54,7 @@ class OptimizerEffects:
             or (self._asks_project(expression) and self._hangs_on_weights(expression))
         ):
             return True
-        # a function of the project, or one that is unknown, may do it, where some code surely does
+        # a project function, or an unknown one, may do so only if some code surely does
         return (
             not self.analysis.is_library_call(call)
             and not self.analysis.effects.call_effect(call).quiet
@@ -60,8 +62,8 @@ class OptimizerEffects:
         )
 
     def is_likely_data(self, expression: ast.expr) -> bool:
-        """Is all that the expression reads computed by the function, or a part of something that it cut out
-        by an index? An optimizer holds weights as a whole; what a function cuts rows from is a batch.
+        """Whether all that the expression reads was computed by the function, or selected by it with an
+        index. An optimizer holds weights as a whole; a tensor whose rows a function selects is a batch.
         """
         if self._names_weights(expression) or self._runs_project(expression):
             return False
@@ -72,7 +74,9 @@ class OptimizerEffects:
         )
 
     def _is_cut(self, name: ast.Name) -> bool:
-        """Is a local variable bound to a part of another, or what methods make of it: `x[:, t].view(-1)`?"""
+        """Whether a local variable is bound to a part of another, perhaps converted by methods: `x[:,
+        t].view(-1)`.
+        """
         scope, bindings = self.analysis.names.bindings(name)
         if scope is None or scope.node is not self.analysis.syntax.function(name):
             return False
@@ -94,7 +98,9 @@ class OptimizerEffects:
         return self.analysis.types.type_of(call.func.value).tag not in _NO_STEPS and "sched" not in name
 
     def _names_weights(self, expression: ast.expr) -> bool:
-        """Whether the expression names what this file makes an autograd leaf, or passes to an optimizer."""
+        """Whether the expression names a value that this file makes an autograd leaf, or passes to an
+        optimizer.
+        """
         if not self._leaves:
             return False
         for node in descendants(expression):
@@ -108,7 +114,7 @@ class OptimizerEffects:
         return False
 
     def _hangs_on_weights(self, expression: ast.expr) -> bool:
-        """Whether anything in the expression may be a weight, or hold one."""
+        """Whether any value in the expression may be a weight, or hold one."""
         return any(self._may_be_weight(place) for place in self._read(expression))
 
     def _may_be_weight(self, place: ast.expr) -> bool:
@@ -132,7 +138,7 @@ class OptimizerEffects:
         return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare))
 
     def _asks_project(self, expression: ast.expr) -> bool:
-        """Whether a project function sees what is in the expression. It may read gradients."""
+        """Whether a project function reads a value in the expression. It may read gradients."""
         calls = (node for node in descendants(expression) if isinstance(node, ast.Call))
         return any(
             isinstance(call.func, ast.Name) or self.analysis.effects.path_of(call) is not None
@@ -176,7 +182,9 @@ class OptimizerEffects:
 
     @cached_property
     def _leaves(self) -> frozenset[str]:
-        """Return the last names of what this file makes a leaf of autograd, or gives to an optimizer."""
+        """Return the last names of values that this file makes leaves of autograd, or passes to an
+        optimizer.
+        """
         found: set[str] = set()
         tree, types = self.analysis.syntax, self.analysis.types
         for assignment in tree.of_type(ast.Assign):
@@ -193,8 +201,8 @@ class OptimizerEffects:
 
 
 def _cuts(value: ast.expr) -> bool:
-    """Does an expression cut rows or columns from a variable, and make something of them by methods? What an
-    index alone gives may be a weight, out of a list of them.
+    """Whether an expression selects rows or columns of a variable, and applies methods to them. An item
+    selected by an index alone may be a weight in a list of them.
     """
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         value = value.func.value

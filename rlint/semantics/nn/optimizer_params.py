@@ -1,4 +1,4 @@
-"""Which networks an optimizer steps, which others only follow, and which are frozen."""
+"""Networks that an optimizer updates, target networks, and frozen networks."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _DEPTH = 8
 
 @frozen
 class SteppedParams:
-    """The networks whose parameters the optimizers of a file or class were given, as access texts
-    (`self.actor`); `complete` says that nothing else can be among them.
+    """The networks whose parameters the optimizers of a file or class received, as access texts
+    (`self.actor`); `complete` says that there can be no others.
     """
 
     networks: frozenset[str] = frozenset()
     complete: bool = True
 
     def steps(self, network: str) -> bool | None:
-        """Whether a network, or one that it is part of, is stepped. None if unknown."""
+        """Whether a network, or one that contains it, is updated. None if unknown."""
         if any(network == other or network.startswith((f"{other}.", f"{other}[")) for other in self.networks):
             return True
         return False if self.complete and self.networks else None
 
 
 class OptimizerParams:
-    """The optimizers of one file, and what the file does to the gradients of networks."""
+    """The optimizers of one file, and its changes to the gradients of networks."""
 
     def __init__(self, analysis: FileAnalysis) -> None:
         self.analysis = analysis
@@ -56,7 +56,7 @@ class OptimizerParams:
         self._optimizers: dict[ast.ClassDef | None, dict[str, frozenset[str] | None]] = {}
 
     def stepped_near(self, node: ast.AST) -> SteppedParams:
-        """Return what is stepped by the optimizers created in the class around a node; outside of
+        """Return the networks updated by the optimizers created in the class around a node; outside of
         classes, by those created in functions or at module level.
         """
         cls = self.syntax.class_of(node)
@@ -66,8 +66,8 @@ class OptimizerParams:
         return known
 
     def optimizers_near(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
-        """Return the optimizers that variables and attributes hold, as far as `stepped_near` looks: by
-        access text, the networks that each was given, None where others may be among them.
+        """Return the optimizers that variables and attributes hold, in the same code as `stepped_near`: by
+        access text, the networks that each received, None if there may be others.
         """
         cls = self.syntax.class_of(node)
         known = self._optimizers.get(cls)
@@ -98,8 +98,8 @@ class OptimizerParams:
         return None if None in found or not found else False
 
     def _steps_its_own(self, network: ast.expr, names: list[str]) -> bool | None:
-        """Whether a network's own optimizer takes steps, where the class around it makes no others and
-        networks have theirs: `self.critic.optimizer.step()`. None if unknown.
+        """Whether a network's own optimizer takes steps, if the enclosing class creates no others and
+        networks have their own: `self.critic.optimizer.step()`. None if unknown.
         """
         owners = self._own_steps.get(self.syntax.class_of(network), frozenset())
         if not owners or self.analysis.types.type_of(network).tag is not TypeTag.MODULE:
@@ -120,9 +120,7 @@ class OptimizerParams:
         return {cls: frozenset(owners) for cls, owners in found.items() if "" not in owners}
 
     def is_handed_stepped(self, network: ast.expr, parameter: str, passed: list[str]) -> bool | None:
-        """Return the same for a network that the callers of the function hand over, under the names
-        `passed`.
-        """
+        """Return the same for a network that callers pass to the function, under the names `passed`."""
         text = _access(network)
         if text is None or not passed or "" in passed:
             return None
@@ -131,7 +129,7 @@ class OptimizerParams:
         return True if True in found else None if None in found else False
 
     def share(self, one: str, other: str) -> bool:
-        """Whether two networks may share a module: one is created with modules that others hold, too, a
+        """Whether two networks may share a module: one is created with modules that other code holds, too, a
         part of it is set to one of the other's, or a call ties it to it.
         """
         for text, value in self._attributes_set:
@@ -152,7 +150,7 @@ class OptimizerParams:
         return False
 
     def names_of(self, network: ast.expr) -> list[str]:
-        """Return the access text of a network, and of what else it is known to be."""
+        """Return the access text of a network, and its other names."""
         text = _access(network)
         if text is None:
             return []
@@ -165,7 +163,7 @@ class OptimizerParams:
         return names
 
     def is_frozen(self, network: ast.expr) -> bool:
-        """Whether the parameters of a network may require no grad, by what this file does to variables of
+        """Whether the parameters of a network may not require grad, by what this file does to variables of
         its name.
         """
         name = last_name(network)
@@ -173,7 +171,7 @@ class OptimizerParams:
 
     @cached_property
     def frozen(self) -> frozenset[str]:
-        """Return the last names of all networks whose parameters this file may turn off."""
+        """Return the last names of all networks whose parameters this file may freeze."""
         found: set[str] = set()
         attributes = self.syntax.written.attributes
         for node in (*attributes.get("requires_grad", ()), *attributes.get("requires_grad_", ())):
@@ -220,7 +218,7 @@ class OptimizerParams:
                             yield from self._network_names(part)
         function = self.syntax.function(owner)
         if function is not None:
-            # whatever is passed to such a helper, or made by it
+            # everything that is passed to such a helper, or created by it
             yield f"{function.name}()"
             for call in self.syntax.of_type(ast.Call):
                 if last_name(call.func) == function.name:
@@ -243,7 +241,7 @@ class OptimizerParams:
                 yield cls.name
 
     def _assigned(self, value: ast.expr) -> Iterator[str]:
-        """Yield the names of what a value is assigned to."""
+        """Yield the names that a value is assigned to."""
         statement = self.syntax.statement(value)
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
@@ -253,7 +251,7 @@ class OptimizerParams:
 
     @cached_property
     def _attributes_set(self) -> list[tuple[str, ast.expr]]:
-        """Return all `self.x = value` and `x = value` of this file, by the text of what is set."""
+        """Return all `self.x = value` and `x = value` of this file, by the text of the target."""
         found = []
         for node in self.syntax.of_type(ast.Assign):
             for target in node.targets:
@@ -287,7 +285,7 @@ class OptimizerParams:
         return found
 
     def _given(self, call: ast.Call) -> frozenset[str] | None:
-        """Return the networks whose parameters an optimizer is made with."""
+        """Return the networks whose parameters an optimizer is created with."""
         given = call.args[:1] or [k.value for k in call.keywords if k.arg in ("params", "parameters")]
         found = self._networks(given[0], _DEPTH) if given else None
         return frozenset(found) if found is not None else None
@@ -308,9 +306,7 @@ class OptimizerParams:
         )
 
     def _networks(self, given: ast.expr, depth: int) -> set[str] | None:
-        """Return the networks whose parameters an expression gives; None where something else may be
-        among them.
-        """
+        """Return the networks whose parameters an expression yields; None if there may be others."""
         if depth <= 0:
             return None
         match given:
@@ -379,7 +375,7 @@ def _is_optimizer_name(name: str) -> bool:
 
 
 def _same(value: ast.expr) -> ast.expr:
-    """Return the value without calls behind it that give the same object."""
+    """Return the value without trailing calls that return the same object."""
     while (
         isinstance(value, ast.Call)
         and isinstance(value.func, ast.Attribute)
@@ -390,7 +386,7 @@ def _same(value: ast.expr) -> ast.expr:
 
 
 def _access(expression: ast.expr) -> str | None:
-    """Return the text of a name, or of attributes and constant items of one."""
+    """Return the source of a name, or of attributes and constant items of one."""
     match expression:
         case ast.Name(id=name):
             return name

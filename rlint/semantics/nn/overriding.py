@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.symbols import SymbolTable
 
 _NEUTRAL = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
-"""Bases without methods of their own that a program relies on."""
+"""Bases without methods that a program relies on."""
 _BASES = {TypeTag.TENSOR: "torch.Tensor", TypeTag.NDARRAY: "numpy.ndarray"}
-"""The classes that values of these kinds have, whose kinds name none."""
+"""The classes of values whose types do not name one."""
 
 
 class Overriding:
-    """What the classes of a project make of the methods that they inherit from libraries."""
+    """Methods inherited from libraries that classes of the project override."""
 
     def __init__(self, definitions: SymbolTable) -> None:
         self._definitions = definitions
         self._known: dict[tuple[Type, tuple[str, ...]], bool] = {}
 
     def may_override(self, kind: Type, methods: tuple[str, ...]) -> bool:
-        """Whether an object of this kind may be of a class of the project with one of these methods as its
-        own, or with a base that is not known, which may have it.
+        """Whether an object of this type may be of a project class that defines one of these methods itself,
+        or has an unknown base, which may define it.
         """
         key = kind, methods
         known = self._known.get(key)
@@ -53,7 +53,7 @@ class Overriding:
         )
 
     def _may_be(self, cls: ClassSummary, kind: Type) -> bool:
-        """Whether objects of a class of the project may stand where a kind of a library is expected."""
+        """Whether objects of a class of the project may have a library type."""
         if not kind or self._definitions.class_kind(cls).tag is kind.tag:
             return True
         bases = [each for each in self._definitions.ancestry(cls) if isinstance(each, str)]

@@ -1,5 +1,5 @@
-"""What a file already says about how torch computes: in which precision, compiled or not, on which device;
-and whether for language models.
+"""Settings of torch that a file mentions: precision, compilation, device; and whether it is for language
+models.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from rlint.regex import regex
 from rlint.semantics.file_analysis import FileAnalysis
 
 PRECISION = "precision"
-"""Mixed or lower precision, or a library that sees to it."""
+"""Mixed or lower precision, or a library that provides it."""
 COMPILED = "compiled"
 """`torch.compile`, TorchScript, CUDA graphs, or a library with a compiler of its own."""
 CUDA = "cuda"
-"""A CUDA device is asked for, or chosen where there is one."""
+"""A CUDA device is requested, or chosen if there is one."""
 
 THREADS = "threads"
-"""The number of threads that torch computes with is set, here or for the process by its environment."""
+"""The number of threads of torch is set, here or for the process by its environment."""
 TOKENS = "tokens"
-"""Language models are trained or run: a library for them is imported, or text is handled as tokens."""
+"""Language models are trained or run: a library for them is imported, or text is processed as tokens."""
 
 _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
@@ -54,11 +54,11 @@ _ASKS_FOR_CUDA = frozenset(
 )
 _CUDA_QUESTIONS = frozenset(name.rpartition(".")[2] for name in _ASKS_FOR_CUDA)
 _LONGEST_NAME = 39
-"""What is longer is no name, but text."""
+"""Longer strings are text, not names."""
 
 
 def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
-    """Return the words above that hold for a file; configuration by name (`args.use_amp`, `"--fp16"`)
+    """Return the settings above that a file mentions; configuration by name (`args.use_amp`, `"--fp16"`)
     counts.
     """
     tree = analysis.syntax
@@ -88,12 +88,12 @@ def speedups_of(analysis: FileAnalysis) -> frozenset[str]:
 
 
 def _told_by_attributes(name: str, attributes: list[ast.Attribute], analysis: FileAnalysis) -> Iterator[str]:
-    """Yield what the attributes of one name show."""
+    """Yield the settings that attributes of one name show."""
     if name == "compile":
         qualified = (analysis.names.qualified(attribute) or "" for attribute in attributes)
         if not all(path.startswith(_NO_COMPILER) for path in qualified):
             yield COMPILED
-    elif name == "precision":  # `args.precision`, but not the `precision=` of numbers that are printed
+    elif name == "precision":  # `args.precision`, but not the `precision=` of printed numbers
         yield PRECISION
     else:
         yield from _named(name)

@@ -1,4 +1,4 @@
-"""Who switches networks between training and evaluation, over the functions that call each other."""
+"""Switches of networks between training and evaluation mode, over the functions that call each other."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _DOWN = 2
 
 
 def sets_mode_around(function: FunctionSummary, graph: CallGraph) -> bool:
-    """Whether a function may run in another mode than training: it, its callees, its callers or their
-    callees call `eval()` or `train(mode)` on anything.
+    """Whether a function may run in another mode than training: it, its callees, its callers or their callees
+    call `eval()` or `train(mode)` on any object.
     """
     above = _reached([function], lambda path: (edge.caller for edge in graph.callers(path)), _UP)
     every = _reached(above, lambda path: (edge.target for edge in graph.calls(path)), _DOWN)

@@ -1,4 +1,4 @@
-"""Whose weights go where: copies of one network into another, as RL code writes them."""
+"""Synchronisation of weights: copies of one network into another, in the forms that RL code uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rlint.syntax.walk import descendants
 if TYPE_CHECKING:
     from rlint.semantics.model import SemanticModel
 
-# what else has a `state_dict`, by name where the kind is not known
+# other objects that have a `state_dict`, by name if the type is not known
 _NO_NETWORK = frozenset(
     "optim optimizer optimizers opt optimiser scheduler schedulers sched scaler stats rms normalizer "
     "tracker buffer sampler loader accelerator logger".split()
@@ -35,13 +35,13 @@ _NO_FOLLOWER = frozenset(
     "shared global worker workers remote best opponent opponents snapshot saved published publish backup "
     "league pool population collector explorer".split()
 )
-# a copy in the middle of these changes nothing about what comes out of them
+# a copy within these calls does not change their result
 _KEEP_THE_VALUE = models.having(
     Trait.SAME_VALUES | Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR
 ) - models.having(Trait.GIVES_NUMBER, TypeTag.TENSOR)
 _REFERENCE = frozenset({"ref", "reference"})
 _COPYING = frozenset("soft hard polyak copy sync update ema blend average track".split())
-# most names hold none of the words, not even as a part of one
+# most names contain none of the words, not even as a part
 _MAY_TELL_OF_FOLLOWER = regex("|".join(sorted(_FOLLOWER)), re.IGNORECASE)
 _MAY_TELL_OF_COPY = regex("|".join(sorted(_COPYING)), re.IGNORECASE)
 MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
@@ -54,9 +54,9 @@ _HARMLESS = EffectKind.TELLS | EffectKind.WARNS | EffectKind.READS_CLOCK
 class StateLoad:
     """`target.load_state_dict(...)`.
 
-    `given` is the expression that makes what is loaded: the argument itself, or the value of a local
-    name that is read only here and whose tensors nothing can have changed since. `strict` tells
-    whether the argument of that name is there.
+    `given` is the expression that creates the loaded state: the argument itself, or the value of a local name
+    that is read only here and whose tensors cannot have been modified since. `strict` says whether the
+    argument of that name is passed.
     """
 
     call: ast.Call
@@ -68,7 +68,7 @@ class StateLoad:
 
 @frozen
 class StateCopy:
-    """`node` copies `original` for nothing; the tensors are those of the network `owner`."""
+    """`node` copies `original` unnecessarily; the tensors are those of the network `owner`."""
 
     node: ast.Call
     original: ast.expr
@@ -82,10 +82,10 @@ class StateCopy:
 
 
 def loaded_state(call: ast.Call, model: SemanticModel) -> StateLoad | None:
-    """Read a call of `load_state_dict` that copies into a network.
+    """Return a call of `load_state_dict` that copies into a network.
 
-    None where it is none, where it takes over the tensors themselves (`assign=True`), or where a
-    class of the project does the loading in its own way.
+    None for another call, if it takes over the tensors themselves (`assign=True`), or if a class of the
+    project overrides the loading.
     """
     match call.func:
         case ast.Attribute(value=target, attr="load_state_dict"):
@@ -107,7 +107,7 @@ def loaded_state(call: ast.Call, model: SemanticModel) -> StateLoad | None:
 
 
 def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr:
-    """Return what created the argument, if no other code notices when it is mutated."""
+    """Return the call that created the argument, if no other code observes its mutation."""
     if not isinstance(argument, ast.Name):
         return argument
     scope = model.names.scope(argument).lookup(argument.id)
@@ -127,7 +127,7 @@ def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr
 
 
 def _quiet_between(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
-    """Whether nothing between two statements mutates a tensor, or waits for code that does."""
+    """Whether no code between two statements mutates a tensor, or waits for code that does."""
     parts = model.dataflow.between(first, second)
     return parts is not None and all(_is_quiet(node, model) for part in parts for node in descendants(part))
 
@@ -144,7 +144,7 @@ def _is_quiet(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """Return the network `net` of `net.state_dict()`, also through a name that stands for that alone."""
+    """Return the network `net` of `net.state_dict()`, also through a name bound to it."""
     match state:
         case ast.Call(func=ast.Attribute(value=owner, attr="state_dict"), args=[], keywords=[]):
             return owner if may_be_network(owner, model) else None
@@ -157,7 +157,7 @@ def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
 
 
 def copied_state(given: ast.expr, model: SemanticModel) -> StateCopy | None:
-    """Find the copy in an expression that is the copied state of a network."""
+    """Return the copy in an expression that is the copied state of a network."""
     item = item_of_dict(given, model)
     if item is not None:
         key, value, items = item
@@ -203,8 +203,8 @@ def item_of_dict(given: ast.expr, model: SemanticModel) -> tuple[str, ast.expr, 
 def item_owner(
     key: str, tensor: ast.expr, target: ast.expr, iterable: ast.expr, model: SemanticModel
 ) -> ast.expr | None:
-    """Return the network of whose state `tensor` is the part under `key`: `v` of `for key, v in
-    net.state_dict().items()`, or `state[key]` of `for key in state`.
+    """Return the network whose state contains `tensor` under `key`: `v` in `for key, v in
+    net.state_dict().items()`, or `state[key]` in `for key in state`.
     """
     match target, iterable, tensor:
         case (
@@ -224,7 +224,7 @@ def item_owner(
 
 
 def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr, ast.expr] | None:
-    """Return the outermost copy in `v.detach().clone().cpu()`, what it copies, and `v`."""
+    """Return the outermost copy in `v.detach().clone().cpu()`, its argument, and `v`."""
     found: tuple[ast.Call, ast.expr] | None = None
     while True:
         match value:
@@ -244,7 +244,7 @@ def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr,
 
 
 def may_be_network(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether the value is a network, or unknown and not named like anything else."""
+    """Whether the value is a network, or unknown and not named like another kind of object."""
     tag = model.types.type_of(expression).tag
     return tag is TypeTag.MODULE or (tag is TypeTag.UNKNOWN and not words_of(expression, model) & _NO_NETWORK)
 
@@ -258,7 +258,9 @@ def is_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def may_follow(access: ast.expr, model: SemanticModel) -> bool:
-    """Whether an access, or what it is part of, may be a `called_follower`, judging by its names."""
+    """Whether an access, or the object that it is part of, may be a `called_follower`, judging by its
+    names.
+    """
     part = access
     while True:
         match part:
@@ -273,7 +275,7 @@ def may_follow(access: ast.expr, model: SemanticModel) -> bool:
 
 
 def _loop_variables(_: ast.Module, model: SemanticModel) -> frozenset[str]:
-    """Return the names of all that the loops of the file bind, which go by what is run over."""
+    """Return the names of all loop variables of the file, which count as the iterated object."""
     loops: list[ast.For | ast.AsyncFor] = [
         *model.syntax.of_type(ast.For),
         *model.syntax.of_type(ast.AsyncFor),
@@ -291,7 +293,7 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
     if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
         return False
     if words & _REFERENCE:
-        return True  # it stays as it was made
+        return True  # it keeps its initial weights
     name = last_name(network)
     for use in (*model.names.attribute_uses("load_state_dict"), *model.names.attribute_uses("parameters")):
         if last_name(use.value) == name and (
@@ -304,7 +306,9 @@ def called_follower(network: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_copied_by_its_owner(network: ast.expr, model: SemanticModel) -> bool:
-    """Whether a network belongs to an object of another file, in which weights are copied: `agent.target`."""
+    """Whether a network belongs to an object whose class, in another file, copies weights into it:
+    `agent.target`.
+    """
     match network:
         case ast.Attribute(value=owner) if not model.names.is_self(owner):
             cls = model.types.class_of_value(owner)
@@ -314,7 +318,7 @@ def _is_copied_by_its_owner(network: ast.expr, model: SemanticModel) -> bool:
 
 
 def _copying_calls(_: ast.Module, model: SemanticModel) -> list[ast.Call]:
-    """Return the calls of the file that copy something, as their names tell."""
+    """Return the calls of the file that copy, judging by their names."""
     return calls_like(_tells_of_copy, model.syntax)
 
 
@@ -342,8 +346,8 @@ def _copies_into(call: ast.Call, name: str | None, model: SemanticModel) -> bool
 
 
 def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> bool:
-    """Whether `target` is a network that lags behind `source`: a target network, an old policy. False for
-    a network that is passed to other processes, restored from it, or kept for later.
+    """Whether `target` is a network that lags behind `source`: a target network, an old policy. False for a
+    network that is passed to other processes, restored from it, or kept for later.
     """
     words = words_of(target, model)
     if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
@@ -355,7 +359,7 @@ def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> boo
         if any(not _split(name) & _FOLLOWER for name in model.frequency.passed_names(target)) or any(
             _split(name) & _NO_FOLLOWER for name in given
         ):
-            return False  # a helper that copies all sorts of networks
+            return False  # a helper for all kinds of networks
     shape = ast.dump(target)
     return not any(
         ast.dump(use.value).replace("Store()", "Load()") == shape
@@ -364,9 +368,9 @@ def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> boo
 
 
 def words_of(expression: ast.expr, model: SemanticModel) -> set[str]:
-    """Return the words that the names in an access are made of: `self.q_targets[i]` gives q, targets.
+    """Return the words in the names of an access: `self.q_targets[i]` gives q, targets.
 
-    A name bound by a loop goes by what it is taken from: `for t, q in zip(self.targets, self.nets)`.
+    A loop variable counts as the object that it is taken from: `for t, q in zip(self.targets, self.nets)`.
     """
     return set[str]().union(*map(_split, _names_in(expression, model)))
 
@@ -412,7 +416,7 @@ def _tells_of_follower(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _split(name: str) -> frozenset[str]:
-    """`QTarget_net2` is made of q, target and net."""
+    """Split a name into words: `QTarget_net2` into q, target and net."""
     found, word = set(), ""
     for character in f"{name}_":
         starts = character.isupper() and word and not word[-1].isupper()

@@ -1,4 +1,4 @@
-"""What runs in which thread or process, over the files of a project."""
+"""Threads and processes that run functions, over the files of a project."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class WorkerStart:
 
 @frozen
 class Runners:
-    """Who may run a function: the workers of `starts`, and if `elsewhere` the code that starts workers or
-    the main program. What nobody calls counts for neither.
+    """The workers that may run a function: those of `starts`, and if `elsewhere` the code that starts workers
+    or the main program. Functions without callers count for neither.
     """
 
     starts: tuple[WorkerStart, ...] = ()
@@ -44,7 +44,7 @@ class Runners:
 
 
 class WorkerGraph:
-    """The workers of a project: who starts them, and what they run."""
+    """The workers of a project: the code that starts them, and the functions that they run."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
@@ -56,7 +56,7 @@ class WorkerGraph:
         return [start for start in self._starts if start.launcher is launcher]
 
     def starts_in(self, module: str) -> tuple[WorkerStart, ...]:
-        """Return the lines that do so in the program of a module; those of tests are left out."""
+        """Return the lines in the program of a module that start workers, without tests."""
         program = self.graph.program
         here = program(module)
         return tuple(start for start in self._starts if program(start.launcher.module) == here)
@@ -82,7 +82,7 @@ class WorkerGraph:
 
     @cached_property
     def _worker_classes(self) -> dict[str, str]:
-        """Return the classes that derive from a thread or a process and have a `run` of their own."""
+        """Return the classes that derive from a thread or a process and define `run`."""
         found = {}
         for module in self.index.modules.values():
             for cls in module.classes.values():
@@ -105,7 +105,7 @@ class WorkerGraph:
         return any(edge.site.loop >= 0 or self._repeated(edge.caller, depth - 1) for edge in callers)
 
     def runners(self, function: FunctionSummary) -> Runners:
-        """Return who may run a function of the project."""
+        """Return the workers that may run a function of the project."""
         known = self._runners.get(function.path)
         if known is None:
             known = self._runners[function.path] = self._find_runners(function)
@@ -135,7 +135,7 @@ class WorkerGraph:
         return Runners(tuple(found), elsewhere)
 
     def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
-        """Return a function, and all that it runs in the same thread, as far as is known."""
+        """Return a function, and all known functions that it runs in the same thread."""
         found = {function.path: function}
         open_functions = [function]
         while open_functions:

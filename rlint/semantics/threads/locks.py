@@ -1,4 +1,4 @@
-"""Sections of code that run while a lock is held, and what the lock guards in them."""
+"""Lock sections: code that runs while a lock is held, and the state that the lock guards."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from rlint.semantics.file_analysis import FileAnalysis
 
 _TAGS = frozenset({TypeTag.LOCK, TypeTag.CONDITION, TypeTag.SEMAPHORE, TypeTag.SHARED_VALUE})
-"""What is held by a `with`; a shared value holds its own lock."""
+"""Types of objects that a `with` locks; a shared value holds its own lock."""
 _WORDS = frozenset({"lock", "rlock", "mutex", "semaphore", "cond", "condition", "synchronized", "locked"})
 _RECEIVERS = frozenset({"self", "cls", "super"})
 
 
 @frozen
 class LockSection:
-    """Statements that run while `lock` is held. `node` is the `with`, or the statement that takes the lock;
-    `known` says that it is a lock for certain, not only by its name.
+    """Statements that run while `lock` is held. `node` is the `with`, or the statement that acquires the
+    lock; `known` says that it surely is a lock, not only by its name.
     """
 
     lock: ast.expr
@@ -35,7 +35,7 @@ class LockSection:
 
     @property
     def name(self) -> str:
-        """Return the last name in the lock: that of the shared value, where the lock is that of a value."""
+        """Return the last name in the lock: that of the shared value, if the lock belongs to one."""
         return _name_of(self.lock)
 
 
@@ -54,7 +54,7 @@ class Locks:
         return tuple(sorted(found, key=lambda section: (section.node.lineno, section.node.col_offset)))
 
     def held(self, node: ast.AST) -> tuple[LockSection, ...]:
-        """Return the sections of the same function that hold a node, innermost first."""
+        """Return the sections of the same function that contain a node, innermost first."""
         if not self._by_statement:
             return ()
         found: list[LockSection] = []
@@ -66,7 +66,7 @@ class Locks:
         return tuple(found)
 
     def is_lock(self, expression: ast.expr) -> bool | None:
-        """Whether an expression is a lock. None if only its name says so."""
+        """Whether an expression is a lock. None if only its name suggests it."""
         if _value_lock(expression) is not None:
             return True
         kind = self.analysis.types.type_of(expression)
@@ -89,8 +89,8 @@ class Locks:
         return found
 
     def of_same_lock(self, section: LockSection) -> list[LockSection]:
-        """Return the sections that hold a lock of the same name in the same class (outside of classes:
-        the file).
+        """Return the sections that hold a lock of the same name in the same class (outside of classes: the
+        file).
         """
         return list(self._by_lock.get((self.syntax.class_of(section.node), section.name), ()))
 
@@ -102,8 +102,8 @@ class Locks:
         return found
 
     def guarded(self, section: LockSection) -> frozenset[str]:
-        """Return the state that a lock guards: the names of attributes, of items' owners and of variables
-        from outside that any of its sections writes, changes by a method or sets through `.value`.
+        """Return the state that a lock guards: the names of attributes, of items' owners and of outer
+        variables that any of its sections assigns, mutates by a method or sets through `.value`.
         """
         lock = self.syntax.class_of(section.node), section.name
         if lock not in self._guarded:

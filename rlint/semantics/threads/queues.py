@@ -1,5 +1,5 @@
-"""What workers share, over the files of a project: how queues and shared values are made, and what
-queues carry.
+"""State shared between workers, over the files of a project: how queues and shared values are created, and
+what is put into queues.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _DATA_NAME = regex(
 
 @frozen
 class ChannelMaker:
-    """A queue, event or shared value of the name `name` is made: by `of`, with `arguments` by position or
-    keyword, as texts. `many` says that several of them bear the name, as items or one after the other.
+    """A queue, event or shared value named `name` is created: by `of`, with `arguments` by position or
+    keyword, as source. `many` says that several objects have the name, as items or one after the other.
     """
 
     name: str
@@ -55,13 +55,13 @@ class ChannelMaker:
     many: bool = False
 
     def argument(self, name: str, position: int) -> str | None:
-        """Return the text of an argument; None where it is not given."""
+        """Return the source of an argument; None if it is not passed."""
         given = dict(self.arguments)
         return given.get(name, given.get(str(position)))
 
     @property
     def bounded(self) -> bool | None:
-        """Of a queue: may `put` have to wait for room? None where unknown."""
+        """Whether `put` on a queue may block until there is room. None where unknown."""
         if self.of in _UNBOUNDED:
             return False
         size = self.argument("maxsize", 0)
@@ -78,7 +78,7 @@ class ChannelMaker:
 
 
 def made_in(analysis: FileAnalysis) -> tuple[ChannelMaker, ...]:
-    """Return the queues, events and shared values that a file makes and names."""
+    """Return the queues, events and shared values that a file creates and names."""
     found: dict[ChannelMaker, None] = {}
     for call in calls_like(_may_make, analysis.syntax):
         kind = analysis.types.type_of(call)
@@ -167,7 +167,7 @@ def _cargo(item: ast.expr, analysis: FileAnalysis, depth: int) -> str:
         return DATA
     match item:
         case ast.Constant(value=None | bool()):
-            return METRICS  # the end of the stream, a heartbeat: decides nothing about the rest
+            return METRICS  # the end of the stream, or a heartbeat: says nothing about other items
         case ast.Dict(keys=keys, values=values):
             names = [
                 key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
@@ -204,15 +204,15 @@ def is_named_for_metrics(name: str) -> bool:
 
 
 class Channels:
-    """The shared objects of a project, told apart by their names within one program."""
+    """The shared objects of a project, identified by their names within one program."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
         self.index = graph.index
 
     def aliases(self, name: str, function: FunctionSummary | None, *, parameter: bool) -> set[str]:
-        """Return the names by which an object is known that bears `name` in a function: its own, and
-        where it is a parameter what callers (those that start a worker with it, too) call it.
+        """Return the names of the object called `name` in a function: its own and, for a parameter, those
+        that callers (including code that starts a worker with it) use.
         """
         found = {name}
         open_names = [(name, function)] if function is not None and parameter else []
@@ -228,7 +228,7 @@ class Channels:
         return found
 
     def made(self, names: set[str], module: str) -> tuple[ChannelMaker, ...]:
-        """Return how the objects of these names are created in the program of a module."""
+        """Return the calls that create the objects of these names in the program of a module."""
         program = self.graph.program(module)
         return tuple(
             made
@@ -239,7 +239,7 @@ class Channels:
         )
 
     def carries(self, names: set[str], module: str) -> str:
-        """Return what the queues of these names carry, over all `put` calls of the program."""
+        """Return what all `put` calls of the program put into the queues of these names."""
         program = self.graph.program(module)
         found = {
             cargo

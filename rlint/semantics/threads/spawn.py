@@ -35,12 +35,12 @@ _TARGET_PLACE = {
     for place in places
     if name.startswith(_STARTING)
 }
-"""Where the target stands among the positional arguments."""
+"""Position of the target among the positional arguments."""
 
 
 def handed_over(call: ast.Call, analysis: FileAnalysis) -> list[CallSite]:
-    """Functions that a call runs for its caller, as calls of their own: thread and process targets,
-    submitted and mapped work.
+    """Return the functions that a call runs for its caller, as calls of their own: thread and process
+    targets, submitted and mapped work.
     """
     name = last_name(call.func) or ""
     spawned = _starts(call, name, analysis) if name in _TARGET_PLACE or _names_target(call) else ""
@@ -80,7 +80,9 @@ def handed_over(call: ast.Call, analysis: FileAnalysis) -> list[CallSite]:
 
 
 def makes_worker(call: ast.Call, analysis: FileAnalysis) -> bool:
-    """Whether this call starts a worker (or submits work to a pool), rather than one around or inside it."""
+    """Whether this call itself starts a worker (or submits work to a pool), rather than a call around or
+    inside it.
+    """
     if any(site.starts for site in handed_over(call, analysis)):
         return True
     kind = analysis.types.type_of(call)
@@ -90,8 +92,8 @@ def makes_worker(call: ast.Call, analysis: FileAnalysis) -> bool:
 
 
 def _starts(call: ast.Call, name: str, analysis: FileAnalysis) -> str:
-    """Return the sort of worker that a call makes, "" for none. Classes that derive from a thread or a
-    process, and those of contexts (`ctx.Process`), are determined by their names.
+    """Return the kind of worker that a call creates, "" for none. Classes that derive from a thread or a
+    process, and those of contexts (`ctx.Process`), are recognised by their names.
     """
     if name in ("spawn", "start_processes"):
         qualified = analysis.names.qualified(call.func) or ""
@@ -113,7 +115,7 @@ def _targets(call: ast.Call, name: str) -> list[ast.expr]:
 
 
 def _pool_of(pool: ast.expr, analysis: FileAnalysis) -> str:
-    """Return the sort of worker that a pool has; "" for what is not known to be one."""
+    """Return the kind of the workers of a pool; "" if the value is not known to be one."""
     kind = analysis.types.type_of(pool)
     if kind.tag is not TypeTag.POOL:
         return ""
@@ -121,8 +123,8 @@ def _pool_of(pool: ast.expr, analysis: FileAnalysis) -> str:
 
 
 def starts_many(call: ast.Call, analysis: FileAnalysis) -> bool:
-    """Whether the worker that a call starts may run beside others started by the same call. False if a
-    loop joins each before it starts the next.
+    """Whether the worker that a call starts may run concurrently with others started by the same call. False
+    if a loop joins each before it starts the next.
     """
     name = last_name(call.func) or ""
     if name in ("spawn", "start_processes"):

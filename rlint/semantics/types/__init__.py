@@ -1,5 +1,4 @@
-"""Infer what expressions hold: types, element types, devices, constants, containers.
+"""Infer the types of expressions: element types, devices, constants, containers.
 
-Answers with a `Type`; unknown is one of them.
-Must not know effects, networks, threads, nor any rule.
+Answers with a `Type`, which may be unknown. Must not know effects, networks, threads, nor any rule.
 """

@@ -15,19 +15,19 @@ _IMMUTABLE = frozenset(
     for name in "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE PATTERN FUNCTION CLASS".split()
 )
 OPTIONS = "__options__"
-"""The name of the class that stands for the options of the command line which a file declares."""
+"""The name of the class for the command-line options that a file declares."""
 _ANY_PLACE = frozenset({"[]", "[:]", "[?]"})
 NUMBERS = (TypeTag.BOOL, TypeTag.INT, TypeTag.FLOAT)
 """The kinds of Python's numbers."""
 
 
 def is_immutable(kind: Type) -> bool:
-    """True where a value of this kind cannot change while a name is bound to it."""
+    """True if a value of this type cannot change while a name is bound to it."""
     return kind.tag in _IMMUTABLE
 
 
 def each_of(kind: Type) -> Type:
-    """Return the kind of what a value of this kind gives when it is iterated over: of a dictionary, its
+    """Return the type of the elements when a value of this type is iterated over: for a dictionary, its
     keys.
     """
     if kind.tag is TypeTag.STATE_DICT:
@@ -36,7 +36,7 @@ def each_of(kind: Type) -> Type:
 
 
 def item_of(kind: Type) -> Type:
-    """Return the kind of what a value of this kind holds: its items, or the values of a dictionary."""
+    """Return the type of the items of a container, or of the values of a dictionary."""
     if kind.tag is TypeTag.LOADER:
         return kind.item or batches.BATCH_ON_HOST
     if kind.tag is TypeTag.BATCH:
@@ -61,14 +61,12 @@ def item_of(kind: Type) -> Type:
 
 
 def known_item(kind: Type) -> Type | None:
-    """Return the kind of the items of a container as the container carries it: None where nothing leads to
-    what they are.
-    """
+    """Return an item type; None if it is unknown and carries no access path."""
     return kind if kind or kind.of else None
 
 
 def refines(found: Type, promised: Type) -> bool:
-    """Whether an inferred type agrees with an annotation, and perhaps says more."""
+    """Whether an inferred type agrees with an annotation, and is possibly more precise."""
     if found.tag is not promised.tag or found.optional is not promised.optional:
         return False
     if promised.parts:
@@ -81,7 +79,7 @@ def refines(found: Type, promised: Type) -> bool:
 
 
 def with_default(promised: Type, default: Type) -> Type:
-    """Return what remains of an annotation that a default may contradict: `text: str = None`."""
+    """Return the type of an annotation that the default may contradict: `text: str = None`."""
     if not default or not (promised or promised.of) or promised.tag is default.tag:
         return promised
     if promised.tag in NUMBERS and default.tag in NUMBERS:
@@ -92,8 +90,8 @@ def with_default(promised: Type, default: Type) -> Type:
 
 
 def indexed(owner: Type, step: str) -> Type:
-    """Return the kind of `owner[index]`; `step` is "[2]" or "['key']" for the item at that place, "[]"
-    for any one item, "[:]" for a part, "[?]" where unknown.
+    """Return the type of `owner[index]`; `step` is "[2]" or "['key']" for the item at that place, "[]" for
+    any one item, "[:]" for a part, "[?]" if unknown.
     """
     if step not in _ANY_PLACE:
         if owner.keys and owner.tag is not TypeTag.TUPLE:
@@ -140,14 +138,12 @@ def _deferred(owner: Type, step: str) -> Type:
 def along(kind: Type, path: tuple[int, ...]) -> Type:
     """Return the kind at a path through tuple targets: of the item of the item …"""
     for index in path:
-        kind = part_of(kind, index) if index >= 0 else item_of(kind)  # below 0: nobody knows which
+        kind = part_of(kind, index) if index >= 0 else item_of(kind)  # below 0: of unknown position
     return kind
 
 
 def part_of(kind: Type, index: int) -> Type:
-    """Return the kind of the element that stands at a place (from the end, if below 0) of what has
-    several.
-    """
+    """Return the type of the element at a position (from the end, if below 0) of a type with several."""
     if -len(kind.parts) <= index < len(kind.parts) and (not kind.keys or kind.tag is TypeTag.TUPLE):
         return kind.parts[index]
     if kind.tag is TypeTag.UNKNOWN and kind.of:
@@ -156,7 +152,7 @@ def part_of(kind: Type, index: int) -> Type:
 
 
 def at_key(kind: Type, key: str) -> Type:
-    """Return the kind of what a dictionary holds at a key."""
+    """Return the type of a dictionary's value for a key."""
     return kind.parts[kind.keys.index(key)] if key in kind.keys else item_of(kind)
 
 
@@ -184,7 +180,7 @@ def parsed_options(parser: Type, method: str) -> Type:
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
     """Return the kind of the result of a binary operator."""
     if TypeTag.INSTANCE in (left.tag, right.tag):
-        return UNKNOWN  # its class may say what becomes of it
+        return UNKNOWN  # its class may define the result
     for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
         if left.tag is tag or right.tag is tag:
             devices = {side.device for side in (left, right) if side.tag is tag}

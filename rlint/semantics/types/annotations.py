@@ -1,4 +1,4 @@
-"""What an annotation says about a value."""
+"""Types declared by annotations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlint.syntax.walk import children
 
 
 def _kinds(**names: str) -> dict[str, TypeTag]:
-    """From tags, by the names of their members, to the qualified names that have them, turned round."""
+    """Invert a mapping from tags, by the names of their members, to qualified names."""
     return {name: TypeTag[tag] for tag, several in names.items() for name in several.split()}
 
 
@@ -68,8 +68,8 @@ _OF_SEVERAL_CLASSES = (
 
 
 def annotation_kind(annotation: ast.expr, names: QualifiedNames) -> Type:
-    """Return the kind that an annotation promises; UNKNOWN (perhaps with a path to a class) where it does
-    not.
+    """Return the type that an annotation declares; UNKNOWN (perhaps with a path to a class) if it declares
+    none.
     """
     known = names.annotated.get(annotation)
     if known is None:
@@ -150,8 +150,8 @@ def _alternatives(*parts: ast.expr) -> list[ast.expr]:
 
 
 def _either(types: list[Type]) -> Type:
-    """Return the type of a value that is of one of these types."""
-    if any(kind.tag is TypeTag.DEVICE for kind in types):  # a device, or what one can be made from
+    """Return the type of a value that has one of these types."""
+    if any(kind.tag is TypeTag.DEVICE for kind in types):  # a device, or a value that can be converted to one
         named = [kind for kind in types if kind.tag not in (TypeTag.STR, TypeTag.INT)]
         types = named if all(kind.tag in (TypeTag.DEVICE, TypeTag.NONE) for kind in named) else types
     joined = types[0] if types else UNKNOWN
@@ -175,7 +175,7 @@ def _quoted(text: str, at: ast.expr, names: QualifiedNames) -> Type:
         return UNKNOWN
     parents = names.syntax.parents
     stack: list[tuple[ast.AST, ast.AST]] = [(parsed, at)]
-    while stack:  # the names in the string are looked up where the string stands
+    while stack:  # the names in the string are resolved at the position of the string
         node, parent = stack.pop()
         parents[node] = parent
         stack.extend((child, node) for child in children(node))

@@ -1,7 +1,7 @@
-"""Loaders, the batches that they give, and the memory in which these lie.
+"""Data loaders, their batches, and the memory of the batches.
 
-A batch is tensors, possibly nested; `device` says where they lie. The `of` of a batch, and of a tensor on
-the host, tells the memory: one of the names below, or nothing where it is not known.
+A batch is tensors, possibly nested; `device` says where they are allocated. The `of` of a batch, and of a
+tensor on the host, names its memory: one of the names below, or nothing if it is not known.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from rlint import models
 from rlint.models.value_type import UNKNOWN, Device, Type, TypeTag
 
 COLLATED = "torch.utils.data.default_collate"
-"""Stacked anew by the loader, in memory that is not pinned."""
+"""Newly stacked by the loader, in memory that is not pinned."""
 COLLATED_AND_PINNED = "torch.utils.data._utils.pin_memory.pin_memory"
-"""Stacked anew by the loader, then pinned."""
+"""Newly stacked by the loader, then pinned."""
 PINNED = "torch.Tensor.pin_memory"
 """Pinned."""
 FROM_NUMPY = "torch.from_numpy"
@@ -28,7 +28,7 @@ BATCH_ON_HOST = Type(TypeTag.BATCH, device=Device.HOST)
 _MOST_POSITIONAL = 6  # DataLoader(dataset, batch_size, shuffle, sampler, batch_sampler, num_workers, …)
 _KEYS = frozenset({"items", "keys"})
 _ITEMS = frozenset({"get", "pop"})
-# what a batch says of itself, which may also be the name of one of its parts
+# attributes of a batch object, which may also be names of its parts
 _OWN = frozenset({"device", "dtype", "ndim", "shape"})
 
 _MOVES = {"to": Device.UNKNOWN, "cpu": Device.HOST, "cuda": Device.CUDA}
@@ -50,7 +50,7 @@ def is_plain(kind: Type) -> bool:
 
 
 def batch_of_loader(call: ast.Call, type_of: KindOf) -> Type:
-    """Return the kind of the batches that `DataLoader(...)` gives."""
+    """Return the type of the batches that `DataLoader(...)` yields."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or len(call.args) > _MOST_POSITIONAL:
         return _where_dataset_lies(call, given, BATCH_ON_HOST, type_of)
@@ -86,14 +86,14 @@ def _constant(value: ast.expr) -> object:
 
 
 def collated(item: Type) -> Type:
-    """Return the kind of what `default_collate` makes of such items."""
+    """Return the type of the result of `default_collate` for such items."""
     if item.tag is TypeTag.TENSOR and item.device is not Device.HOST:
         return Type(TypeTag.BATCH, device=item.device)
     return BATCH_ON_HOST._replace(of=COLLATED)
 
 
 def item_of_tensors(arguments: list[Type]) -> Type | None:
-    """Return the kind of the rows of a `TensorDataset` of such arguments."""
+    """Return the type of the rows of a `TensorDataset` of such arguments."""
     tensors = [kind for kind in arguments if kind.tag is TypeTag.TENSOR]
     if not tensors:
         return None
@@ -117,7 +117,7 @@ def joined(first: Type, second: Type) -> Type:
 
 
 def attribute_of(batch: Type, name: str) -> Type:
-    """Return the kind of an attribute of a batch: a part of it, unless every tensor has such an attribute."""
+    """Return the type of an attribute of a batch: a part of it, unless every tensor has such an attribute."""
     if name in _OWN:
         return models.attribute_kind(TypeTag.TENSOR, name)
     return part_of(batch)
@@ -138,14 +138,16 @@ def method_result(batch: Type, name: str, arguments: int | None) -> Type:
 
 
 def kept(owner: Type, result: Type) -> Type:
-    """Return the result of a method that stays on its tensor's device, with what is known of its memory."""
+    """Return the result of a method that stays on its tensor's device, with the known facts about its
+    memory.
+    """
     same_memory = not result.fresh or owner.of == COLLATED
     return result._replace(device=owner.device, of=owner.of if same_memory else "")
 
 
 def result_of_method(owner: Type, method: str, result: Type) -> Type:
-    """Return the result of a method of a library's object that is called with arguments of which nothing
-    is known: where it lies is known if no argument can tell another place.
+    """Return the result of a method of a library object with unknown arguments: its device is known if no
+    argument can name another.
     """
     if method in _MOVES:
         return (
@@ -157,7 +159,7 @@ def result_of_method(owner: Type, method: str, result: Type) -> Type:
 
 
 def beside(owner: Type, result: Type) -> Type:
-    """Return the type of a tensor's method whose result is on the tensor's device."""
+    """Return the result type of a tensor method whose result is on the tensor's device."""
     if owner.tag is result.tag is TypeTag.TENSOR and result.device is Device.UNKNOWN:
         return kept(owner, result)
     return result

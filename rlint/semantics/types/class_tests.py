@@ -1,5 +1,5 @@
-"""What `isinstance` says of variables and attributes: their classes where it is true, and the branches that
-no tensor reaches.
+"""Narrowing by `isinstance`: the types of variables and attributes where a test holds, and branches that no
+tensor reaches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TENSORS = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.
 
 
 class ClassTests:
-    """The tests of one file that tell apart the classes of variables and attributes."""
+    """The tests of one file that narrow the types of variables and attributes."""
 
     def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
         self._syntax = syntax
@@ -31,8 +31,8 @@ class ClassTests:
         self._definitions = definitions
 
     def kind_of(self, place: ast.expr) -> Type:
-        """The kind that a test around or before a variable or attribute says it has there; UNKNOWN where
-        there is no test, or where the place may hold something else by then.
+        """Return the type that a test around or before a variable or attribute implies there; UNKNOWN without
+        a test, or if the variable may hold another value by then.
         """
         asked_for = _key(place)
         if asked_for is None or asked_for not in self.places:
@@ -51,12 +51,12 @@ class ClassTests:
         return UNKNOWN
 
     def asks_for(self, name: str) -> bool:
-        """Whether any test asks for the class of a variable of that name."""
+        """Whether any test narrows a variable of that name."""
         return name in self.places
 
     @cached_property
     def places(self) -> frozenset[str]:
-        """Return the variables and attributes that tests ask for their classes, as written."""
+        """Return the source of the variables and attributes that tests narrow."""
         return frozenset(
             key
             for call in self._syntax.written.calls_of(_ASKS)
@@ -64,7 +64,7 @@ class ClassTests:
         )
 
     def _proof(self, test: ast.expr, place: str, *, passed: bool) -> ast.Call | None:
-        """The call of `isinstance` or `is_tensor` that has found a place to be of a class."""
+        """Return the call of `isinstance` or `is_tensor` that narrows a variable or attribute to a class."""
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self._proof(operand, place, passed=not passed)
@@ -86,7 +86,7 @@ class ClassTests:
         return kind if all(kinds) or len(kinds) == 1 else UNKNOWN
 
     def _stays(self, place: ast.expr, call: ast.Call) -> bool:
-        """Does a variable or attribute surely hold the same object as where a test has looked at it?"""
+        """Whether a variable or attribute surely holds the same object as at the test."""
         owner = place.value if isinstance(place, ast.Attribute) else place
         if not isinstance(owner, ast.Name) or not self._definitions.keeps(owner, call, place):
             return False
@@ -125,7 +125,7 @@ class ClassTests:
         )
 
     def exclude_tensor(self, name: ast.Name) -> bool:
-        """Whether a test around a variable says that it is no tensor there."""
+        """Whether a test around a variable implies that it is not a tensor there."""
         if name.id not in self._tested:
             return False
         child: ast.AST = name
@@ -184,7 +184,9 @@ def _ends_before(node: ast.expr, other: ast.expr) -> bool:
 
 
 def _tests_before(child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The tests that a block has passed before one of its statements: `assert test`, `if test: return`."""
+    """Yield the tests that a block has passed before one of its statements: `assert test`, `if test:
+    return`.
+    """
     if not isinstance(child, ast.stmt):
         return
     for name in ("body", "orelse", "finalbody"):
@@ -209,8 +211,8 @@ def _classes(named: ast.expr) -> list[ast.expr]:
 
 
 def _tests(child: ast.AST, parent: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield the tests that decide whether a part of a statement or expression is reached, and how they
-    end.
+    """Yield the tests that decide whether a part of a statement or expression is reached, with their
+    outcomes.
     """
     if isinstance(parent, ast.If) and child is not parent.test:
         yield parent.test, child in parent.body

@@ -1,4 +1,4 @@
-"""Constant expressions: their value, and a spelling of them that means the same at module level."""
+"""Constant expressions: their values, and their source for use at module level."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NO_CONVERSION = -1
 class Constant:
     """A constant expression.
 
-    `text` spells it for use at module level: names of local constants are replaced by what they
-    stand for. It is None where that cannot be done. `needs` are the statements of the module that
-    bind the names left in it; `local` are the local bindings that it was read through.
+    `text` is the source for use at module level: names of local constants are replaced by their values. It is
+    None if that is not possible. `needs` are the module-level statements that bind the names left in it;
+    `local` are the local bindings that it was read through.
     """
 
     value: ConstantValue
@@ -33,7 +33,7 @@ class Constant:
 
 
 class Constants:
-    """The constants of one file: literals, joined literals, names bound to such."""
+    """The constants of one file: literals, concatenated literals, and names bound to them."""
 
     def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
         self.syntax = syntax
@@ -41,7 +41,7 @@ class Constants:
         self.definitions = definitions
 
     def written(self, expression: ast.expr, known: Mapping[str, int], depth: int = _DEPTH) -> Constant | None:
-        """Return the constant that an expression is, or None. `known` gives the values of library
+        """Return the constant that an expression is, or None. `known` contains the values of library
         constants by their qualified names (`re.DOTALL`).
         """
         if depth <= 0:
@@ -138,7 +138,7 @@ class Constants:
 
 
 def _operand(text: str) -> str:
-    """Return the text of an operand; in parentheses where it has operators of its own."""
+    """Return the source of an operand, in parentheses if it contains operators."""
     return f"({text})" if isinstance(ast.parse(f"({text})", mode="eval").body, ast.BinOp) else text
 
 

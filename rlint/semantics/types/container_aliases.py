@@ -1,4 +1,4 @@
-"""Whether others may put things into a container where it is named: what it holds is not sure then."""
+"""Whether other code may put items into a container: then its item type is not sure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _KEEPS_OUT = frozenset(
         UseKind.DISCARDED,
     }
 )
-"""Uses after which no one else holds the container."""
+"""Uses after which no other code holds the container."""
 
 
 def is_shared(use: ast.expr, tag: TypeTag, syntax: SyntaxIndex, qualified: _Qualified) -> bool:
-    """Whether something else may hold the container after this use of it, and put into it what it likes."""
+    """Whether other code may hold the container after this use of it, and put any items into it."""
     found = use_of(use, syntax.parents)
     while found.kind is UseKind.SAME:
         found = use_of(found.at, syntax.parents)
@@ -52,7 +52,7 @@ def is_shared(use: ast.expr, tag: TypeTag, syntax: SyntaxIndex, qualified: _Qual
 
 
 def _is_known(use: SyntacticUse, tag: TypeTag) -> bool:
-    """Whether it is known what a method does: what it puts in is looked at where it is called."""
+    """Whether the effect of a method is known: items that it inserts are seen at its calls."""
     assert isinstance(use.at, ast.Call)
     assert isinstance(use.at.func, ast.Attribute)
     return models.method_fact(tag, use.at.func.attr) is not None
@@ -72,7 +72,7 @@ def _is_unpacked(statement: ast.AST) -> bool:
 
 
 def _is_copied(use: SyntacticUse, syntax: SyntaxIndex) -> bool:
-    """Whether the items alone go on (`[*rows]`, `f(**named)`), or a function ends with it."""
+    """Whether only the items are passed on (`[*rows]`, `f(**named)`), or a function returns it."""
     match use.at:
         case ast.Starred():
             return True

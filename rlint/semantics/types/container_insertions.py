@@ -1,4 +1,4 @@
-"""What is put into a list, dictionary or module after it was made: of what kind its items are then."""
+"""Types of the items that are put into a list, dictionary or module after its creation."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _TAKES = {
         Trait.INSERTS, TypeTag.LIST, TypeTag.DICT, TypeTag.SET, TypeTag.DEQUE, TypeTag.MODULE
     )
 }
-"""Methods that put one argument into what they are called on, and where it stands."""
+"""Methods that put one argument into their object, with the argument's position."""
 _TAKES_ALL = frozenset({"extend", "extendleft", "update"})
 HOLD = frozenset({TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE, TypeTag.MODULE})
-"""Containers whose items are followed."""
+"""Container types whose items are tracked."""
 _MAKERS = frozenset(
     name.rpartition(".")[2]
     for tag in (TypeTag.LIST, TypeTag.DICT, TypeTag.DEQUE)
     for name in models.giving(tag, "builtins", "collections") - models.having(Trait.REFLECTS, "builtins")
 ) | models.names_having(Trait.HOLDS_PARTS, "torch.nn")
-"""Last names of what makes an empty container if it is given nothing."""
+"""Last names of calls that create an empty container without arguments."""
 _MOST_KEYS = 32
 
 
 class Added(NamedTuple):
-    """What is put into a container, and the key that it gets where that is written out."""
+    """An item put into a container, with its key if that is a literal."""
 
     kind: Type
     key: str | None = None
@@ -46,8 +46,8 @@ class Added(NamedTuple):
 def with_items_added(
     kind: Type, binding: Binding, syntax: SyntaxIndex, type_of: _KindOf, qualified: _Qualified
 ) -> Type:
-    """Return the kind of a list or dictionary that a variable is bound to, with all that this file puts
-    into it by that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
+    """Return the type of a list or dictionary bound to a variable, with all items that this file puts into it
+    by that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
     """
     if kind.tag not in HOLD or binding.kind is not BindingKind.ASSIGN or binding.path:
         return kind
@@ -61,14 +61,14 @@ def with_items_added(
     )
     reads = [use for use in uses if isinstance(use.ctx, ast.Load)]
     if isinstance(binding.statement, ast.Assign) and len(binding.statement.targets) > 1:
-        return in_doubt(found)  # another name has it, too
+        return in_doubt(found)  # it also has another name
     return in_doubt_if_shared(found, reads, syntax, qualified)
 
 
 def in_doubt_if_shared(
     kind: Type, uses: Iterable[ast.expr], syntax: SyntaxIndex, qualified: _Qualified
 ) -> Type:
-    """Return the kind of a container, whose items are doubtful if one of its uses lets others put in more."""
+    """Return the type of a container, with doubtful items if one of its uses lets other code insert more."""
     if kind.tag is TypeTag.MODULE or not (kind.item or any(kind.parts)):
         return kind
     if not any(is_shared(use, kind.tag, syntax, qualified) for use in uses):
@@ -77,7 +77,7 @@ def in_doubt_if_shared(
 
 
 def in_doubt(kind: Type) -> Type:
-    """Return the kind of a container that may hold other things than are known of."""
+    """Return the type of a container that may hold items of other types."""
     parts = tuple([_doubtful(part) for part in kind.parts])
     return kind._replace(item=_doubtful(kind.item) if kind.item is not None else None, parts=parts)
 
@@ -87,7 +87,7 @@ def _doubtful(kind: Type) -> Type:
 
 
 def is_empty(value: ast.expr | None) -> bool:
-    """Whether an expression makes a container that holds nothing yet: `[]`, `{}`, `deque(maxlen=9)`."""
+    """Whether an expression creates an empty container: `[]`, `{}`, `deque(maxlen=9)`."""
     match value:
         case ast.List(elts=[]) | ast.Dict(keys=[]):
             return True
@@ -99,8 +99,8 @@ def is_empty(value: ast.expr | None) -> bool:
 
 
 def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False) -> Type:
-    """Return the kind of a container with what is put into it. One that `starts_empty` holds nothing
-    else; of others, where nothing is known of what they hold, nothing is known after it.
+    """Return the type of a container with the items that are put into it. One that `starts_empty` holds no
+    others; if the items of another are unknown, they stay unknown.
     """
     if kind.item is None and not starts_empty and not kind.keys:
         return kind
@@ -129,7 +129,7 @@ def with_added(kind: Type, added: Iterable[Added], *, starts_empty: bool = False
 
 
 def put_in(use: ast.expr, syntax: SyntaxIndex, type_of: _KindOf) -> Iterator[Added]:
-    """Yield the kinds of what is put into a container where it is named."""
+    """Yield the types of the items put into a container at its uses."""
     parent = syntax.parents.get(use)
     around = syntax.parents.get(parent) if parent is not None else None
     match parent, around:
@@ -159,13 +159,13 @@ def _stored(
                 )
                 yield Added(type_of(value), key)
         case ast.AugAssign(target=changed) if changed is target:
-            return  # what is added to an item seldom makes another thing of it
+            return  # assigning into an item seldom changes its type
         case _:
             yield Added(UNKNOWN)
 
 
 def _all_of(kind: Type) -> Iterator[Added]:
-    """Yield the items of what is added as a whole."""
+    """Yield the items of an iterable that is added as a whole."""
     if kind.keys:
         yield from (Added(part, key) for key, part in zip(kind.keys, kind.parts, strict=True))
     elif kind.tag is TypeTag.LIST and kind.item is None and kind.fresh:

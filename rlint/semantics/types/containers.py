@@ -1,4 +1,4 @@
-"""What lists hold: the expressions whose values are put into them."""
+"""Items of lists: the expressions whose values are put into them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ADDS = {"append": 0, "appendleft": 0, "insert": 1}
 
 
 def contents(expression: ast.expr, model: SemanticModel) -> list[ast.expr] | None:
-    """Return the expressions that become the items of a list: of a display or comprehension, or those
-    that this file puts into a variable or attribute which begins as one. None where that is not all that
-    is seen; what another function adds to a list that is passed to it is not.
+    """Return the expressions that become the items of a list: of a display or comprehension, or those that
+    this file puts into a variable or attribute that is initialised with one. None if there may be others;
+    insertions by another function that the list is passed to are not seen.
     """
     match expression:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
@@ -75,7 +75,7 @@ def _of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.ex
 
 
 def _added(uses: list[ast.expr], model: SemanticModel) -> list[ast.expr] | None:
-    """Return what `append` and similar methods add to the list by these names of it."""
+    """Return the arguments of `append` and similar methods on the list under these names."""
     found: list[ast.expr] = []
     for use in uses:
         owner = model.parent(use)

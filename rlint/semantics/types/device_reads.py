@@ -1,4 +1,4 @@
-"""Functions that give back the numbers of a tensor: `def to_np(x): return x.detach().cpu().numpy()`."""
+"""Functions that return the numbers of a tensor: `def to_np(x): return x.detach().cpu().numpy()`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _OF_TENSORS = models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | _READS
 
 
 def parameters_read(function: Function, syntax: SyntaxIndex) -> tuple[str, ...]:
-    """Return the parameters whose numbers a small function copies to the host and returns; for a function
-    whose name says that it does so.
+    """Return the parameters whose numbers a small function copies to the host and returns, if its name
+    suggests that.
     """
     if function.name not in READS_TENSOR or len(function.body) > _MOST_STATEMENTS:
         return ()

@@ -1,4 +1,4 @@
-"""Which expressions stand for a device."""
+"""Expressions that are devices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORD = regex(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|
 def is_device(expression: ast.expr, kind: Type) -> bool:
     """Whether an expression of this type names a device where a device is allowed (`tensor.to(…)`).
 
-    A string or a number does; so does what nothing is known of if it is called so: `args.device`,
+    A string or a number does; so does a value of unknown type with such a name: `args.device`,
     `config["device"]`, `local_rank`.
     """
     if kind.tag in (TypeTag.DEVICE, TypeTag.STR, TypeTag.INT):
@@ -36,7 +36,7 @@ def is_device(expression: ast.expr, kind: Type) -> bool:
 
 
 def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
-    """Whether a condition tests only whether the program runs on an accelerator, or on which:
+    """Whether a condition only tests whether the program runs on an accelerator, or on which one:
     `torch.cuda.is_available()`, `device.type == "cuda"`, `args.use_cuda`. `qualified` is that of a site.
     """
     match test:

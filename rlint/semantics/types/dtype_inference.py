@@ -1,4 +1,4 @@
-"""What the elements of arrays and tensors are (dtype), and how many dimensions they have (rank)."""
+"""Infer the dtype and the number of dimensions (rank) of arrays and tensors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _KEEP = models.names_having(
 _KEEP_FLOATS = models.names_having(Trait.ELEMENTWISE, "torch", "numpy", TypeTag.TENSOR) - models.names_having(
     Trait.COMPARES, "torch", "numpy"
 ) - {"angle", "signbit"} | {"cumsum", "log_softmax", "softmax"}
-"""They stay where the elements are floating-point numbers."""
+"""Functions that keep the dtype of floating-point elements."""
 _REDUCE = (
     models.names_having(Trait.REDUCES, "torch", "numpy", TypeTag.TENSOR, TypeTag.NDARRAY)
     - models.names_having(Trait.GIVES_INDEX, "torch", "numpy")
@@ -58,10 +58,12 @@ _ONE_BY_ONE = frozenset({BindingKind.FOR, BindingKind.COMPREHENSION})
 
 
 class DtypeInference(TypeInferenceBase):
-    """The dtype and rank of what expressions give; unknown where anything about them is."""
+    """The dtype and rank of the results of expressions; unknown if any part of them is."""
 
     def dtype_of(self, expression: ast.expr) -> str:
-        """Return the data type that an expression names where one is expected; "" where it is not known."""
+        """Return the dtype that an expression names in a position where one is expected; "" if it is not
+        known.
+        """
         match expression:
             case ast.Constant(value=str(text)):
                 return named_dtype(text)
@@ -76,7 +78,7 @@ class DtypeInference(TypeInferenceBase):
     # -- calls ---------------------------------------------------------------------------------
 
     def with_elements(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """Return the result of a library's function, with what is known of its elements."""
+        """Return the result of a library function, with its dtype and rank as far as they are known."""
         if result.tag not in _ARRAYS or result.optional:
             return result
         name = qualified.rpartition(".")[2]
@@ -113,7 +115,9 @@ class DtypeInference(TypeInferenceBase):
         return self._chosen(node, result, dtype, rank)
 
     def with_elements_of(self, node: ast.Call, method: str, owner: Type, result: Type) -> Type:
-        """Return the result of a method of an array or tensor, with what is known of its elements."""
+        """Return the result of a method of an array or tensor, with its dtype and rank as far as they are
+        known.
+        """
         if owner.tag not in _ARRAYS or result.tag not in _ARRAYS or owner.optional:
             return result
         dtype, rank = self._changed(owner, method, node.args, node)
@@ -122,7 +126,7 @@ class DtypeInference(TypeInferenceBase):
         elif method == "astype":
             target = _argument(node, 0, "dtype")
             dtype = self.dtype_of(target) if target is not None else ""
-            copied = len(node.args) + len(node.keywords) == 1  # else it may be told not to copy
+            copied = len(node.args) + len(node.keywords) == 1  # else an argument may prevent the copy
             return result._replace(dtype=dtype, rank=owner.rank, fresh=copied)
         elif method in ("to", "type_as"):
             dtype, rank = self._converted(node, owner), owner.rank
@@ -136,7 +140,7 @@ class DtypeInference(TypeInferenceBase):
         return self._chosen(node, result, dtype, rank)
 
     def _chosen(self, node: ast.Call, result: Type, dtype: str, rank: int | None) -> Type:
-        """Return the result with its elements, of the type that the call asks for, if it does."""
+        """Return the result with the dtype that the call requests, if it does."""
         wanted = _NONE
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg == "out":
@@ -160,7 +164,7 @@ class DtypeInference(TypeInferenceBase):
         return result._replace(dtype=dtype, rank=rank)
 
     def _by_numbers(self, node: ast.Call, name: str, result: Type) -> tuple[str, int | None]:
-        """Of functions whose result follows from numbers that they are given."""
+        """Return the dtype of a function whose result depends on its numeric arguments."""
         floats = "float64" if result.tag is TypeTag.NDARRAY else DEFAULT
         if name == "full":
             fill = _argument(node, 1, "fill_value")
@@ -233,7 +237,7 @@ class DtypeInference(TypeInferenceBase):
 
     def _flat_rank(self, owner: Type, arguments: list[ast.expr], node: ast.Call) -> int | None:
         if owner.tag is TypeTag.NDARRAY or not (arguments or node.keywords):
-            return 1  # an array's `flatten` and `ravel` take an order, no dimension
+            return 1  # an array's `flatten` and `ravel` take an order, not a dimension
         match arguments, node.keywords:
             case ([ast.Constant(value=int(start))], []) | (
                 [],
@@ -253,7 +257,7 @@ class DtypeInference(TypeInferenceBase):
         return rank - 1 if rank and single else None
 
     def _converted(self, node: ast.Call, owner: Type) -> str:
-        """Return the data type behind `.to(…)` and `.type_as(…)`; a keyword `dtype` comes later."""
+        """Return the dtype after `.to(…)` and `.type_as(…)`; a keyword `dtype` is handled later."""
         for argument in node.args:
             kind = self.type_of(argument)
             if kind.tag is TypeTag.TENSOR:
@@ -288,13 +292,13 @@ class DtypeInference(TypeInferenceBase):
             case [size]:
                 return 1 if self.type_of(size).tag is TypeTag.INT else None
         if self.names.qualified(node.func) in ("numpy.zeros", "numpy.ones", "numpy.empty"):
-            return self._shape_rank(arguments[:1], node)  # behind the shape comes the type
+            return self._shape_rank(arguments[:1], node)  # the dtype follows the shape
         return len(arguments)
 
     # -- other expressions -----------------------------------------------------------------------
 
     def same_elements(self, owner: Type, attribute: str, result: Type) -> Type:
-        """Return an attribute of an array or tensor that is another view of its elements (`x.T`,
+        """Return the type of an attribute of an array or tensor that is a view of its elements (`x.T`,
         `x.data`).
         """
         if result.tag not in _ARRAYS or attribute not in _SAME_ATTRIBUTES or owner.optional:
@@ -340,16 +344,14 @@ class DtypeInference(TypeInferenceBase):
         return with_choice(UNKNOWN, Choice(Type(TypeTag.NDARRAY, dtype=owner.dtype)))
 
     def _may_be_several(self, index: ast.expr) -> bool:
-        """Whether an index may pick several rows: nothing is known of it, and no loop gives one after the
-        other.
-        """
+        """Whether an index may select several rows: its type is unknown, and it is not a loop variable."""
         if self.type_of(index):
             return False
         bindings = self.definitions.reaching(index) if isinstance(index, ast.Name) else []
         return not any(binding.kind in _ONE_BY_ONE for binding in bindings)
 
     def computed(self, node: ast.BinOp, result: Type) -> Type:
-        """Return the result of an operator, with what is known of its elements."""
+        """Return the result of an operator, with its dtype and rank as far as they are known."""
         if result.tag not in _ARRAYS or isinstance(node.op, ast.MatMult):
             return result
         left, right = self.type_of(node.left), self.type_of(node.right)
@@ -364,9 +366,7 @@ class DtypeInference(TypeInferenceBase):
 
 
 def rank_of_two(left: Type, right: Type) -> int | None:
-    """Return the number of dimensions of what an operator makes of two arrays, or of an array and a
-    number.
-    """
+    """Return the rank of an operator's result for two arrays, or for an array and a number."""
     ranks = [None if side.optional else 0 if side.tag in _NUMBERS else side.rank for side in (left, right)]
     return max(rank for rank in ranks if rank is not None) if None not in ranks else None
 
@@ -382,7 +382,7 @@ def _argument(node: ast.Call, position: int, keyword: str = "") -> ast.expr | No
 
 
 def _data_rank(data: Type) -> int | None:
-    """Return the number of dimensions of an array made of such data."""
+    """Return the rank of an array created from such data."""
     if data.optional:
         return None
     if data.tag in (TypeTag.LIST, TypeTag.TUPLE):
@@ -392,9 +392,7 @@ def _data_rank(data: Type) -> int | None:
 
 
 def _data_dtype(data: Type, *, scalars: bool = False) -> str:
-    """Return the type of the elements of an array made of such data; `scalars`: those of numpy keep
-    theirs.
-    """
+    """Return the dtype of an array created from such data; `scalars`: numpy scalars keep their dtype."""
     if data.optional:
         return ""
     if data.tag in (TypeTag.LIST, TypeTag.TUPLE):

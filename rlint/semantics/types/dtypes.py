@@ -1,4 +1,4 @@
-"""The data types of arrays and tensors by one name each, and what arithmetic makes of two of them."""
+"""Canonical names of dtypes, and dtype promotion in arithmetic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fits_single(number: float) -> bool:
 
 
 def named_dtype(text: str) -> str:
-    """Return the data type that a string names for numpy: "float32", "f4", "<f4", "int"."""
+    """Return the dtype that a string names for numpy: "float32", "f4", "<f4", "int"."""
     text = text.lstrip("<=|")
     return element_types.CODES.get(text) or library_dtype(f"numpy.{text}")
 
@@ -48,7 +48,7 @@ def tensor_class_dtype(name: str) -> str:
 
 
 def of_literal(data: ast.expr, floats: str) -> str:
-    """Return the data type of an array made of a literal number, or of nested lists of such; `floats` is
+    """Return the dtype of an array created from a literal number, or from nested lists of them; `floats` is
     that of floating-point numbers.
     """
     match data:
@@ -64,17 +64,15 @@ def of_literal(data: ast.expr, floats: str) -> str:
 
 
 def of_arithmetic(left: Type, right: Type, operator: ast.operator) -> str:
-    """Return the data type of the result of an operator on two arrays, or on two tensors, where it is
-    certain.
-    """
+    """Return the dtype of the result of an operator on two arrays, or on two tensors, if it is certain."""
     if left.tag is not right.tag or left.dtype != right.dtype or left.dtype in ("", "bool"):
         return ""
     return _divided(left) if isinstance(operator, ast.Div) else left.dtype
 
 
 def with_number(array: Type, number: Type, operator: ast.operator, *, literal: bool) -> str:
-    """Return the data type of the result of an operator on an array or tensor and a Python number. To
-    numpy, the scalar of an array is no Python number: only a `literal` certainly is one.
+    """Return the data type of the result of an operator on an array or tensor and a Python number. For numpy,
+    an array scalar is not a Python number: only a `literal` certainly is one.
     """
     if number.optional or (array.tag is TypeTag.NDARRAY and not literal):
         return ""
@@ -82,7 +80,7 @@ def with_number(array: Type, number: Type, operator: ast.operator, *, literal: b
         return array.dtype
     if isinstance(operator, ast.Div) or number.tag is TypeTag.FLOAT:
         return _divided(array)
-    # older versions of numpy look how large the number is
+    # in older versions of numpy, promotion depends on the value
     return (
         array.dtype
         if array.dtype == "int64" or (array.tag is TypeTag.TENSOR and array.dtype in WHOLE)

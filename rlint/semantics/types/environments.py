@@ -1,4 +1,4 @@
-"""Which values are environments, also where they come from no library."""
+"""Environments, including those of no library."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def is_environment(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def stepped_in_turn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """Return the container (`envs`) of which each iteration of the innermost loop steps one environment
-    by this call: `env.step(action)` in `for env in envs`, `envs[i].step(actions[i])` in `for i in
-    range(n)`. None for environments that run one after the other, and for a few that are written out.
+    """Return the container (`envs`) of which each iteration of the innermost loop steps one environment by
+    this call: `env.step(action)` in `for env in envs`, `envs[i].step(actions[i])` in `for i in range(n)`.
+    None for environments that run one after the other, and for a few that are written out.
     """
     match call.func:
         case ast.Attribute(value=owner, attr="step") if call.args or call.keywords:

@@ -1,4 +1,4 @@
-"""The kind of an expression: what flows into it, and what is known of the things that make it."""
+"""Type inference of expressions: from the values that flow into them, and the functions that create them."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _ENTER_AS_THEMSELVES = frozenset(
     }
 )
 MOST_STARRED = 16
-"""So many of the values are told apart that callers pass for `*args`."""
+"""Maximum number of arguments for `*args` that are distinguished."""
 MOST_CALLS = 24
 """Uses of the variable of a lambda; with more, the types of its parameters are unknown."""
 _DEPTH = 40
-_PASSES = 3  # in which what follows from itself must come to one kind
+_PASSES = 3  # iterations within which a recursive definition must converge to one type
 _MOST_PARTS = 200
 _BINDS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
 
@@ -57,8 +57,8 @@ _BINDS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 class TypeInference(CallInference, LiteralInference):
     """The kinds in one file.
 
-    An unknown kind may carry in `of` the access path that leads to it (`buffers.Replay().storage`),
-    for the project to resolve once all files are known.
+    An unknown type may carry in `of` the access path that leads to it (`buffers.Replay().storage`), which the
+    project resolves once all files are known.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class TypeInference(CallInference, LiteralInference):
         self.evidence = evidence or UseEvidence(syntax, names, definitions)
 
     def linked(self, project: TypeResolver) -> TypeInference:
-        """Return the kinds in the same file, with what the project tells of them."""
+        """Return the types in the same file, with the project's knowledge of them."""
         linked = TypeInference(self.syntax, self.names, self.definitions, project, self.by_use, self.evidence)
         linked.open_device = self.open_device
         return linked
@@ -120,20 +120,20 @@ class TypeInference(CallInference, LiteralInference):
         return kind
 
     def found_before(self, expression: ast.expr) -> Type | None:
-        """Return the type of an expression as it was inferred before; None where nobody has asked."""
+        """Return the type of an expression as inferred by an earlier query; None if there was none."""
         return self._cache.get(expression)
 
     def _tested_kind(self, expression: ast.expr) -> Type:
-        """What a test of its class says of an expression."""
+        """Return the type that a test of its class implies for an expression."""
         kind = self.evidence.class_tests.kind_of(expression)
         return self.resolved(kind) if kind.of else kind
 
     def judged(self, kind: Type, place: ast.expr | Binding) -> Type:  # noqa: ARG002 - for what is likely
-        """Return the kind to give for an expression, or for what a binding gives, of what was inferred."""
+        """Return the accepted part of the type inferred for an expression or a binding."""
         return kind
 
     def binding_kind(self, binding: Binding) -> Type:
-        """Return the kind of the value that one binding gives to its name."""
+        """Return the type of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
         if known is None:
             if binding.kind is BindingKind.AUGMENT:
@@ -144,7 +144,7 @@ class TypeInference(CallInference, LiteralInference):
         return known
 
     def _augmented_kind(self, binding: Binding) -> Step[Type]:
-        """Return the same for augmented assignments, which may follow one another thousands of times."""
+        """Return the same for augmented assignments, of which thousands may follow one another."""
         if binding.kind is not BindingKind.AUGMENT or binding in self._bindings:
             return self.binding_kind(binding)
         self._bindings[binding] = UNKNOWN
@@ -160,7 +160,7 @@ class TypeInference(CallInference, LiteralInference):
         return self._settled_kind(binding, kind, around)
 
     def _settled_kind(self, binding: Binding, kind: Type, around: Noted) -> Type:
-        """Return the kind of a binding once it is known what it is bound to, and keep it."""
+        """Return the type of a binding once its value is resolved, and cache it."""
         notes = self.notes
         if kind.of and kind.tag is TypeTag.UNKNOWN:
             kind = self.resolved(kind)
@@ -222,9 +222,9 @@ class TypeInference(CallInference, LiteralInference):
         return kind
 
     def _of_bindings(self, name: str, bindings: list[Binding]) -> Type:
-        """Return the kind of a variable that may have the value of any of these bindings. One that
-        computes the next value from the last (`state = state.cuda()` in a loop) has the kind that it
-        gives to what the others give, if that is the same again.
+        """Return the type of a variable that may have the value of any of these bindings. A binding that
+        computes the next value from the last (`state = state.cuda()` in a loop) has the type that it computes
+        from the other bindings' type, if that is a fixed point.
         """
         again = (
             [(b, read) for b in bindings if (read := self._own_reads(name, b))] if len(bindings) > 1 else []
@@ -251,11 +251,13 @@ class TypeInference(CallInference, LiteralInference):
             kind = kind.joined(self.binding_kind(binding))
         is_likely = kind.tag is TypeTag.UNKNOWN and kind.caveat is not None and kind.caveat.choices
         if is_likely and any(map(self._rests_on_test, bindings)):
-            return UNKNOWN  # what holds in the branch of a test says nothing of the other branch
+            return UNKNOWN  # a test narrows the type in its own branch only
         return kind
 
     def _rests_on_test(self, binding: Binding) -> bool:
-        """Is a variable bound to what is made of itself where a test of its class holds: `x = x.cpu()`?"""
+        """Whether a variable is bound to a value computed from itself where a test of its class holds: `x =
+        x.cpu()`.
+        """
         if binding.value is None or binding.kind is not BindingKind.ASSIGN:
             return False
         return self.evidence.class_tests.asks_for(binding.name) and any(
@@ -266,7 +268,7 @@ class TypeInference(CallInference, LiteralInference):
         )
 
     def _own_reads(self, name: str, binding: Binding) -> list[ast.expr]:
-        """Return the places in the value of an assignment that may read what it assigned the last time."""
+        """Return the nodes in the value of an assignment that may read its previous result."""
         if binding.kind is not BindingKind.ASSIGN or binding.value is None:
             return []
         known = self._reads_of_itself.get(binding)
@@ -283,9 +285,9 @@ class TypeInference(CallInference, LiteralInference):
     def least_kind(
         self, start: Type, steps: Sequence[tuple[ast.expr, tuple[int, ...], Sequence[ast.expr]]]
     ) -> Type:
-        """Return the kind of what begins as `start` and is from then on given by one of the steps: an
-        expression, the path to the value in what it gives, and the parts of it that read the value.
-        UNKNOWN where that is not the same kind always.
+        """Return the type of a value that begins as `start` and is then computed by one of the steps: an
+        expression, the path to the value in its result, and its parts that read the value. UNKNOWN if the
+        type does not stay the same.
         """
         kind = start
         for _ in range(_PASSES):
@@ -400,7 +402,7 @@ class TypeInference(CallInference, LiteralInference):
         return self._passed_or_default(parameter, function)
 
     def _passed_to_lambda(self, parameter: ast.arg, function: ast.Lambda) -> Type:
-        """Return what a lambda is given by the variable of a function that holds it: `move = lambda x: …`."""
+        """Return the type passed to a lambda through the variable that holds it: `move = lambda x: …`."""
         match self.syntax.parents.get(function):
             case ast.Assign(targets=[ast.Name(id=name) as target]) if parameter in function.args.args:
                 scope = self.syntax.scope(target).lookup(name)
@@ -422,7 +424,7 @@ class TypeInference(CallInference, LiteralInference):
         return found or UNKNOWN
 
     def _passed_or_default(self, parameter: ast.arg, function: Function) -> Type:
-        """Return what callers pass; if none is known, a parameter likely has the type of its default."""
+        """Return what callers pass; if no caller is known, a parameter likely has the type of its default."""
         passed = self._passed(parameter, function)
         default = defaults_of(function.args).get(parameter.arg)
         if default is None:
@@ -432,8 +434,8 @@ class TypeInference(CallInference, LiteralInference):
         return with_choice(found, Choice(kind)) if kind and kind.tag is not TypeTag.NONE else found
 
     def promised(self, parameter: ast.arg, function: Function) -> Type:
-        """Return the kind that the annotation of a parameter promises, as far as its default does not
-        contradict.
+        """Return the type that the annotation of a parameter declares, as far as its default does not
+        contradict it.
         """
         if parameter.annotation is None:
             return UNKNOWN
@@ -460,7 +462,7 @@ class TypeInference(CallInference, LiteralInference):
         return kind._replace(parts=tuple(passed))
 
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
-        """Return the kind of what a loop over `iterable` binds at a path through its target."""
+        """Return the type that a loop over `iterable` binds at a path through its target."""
         if isinstance(iterable, ast.Call):
             callee = self.names.qualified(iterable.func)
             if callee == "builtins.enumerate" and iterable.args and path:

@@ -1,4 +1,4 @@
-"""What the parts of the knowledge of kinds share."""
+"""Interfaces shared by the modules of type inference."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from rlint.syntax.syntax_index import SyntaxIndex
 
 
 class TypeResolver(Protocol):
-    """What the knowledge of one file asks the rest of the project."""
+    """What the type inference of one file queries about the rest of the project."""
 
     def resolve(self, path: str, module: str) -> Type:
-        """Return the kind at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
+        """Return the type at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
 
     def parameter_kind(self, path: str, module: str, argument: str) -> Type:
-        """Return the kind that a function declares for the parameter which takes an argument."""
+        """Return the type that a function declares for the parameter that receives an argument."""
 
 
 Handlers = dict[type[ast.AST], Callable[..., Type]]
-"""From the type of an expression to the method that knows its kind."""
+"""Maps the node type of an expression to the method that infers its type."""
 
 ITERATES = models.having(Trait.SAME_ITEMS, "builtins", "itertools", "tqdm") & models.giving(
     TypeTag.ITERATOR, "builtins", "itertools", "tqdm"
 ) - {"itertools.chain"}
-"""What makes an iterator over the items of its argument."""
+"""Functions that return an iterator over the items of their argument."""
 
 
 class TypeInferenceBase(ABC):
-    """The file that is looked at, and what else is known of it."""
+    """The analysed file, and the other analyses of it."""
 
     def __init__(
         self,
@@ -51,10 +51,10 @@ class TypeInferenceBase(ABC):
         self.definitions = definitions
         self.project = project
         self.open_device = Device.UNKNOWN
-        """What a device is that the code leaves open: declared in the configuration, or unknown."""
+        """The device that the code leaves open: declared in the configuration, or unknown."""
         self.environments = EnvironmentResults(syntax)
         self.notes = Notes()
-        """What the kinds rest on that are looked at."""
+        """What the queried types depend on."""
 
     @abstractmethod
     def type_of(self, expression: ast.expr) -> Type:
@@ -68,10 +68,10 @@ class TypeInferenceBase(ABC):
 
     @abstractmethod
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Type:
-        """Return the kind of what a loop over `iterable` binds at a path through its target."""
+        """Return the type that a loop over `iterable` binds at a path through its target."""
 
     def supposes(self, assumption: str) -> bool:  # noqa: ARG002 - for what is likely
-        """Whether something that is likely, but not certain, may be assumed."""
+        """Whether a likely, but not certain, fact may be assumed."""
         self.notes.fall_short()
         return False
 

@@ -1,4 +1,4 @@
-"""The kinds of attributes and of what calls return."""
+"""Types of attributes and of the results of calls."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _OF_CLASSES = frozenset(
     TypeTag[name]
     for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
 )
-"""Values that may be instances of classes of the project."""
+"""Types of values that may be instances of classes of the project."""
 
 
 class CallInference(ResultInference):
-    """What calls and attributes give, by the tables of facts and by the project."""
+    """Infers the results of calls and attributes from the tables of models and the project."""
 
     def _of_attribute(self, node: ast.Attribute) -> Type:
         qualified = self.names.qualified(node)
@@ -95,7 +95,7 @@ class CallInference(ResultInference):
         return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
 
     def _shown_by_environment(self, node: ast.Call, func: ast.Attribute, result: Type) -> Type:
-        """Return the type of `env.step(…)` and `env.reset()`, including what is likely if it is unknown."""
+        """Return the type of `env.step(…)` and `env.reset()`, including the likely type if it is unknown."""
         owner = self.type_of(func.value)
         if owner.tag not in (TypeTag.ENVIRONMENT, TypeTag.UNKNOWN):
             return result
@@ -112,7 +112,7 @@ class CallInference(ResultInference):
 
     def _method_result(self, node: ast.Call, func: ast.Attribute) -> Type:
         owner = self.type_of(func.value)
-        if owner.tag is TypeTag.PYTHON_MODULE:  # a value that offers what a module offers
+        if owner.tag is TypeTag.PYTHON_MODULE:  # a value with the same functions as a module
             known = models.callable_fact(f"{owner.of}.{func.attr}")
             return self.made(node, f"{owner.of}.{func.attr}", known.result) if known else UNKNOWN
         if owner.keys and (owner.tag is TypeTag.TUPLE or named_tuples.is_class(owner)):

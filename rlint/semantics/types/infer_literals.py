@@ -14,7 +14,7 @@ from rlint.semantics.types.dtype_inference import DtypeInference, rank_of_two
 from rlint.semantics.types.infer_base import Handlers
 from rlint.syntax.queries import has_key
 
-_MOST_PARTS = 16  # elements of a tuple that are looked at one by one
+_MOST_PARTS = 16  # maximum number of elements of a tuple that are distinguished
 _MOST_ITEMS = 64
 _IS_WORD = regex(r"\w+")
 _CONSTANTS: dict[type, TypeTag] = {
@@ -31,7 +31,7 @@ _TEXTS = {device: Type(TypeTag.STR, device=device) for device in Device}
 
 
 class LiteralInference(DtypeInference):
-    """What an expression gives by its form and the kinds of its parts."""
+    """Infers the type of an expression from its syntax and the types of its parts."""
 
     def _of_constant(self, node: ast.Constant) -> Type:
         if isinstance(node.value, str):
@@ -139,7 +139,7 @@ class LiteralInference(DtypeInference):
         return indexed(owner, self._index_step(node.slice))
 
     def _index_step(self, index: ast.expr) -> str:
-        """Return how an index selects, as a step of an access path: one item, a part, or unknown."""
+        """Return the step of an access path for an index: one item, a part, or unknown."""
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         if any(isinstance(part, (ast.Slice, ast.List, ast.ListComp)) for part in parts):
             return "[:]"

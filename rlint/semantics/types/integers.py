@@ -1,4 +1,4 @@
-"""Is an expression a whole number, for certain or by the names in it?"""
+"""Whether an expression is an integer, surely or judging by its names."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _DEPTH = 5
 
 
 def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool | None:
-    """True where an expression surely gives one whole number, False where only its name says so
-    (`n_actions`, `buffer_size`), None where nothing does.
+    """Return True if an expression surely is an integer, False if only its name suggests it (`n_actions`,
+    `buffer_size`), None if nothing does.
     """
     kind = model.types.type_of(expression)
     if kind:

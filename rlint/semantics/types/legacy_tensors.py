@@ -16,21 +16,19 @@ CLASSES = frozenset(
     f"torch.{name}Tensor"
     for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
 )
-"""The classes of tensors that are called to make one."""
+"""The legacy tensor classes, whose call creates a tensor."""
 _DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 
 
 def class_dtype(maker: str) -> str:
-    """Return the data type that a class gives, as torch names it: that of `torch.Tensor` is mostly
-    float32.
-    """
+    """Return the dtype that a class creates, by its torch name: that of `torch.Tensor` is usually float32."""
     dtype = tensor_class_dtype(maker.rpartition(".")[2])
     return "float32" if dtype == DEFAULT else dtype
 
 
 def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
-    """Return how a name of torch is written at a torch call; None if no import leads to it."""
+    """Return the spelling of a torch name beside a torch call; None if no import leads to it."""
     match call.func:
         case ast.Attribute(value=module) if model.names.qualified(module) == "torch":
             return f"{model.source.text(module)}.{name}"
@@ -38,7 +36,9 @@ def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
 
 
 def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
-    """Why `torch.as_tensor` with a data type could make another tensor of an array than the class does."""
+    """Return why `torch.as_tensor` with a dtype could create another tensor from an array than the class
+    does.
+    """
     if _is_set(_DEFAULT_DEVICE, model) or may_have_device_around(call, model):
         return (
             f"The tensor goes to the default device, where `{model.source.text(call.func)}` left "
@@ -50,7 +50,7 @@ def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
 
 
 def sharing_doubt(model: SemanticModel) -> str | None:
-    """Why a tensor could fail that shares the memory of an array, where one with its own does not."""
+    """Return why a tensor that shares the memory of an array could fail where a copy does not."""
     if model.program.is_attribute_read("resize_"):
         return "`resize_` raises an error if it must enlarge a tensor that shares the memory of an array"
     return None
@@ -66,7 +66,7 @@ def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:
 
 def may_have_device_around(node: ast.AST, model: SemanticModel) -> bool:
     """Whether code of the file calls functions within a `with torch.device(…):`, or enters such a device
-    otherwise, so that it may hold for the node as well.
+    otherwise, so that it may apply to the node as well.
     """
     entered: bool = model.once(_enters_device, model.syntax.module)
     return has_device_around(node, model) or (entered and model.function(node) is not None)

@@ -1,4 +1,4 @@
-"""The numbers that expressions stand for: literals, named constants, defaults."""
+"""Numeric values of expressions: literals, named constants, defaults."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 _DEPTH = 5
 _ENDLESS = 10**300
-"""Whole numbers are as large as somebody writes them, floating ones are not."""
+"""Integers may be arbitrarily large, floating-point numbers are not."""
 _NUMBERS = frozenset({TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL})
 
 
 @frozen
 class Number:
-    """The value of an expression. `fixed` is False for a default: a caller may give another value."""
+    """The value of an expression. `fixed` is False for a default: a caller may pass another value."""
 
     value: float
     fixed: bool = True
 
 
 def number_of(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Number | None:
-    """Return the number that an expression is: a literal, arithmetic on numbers, a name bound once to
-    one, or in a loop over some (the largest counts), the default of a parameter, an attribute of `self`
-    that this file sets to constants only (the largest counts).
+    """Return the numeric value of an expression: a literal, arithmetic on numbers, a name bound once to one,
+    or in a loop over some (the largest counts), the default of a parameter, an attribute of `self` that this
+    file sets to constants only (the largest counts).
     """
     if depth <= 0:
         return None
@@ -91,9 +91,7 @@ def _named(name: ast.Name, model: SemanticModel, depth: int) -> Number | None:
 
 
 def _largest(items: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Number | None:
-    """Return the largest of the numbers that a loop goes over, where they are written out: `for n in (10,
-    20)`.
-    """
+    """Return the largest of the literal numbers that a loop iterates over: `for n in (10, 20)`."""
     if (
         isinstance(items, ast.Call)
         and items.args
@@ -117,7 +115,7 @@ def _default(function: ast.AST, parameter: str) -> ast.expr | None:
 
 
 def _stored(attribute: ast.Attribute, model: SemanticModel, depth: int) -> Number | None:
-    """Return the number that the class body or any `self.x =` of this file stores in the attribute."""
+    """Return the number that the class body or any `self.x =` of this file assigns to the attribute."""
     owner = model.class_of(attribute)
     values: list[ast.expr | None] = []
     if owner is not None:
@@ -135,7 +133,7 @@ def _stored(attribute: ast.Attribute, model: SemanticModel, depth: int) -> Numbe
 
 def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Whether the value is always a Python number, not an array or a tensor. An attribute of an unknown
-    object is one if all project classes, or all command-line options, that have it say so.
+    object is one if all project classes, or all command-line options, with that attribute agree.
     """
     kind = model.types.type_of(expression)
     if kind:

@@ -1,4 +1,4 @@
-"""Which values are observations of an environment: by where they come from, or by what people call them."""
+"""Observations of an environment: by origin, or by their conventional names."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is called observations (`states`, `next_obs_batch`) and surely a list or tuple, of which
-    nothing else is known.
+    """Whether a value is named like observations (`states`, `next_obs_batch`) and surely is a list or tuple,
+    of which nothing else is known.
     """
     name = _name(expression)
     kind = model.types.type_of(expression)
@@ -85,8 +85,8 @@ def is_list_of_observations(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def become_observations(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether a value is assigned to a variable that is called observations, itself or converted:
-    `state_batch` of `state_batch = torch.tensor(value).to(device)`.
+    """Whether a value is assigned to a variable named like observations, itself or converted: `state_batch`
+    in `state_batch = torch.tensor(value).to(device)`.
     """
     node: ast.AST = value
     parent = model.parent(node)
@@ -123,7 +123,7 @@ def _name(expression: ast.expr) -> str | None:
 
 
 def _is_shown(binding: Binding, model: SemanticModel) -> bool:
-    """Whether it is the first item of `env.step(…)`, or of `env.reset()`."""
+    """Whether a value is the first item of `env.step(…)`, or of `env.reset()`."""
     value, path = binding.value, binding.path
     while isinstance(value, (ast.Tuple, ast.List)) and path and 0 <= path[0] < len(value.elts):
         value, path = value.elts[path[0]], path[1:]

@@ -1,4 +1,4 @@
-"""Forms that make a batch of one row."""
+"""Expressions that add a batch dimension of size 1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAKES = models.names_having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy") |
 
 
 def only_row(node: ast.AST, model: SemanticModel) -> ast.expr | None:
-    """Return what is turned into a batch of one: `x` of `x.unsqueeze(0)`, `x[None]`, `x.view(1, -1)`,
+    """Return the value that gets a batch dimension: `x` in `x.unsqueeze(0)`, `x[None]`, `x.view(1, -1)`,
     `tensor([x])`.
     """
     match node:

@@ -1,7 +1,7 @@
-"""Which expressions surely stand for a device, so that they may be put where only a device can stand.
+"""Expressions that surely are devices, so that they may be used where only a device is accepted.
 
-`tensor.to(…)` takes a data type or another tensor as well; `device=` does not. What an expression is called
-is no proof.
+`tensor.to(…)` also accepts a dtype or another tensor; `device=` does not. What an expression is called is no
+proof.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class SureDevices:
         return assigned and binding.value is not None and self.surely(binding.value, depth - 1)
 
     def _names_one_by_default(self, binding: Binding) -> bool:
-        """`def act(obs, device="cuda")`: what is passed instead is a device, too."""
+        """Whether a parameter has a device as default (`def act(obs, device="cuda")`): what is passed instead
+        is a device, too.
+        """
         function = binding.statement
         if not isinstance(function, FUNCTIONS):
             return False
@@ -75,7 +77,7 @@ class SureDevices:
         return kind.tag is TypeTag.DEVICE or (kind.tag is TypeTag.STR and kind.device is not Device.UNKNOWN)
 
     def _all_stored(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
-        """Whether everything that a class stores in its own attribute is a device."""
+        """Whether every value that a class stores in its own attribute is a device."""
         cls = self._knowledge.names.class_of_self(owner)
         if cls is None:
             return False
@@ -162,7 +164,7 @@ class SureDevices:
         kind = self._knowledge.names.qualified(given["type"]) if "type" in given else "builtins.str"
         if kind not in ("builtins.str", "builtins.int", "torch.device"):
             return False
-        default = given.get("default")  # a string of any other meaning is refused by `.to()` as well
+        default = given.get("default")  # `.to()` refuses a string with any other meaning as well
         return kind != "builtins.str" or default is None or self.surely(default, depth - 1)
 
 

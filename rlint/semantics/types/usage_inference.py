@@ -1,6 +1,4 @@
-"""What a variable holds, told by what is done with it: only text can be stripped or searched, and functions
-of torch take tensors.
-"""
+"""Type inference from uses: only strings can be stripped or searched, and functions of torch take tensors."""
 
 from __future__ import annotations
 
@@ -27,21 +25,23 @@ _TAKES_TENSOR = models.having(
 ) | models.giving(TypeTag.TENSOR, "torch.nn.functional")
 """Functions that raise for anything but a tensor as their first argument."""
 _TAKES_OTHER = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy") | {"torch.from_numpy"}
-"""Functions that turn into a tensor or array what may be none yet."""
+"""Functions that convert other values to a tensor or an array."""
 _TESTS = frozenset({"isinstance", "is_tensor", "type"}) | models.names_having(Trait.REFLECTS, "builtins")
 _REPLACES = frozenset({"re.sub", "re.subn", "regex.sub", "regex.subn"})
 BOUND_ONCE = frozenset({BindingKind.PARAMETER, BindingKind.FOR, BindingKind.COMPREHENSION})
-"""How the variables are bound that their uses tell anything about."""
+"""Kinds of bindings of variables whose uses imply a type."""
 
 TOLD_BY_USE = BOUND_ONCE | {BindingKind.ASSIGN}
-"""How the variables are bound whose uses may tell that they are tensors."""
+"""Kinds of bindings of variables whose uses may imply that they are tensors."""
 
 ParameterKind = Callable[[ast.Call, str], Type]
-"""The kind of the parameter that takes an argument (a position or a keyword) of a call into the project."""
+"""The type of the parameter that receives an argument (a position or a keyword) of a call into the
+project.
+"""
 
 
 class _Uses(NamedTuple):
-    """What is done with a variable: what only text can do, or else the calls that it is passed to."""
+    """The uses of a variable: methods that only strings have, or else the calls that it is passed to."""
 
     of_text: bool = False
     of_tensor: bool = False
@@ -51,7 +51,7 @@ class _Uses(NamedTuple):
 
 
 class UsageInference:
-    """Kinds of the variables of one file, by their uses."""
+    """Types of the variables of one file, by their uses."""
 
     def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
         self.syntax = syntax
@@ -60,7 +60,7 @@ class UsageInference:
         self._uses: dict[Binding, _Uses] = {}
 
     def type_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Type:
-        """Return the kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
+        """Return the type of a parameter or loop variable that nothing else binds, or UNKNOWN."""
         if binding.kind not in TOLD_BY_USE or binding.name in ("self", "cls"):
             return UNKNOWN
         if binding.kind not in BOUND_ONCE and binding.name not in self._given_to_torch:
@@ -86,7 +86,7 @@ class UsageInference:
             binding.name
         )
         if scope is None or binding.name in self._tested:
-            return _Uses()  # if it is tested at run time, it may be either
+            return _Uses()  # if it is tested at run time, it may have either type
         named = self.syntax.variables.uses(binding.name, scope)
         is_bound_once = len(scope.bindings.get(binding.name, ())) == 1 and binding.kind in BOUND_ONCE
         if not is_bound_once:
@@ -105,7 +105,7 @@ class UsageInference:
 
     @cached_property
     def _given_to_torch(self) -> frozenset[str]:
-        """Return the names that are handed first to a function that takes nothing but tensors."""
+        """Return the names that are passed first to a function that only takes tensors."""
         return frozenset(
             call.args[0].id
             for call in self.syntax.of_type(ast.Call)
@@ -115,13 +115,11 @@ class UsageInference:
         )
 
     def _reads(self, name: ast.Name, binding: Binding) -> bool:
-        """Whether a place reads what this binding gave, and nothing else."""
+        """Whether a place reads this binding, and no other."""
         return isinstance(name.ctx, ast.Load) and self.definitions.reaching(name) == [binding]
 
     def _is_tensor(self, named: list[ast.Name]) -> bool | None:
-        """Whether one of the places that name a value can only take a tensor; None where another may take
-        something else.
-        """
+        """Whether one of the uses of a value only accepts a tensor; None if another accepts other types."""
         found = False
         for name in named:
             parent = self.syntax.parents.get(name)
@@ -144,7 +142,7 @@ class UsageInference:
 
     @cached_property
     def _tested(self) -> frozenset[str]:
-        """Return the names that are asked for other classes than that of text."""
+        """Return the names that are tested for other classes than that of strings."""
         return frozenset(
             call.args[0].id
             for call in self.syntax.of_type(ast.Call)
@@ -155,8 +153,8 @@ class UsageInference:
         )
 
     def _use(self, name: ast.Name) -> bool | tuple[ast.Call, str]:
-        """Whether it is a string where it is named. If that depends on the call that it is passed to:
-        this, and where.
+        """Whether the value is a string at one of its uses. If that depends on the call that it is passed to:
+        this call, and the argument.
         """
         parent = self.syntax.parents.get(name)
         if isinstance(parent, ast.Attribute):

@@ -1,4 +1,4 @@
-"""Infer what is likely of a type where it is not sure, and note what answers rest on.
+"""Infer likely types where the type is not sure, and record what answers depend on.
 
-Unknown is an answer here, too: where the choices of a type contradict one another, none of them is likely.
+The likely type may be unknown, too: if the choices of a type contradict one another, none of them is likely.
 """

@@ -1,4 +1,4 @@
-"""What is likely of a value whose kind is not sure: what its possible kinds agree on."""
+"""Likely type of a value whose type is not sure: what its possible types agree on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlint.semantics.types import batches
 from rlint.semantics.types.likely.notes import Noted
 
 Resolve = Callable[[Type], Type | None]
-"""What the program knows of an unknown kind that carries an access path; None where that is not known yet."""
+"""Resolves an unknown type that carries an access path in the program; None if it is not known yet."""
 
 _WITH_DEVICE = frozenset({TypeTag.TENSOR, TypeTag.BATCH, TypeTag.DEVICE})
 _WITH_DTYPE = frozenset({TypeTag.TENSOR, TypeTag.NDARRAY})
@@ -27,12 +27,12 @@ _HOLD = frozenset(TypeTag[name] for name in "LIST TUPLE DICT SET DEQUE ITERATOR"
 
 _NO_CAVEAT = Caveat()
 _START_VALUES = frozenset({TypeTag.INT, TypeTag.BOOL})
-"""What variables begin as that hold something else later: `loss = 0`, `epsilon = 0 if evaluates else …`."""
+"""Types of initial values that are replaced later: `loss = 0`, `epsilon = 0 if evaluates else …`."""
 
 _BEGIN_AS_NUMBERS = ({TypeTag.INT, TypeTag.TENSOR}, {TypeTag.INT, TypeTag.NDARRAY})
-"""What a sum is that begins as a number: `loss = 0`, and then `loss = loss + …`."""
+"""Types of sums that start as a number: `loss = 0`, and then `loss = loss + …`."""
 _AGREE = 2
-"""So many places must say that a variable holds a plain number."""
+"""Number of places that must agree that a variable holds a plain number."""
 
 _WORDS = {
     TypeTag.TENSOR: "a tensor",
@@ -57,7 +57,7 @@ _WORDS = {
 
 
 def lacks(kind: Type) -> bool:
-    """Whether more could be known of a value than its kind says: what it is, where it lies, what it holds."""
+    """Whether more could be known of a value than its type says: its class, its device, its items."""
     tag = kind.tag
     if tag is TypeTag.UNKNOWN:
         return True
@@ -69,15 +69,15 @@ def lacks(kind: Type) -> bool:
 
 
 def is_settled(kind: Type) -> bool:
-    """Whether a kind is known, and nothing is likelier of it or of what it holds."""
+    """Whether a type is known, and no likelier type exists for it or its items."""
     if kind.tag is TypeTag.UNKNOWN or kind.caveat is not None:
         return False
     return (kind.item is None or is_settled(kind.item)) and all(map(is_settled, kind.parts))
 
 
 def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
-    """Return what the choices of a kind agree on, with the first of them that says so, where that is more
-    than the kind itself says. None where they contradict one another, or say nothing.
+    """Return what the choices of a type agree on, with the first choice that shows it, if that is more
+    precise than the type itself. None if they contradict one another, or show nothing.
     """
     caveat = kind.caveat
     if caveat is None or not caveat.choices:
@@ -105,7 +105,7 @@ def likeliest(kind: Type, resolve: Resolve) -> tuple[Type, Choice] | None:
     if kind:
         filled = _filled(kind, found)
         return None if filled is None else (filled, first)
-    if found.device is Device.HOST:  # where the other path leaves it is unknown
+    if found.device is Device.HOST:  # the device after the other path is unknown
         found = found._replace(device=Device.UNKNOWN)
     return found, first
 
@@ -120,8 +120,8 @@ def _known(kind: Type, resolve: Resolve) -> Type | None:
 
 
 def _agreed(first: Type, second: Type) -> Type | None:
-    """Return the likely type of a value that is either of the two: what one of them shows; None if they
-    contradict each other.
+    """Return the likely type of a value that has either type: what one of them shows; None if they contradict
+    each other.
     """
     if {first.tag, second.tag} == {TypeTag.BATCH, TypeTag.TENSOR}:
         return batches.joined(first, second) or first
@@ -133,7 +133,7 @@ def _agreed(first: Type, second: Type) -> Type | None:
 
 
 def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
-    """Return a join, with what one of the two says and the other does not contradict."""
+    """Return the join, completed by what one of the two shows and the other does not contradict."""
     device = joined.device
     if first.device is not second.device:
         devices = {first.device, second.device} - {Device.UNKNOWN}
@@ -141,7 +141,7 @@ def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
             device = devices.pop()
         elif devices == {Device.HOST, Device.CUDA}:
             device = Device.CUDA
-        if device is Device.HOST:  # what is moved on one path to an unknown device
+        if device is Device.HOST:  # moved to an unknown device on one path
             device = Device.UNKNOWN
     item = joined.item
     if item is None and first.tag in _HOLD:
@@ -155,7 +155,7 @@ def _said_by_one(joined: Type, first: Type, second: Type) -> Type:
 
 
 def _filled(kind: Type, likely: Type) -> Type | None:
-    """Return a kind with what is likely where it says nothing itself; None where that adds nothing."""
+    """Return a type completed with likely facts that it lacks itself; None if that adds nothing."""
     if kind.tag is not likely.tag:
         return None
     filled = kind._replace(
@@ -169,7 +169,7 @@ def _filled(kind: Type, likely: Type) -> Type | None:
 
 
 def assumption(subject: str, sure: Type, likely: Type, place: str) -> str:
-    """Return in words what is assumed of a value: "`self.policy` is a network, as in `agent.py:31`"."""
+    """Return the assumption about a value in words: "`self.policy` is a network, as in `agent.py:31`"."""
     said = _said(sure, likely)
     return f"{subject} {said}, as in {place}" if place else f"{subject} {said}"
 
@@ -196,7 +196,7 @@ def _said(sure: Type, likely: Type) -> str:
 
 
 def _named(classes: str) -> str:
-    """Return the classes that a value may be of, as a person reads them."""
+    """Return the possible classes of a value, as shown in messages."""
     return " or ".join(_with_article(each.rpartition(".")[2]) for each in classes.strip("{}").split("|")[:2])
 
 
@@ -205,12 +205,12 @@ def _with_article(name: str) -> str:
 
 
 def promoted(kind: Type, likely: Type, assumed: Iterable[str]) -> Type:
-    """Return a likely kind, with the assumptions that it rests on instead of choices."""
+    """Return a likely type, with the assumptions that it depends on instead of choices."""
     return likely._replace(fresh=False, caveat=Caveat(kind.doubtful, assumes=tuple(assumed)))
 
 
 def marked(kind: Type, noted: Noted) -> Type:
-    """Return a kind, with all that was noted while it was inferred. What is known in full does not fall
+    """Return a type, with everything that was recorded while it was inferred. A complete type does not fall
     short, whatever it was inferred from.
     """
     caveat = kind.caveat or _NO_CAVEAT
@@ -226,7 +226,7 @@ def marked(kind: Type, noted: Noted) -> Type:
 
 
 def with_likely(kind: Type, likely: Type) -> Type:
-    """Return a kind that falls short, with what it likely is as a choice; so for the parts of a tuple."""
+    """Return an incomplete type with its likely type as a choice; the same for the parts of a tuple."""
     if kind.parts and len(kind.parts) == len(likely.parts):
         parts = tuple([with_likely(one, other) for one, other in zip(kind.parts, likely.parts, strict=True)])
         return kind._replace(parts=parts)
@@ -236,7 +236,7 @@ def with_likely(kind: Type, likely: Type) -> Type:
 
 
 def without_choices(kind: Type) -> Type:
-    """Return a kind that its choices add nothing to."""
+    """Return a type without choices that its own facts already include."""
     caveat = kind.caveat
     if caveat is None or not (caveat.choices or caveat.short):
         return kind

@@ -1,4 +1,4 @@
-"""What a value likely is by what is done with it: tensors alone have `backward`, networks `parameters`."""
+"""Likely types by use: only tensors have `backward`, only networks `parameters`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ _OF_TENSORS = models.methods_of(TypeTag.TENSOR)
 _TAKE_TWO = models.having(Trait.SAME_KIND, TypeTag.TENSOR) & models.having(
     Trait.ONLY_ONE_KIND, TypeTag.TENSOR
 )
-"""Methods of tensors that take a dimension or a mask, and more: others have a `gather(values)`, too."""
+"""Methods of tensors that take a dimension or a mask, and more: other classes also have a
+`gather(values)`.
+"""
 _TAKE_ONE = models.having(Trait.MEASURES, TypeTag.TENSOR) & models.having(Trait.ONLY_ONE_KIND, TypeTag.TENSOR)
-"""Methods that are asked for one dimension: `x.size(0)`."""
+"""Methods that take one dimension: `x.size(0)`."""
 _TESTS = models.names_having(Trait.TESTS_CLASS, "builtins", "torch")
 
 
 class UseEvidence:
-    """Kinds by use, in one file. A use says what a value is wherever the same binding may give it; of a
-    variable that is asked for its type, it says nothing.
+    """Types by use, in one file. A use implies the type wherever the same binding may be read; the uses of a
+    variable whose type is tested imply nothing.
     """
 
     def __init__(self, syntax: SyntaxIndex, names: QualifiedNames, definitions: ReachingDefinitions) -> None:
@@ -53,8 +55,8 @@ class UseEvidence:
         return Choice(shown) if shown is not None else None
 
     def of_attribute(self, cls: ast.ClassDef, name: str) -> tuple[Type, int] | None:
-        """Return the likely type of an attribute, judging by its class's methods, with the line that
-        shows it.
+        """Return the likely type of an attribute, judging by its class's methods, with the line that shows
+        it.
         """
         if not self._concerned:
             return None
@@ -124,7 +126,7 @@ class UseEvidence:
 
     @cached_property
     def _uses(self) -> dict[str, list[tuple[ast.Name, Type]]]:
-        """Return the uses of variables that say what these are, by name."""
+        """Return the uses of variables that imply their types, by name."""
         found: dict[str, list[tuple[ast.Name, Type]]] = {}
         for use, kind in self._telling():
             if isinstance(use, ast.Name):
@@ -157,7 +159,7 @@ class UseEvidence:
 
     @cached_property
     def _tested(self) -> frozenset[str]:
-        """Return the names of variables that are asked for their type."""
+        """Return the names of variables whose types are tested."""
         return frozenset(
             call.args[0].id
             for call in self._syntax.written.calls_of(_TESTS)

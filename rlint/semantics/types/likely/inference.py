@@ -1,4 +1,4 @@
-"""The likely kinds in one file: what `TypeInference` infers, with choices decided."""
+"""Likely types in one file: those of `TypeInference`, with choices decided."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rlint.semantics.types.likely.choices import assumption, is_settled, likelie
 from rlint.syntax.scopes import Binding
 
 _LONGEST = 40
-"""Characters of an expression that a message repeats."""
+"""Maximum number of characters of an expression in a message."""
 
 
 class LikelyInference(TypeInference):
-    """The kinds in the file of another inference, as they are likely. Each that is not sure says what it
-    assumes. Where `only` is given, other assumptions than these are not made.
+    """The likely types in the file of another inference. Each type that is not sure states its assumption. If
+    `only` is given, only these assumptions are made.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class LikelyInference(TypeInference):
         self.open_device = sure.open_device
 
     def type_of(self, expression: ast.expr) -> Type:
-        """Return the likely type of an expression: where the sure one is known without doubt, that."""
+        """Return the likely type of an expression: the sure type, if it is known without doubt."""
         if expression not in self._cache:
             sure = self._sure.found_before(expression)
             if sure is not None and is_settled(sure):
@@ -53,7 +53,7 @@ class LikelyInference(TypeInference):
         return promoted(kind, likely, assumed)
 
     def _as_sure(self, kind: Type, place: ast.expr | Binding) -> Type | None:
-        """Return the sure kind where that is the same: it rests on no assumption, whatever its parts do."""
+        """Return the sure type if it is the same: it depends on no assumption, even if its parts do."""
         if not kind or isinstance(place, Binding):
             return None
         around = self._sure.notes.state
@@ -74,7 +74,7 @@ class LikelyInference(TypeInference):
         return found
 
     def supposes(self, assumption: str) -> bool:
-        """Whether something may be assumed, which is noted then."""
+        """Whether a fact may be assumed, which is then recorded."""
         if self.project is None or not self._allows((assumption,)):
             return False
         self.notes.add(Caveat(assumes=(assumption,)))
@@ -90,7 +90,7 @@ class LikelyInference(TypeInference):
         return found or UNKNOWN
 
     def _place(self, likely: Type, place: ast.expr | Binding) -> str:
-        """Return the line of the assignment that shows what a variable is, where others do not."""
+        """Return the line of the assignment that shows the type of a variable, if others do not."""
         if not isinstance(place, ast.Name):
             return ""
         scope, bindings = self.names.bindings(place)

@@ -1,4 +1,4 @@
-"""What an answer rests on besides the code that is plain to see, noted while it is looked for."""
+"""Dependencies of an answer beyond the visible code, recorded while it is computed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _Found = TypeVar("_Found")
 
 
 class Noted(NamedTuple):
-    """Whether a doubtful kind was looked at, whether a likelier answer exists than one that was given, and
-    which assumptions the likely answers rest on that were given.
+    """Whether a doubtful type was used, whether a likelier answer exists than a given one, and the
+    assumptions of the likely answers that were given.
     """
 
     doubted: bool = False
@@ -34,8 +34,9 @@ NOTHING = Noted()
 
 
 class Notes:
-    """Collects what is noted since `state` was last set to NOTHING. One for all layers over a file: what
-    keeps an answer that rests on kinds keeps what was noted with it (`kept`), and notes it again each time.
+    """Collects what is recorded since `state` was last set to NOTHING. One object for all analyses of a file:
+    a cached answer that depends on types is cached with its notes (`kept`), which are recorded again on each
+    use.
     """
 
     __slots__ = ("state",)
@@ -44,7 +45,7 @@ class Notes:
         self.state = NOTHING
 
     def add(self, caveat: Caveat | None) -> None:
-        """Note what stands between a kind that is looked at and certainty."""
+        """Record what makes a queried type less than certain."""
         if caveat is None:
             return
         state = self.state
@@ -53,17 +54,17 @@ class Notes:
             self.state = state.joined(Noted(caveat.doubtful, caveat.short, caveat.assumes))
 
     def doubt(self) -> None:
-        """Note that what is looked at may become something else."""
+        """Record that a queried value may turn out to have another type."""
         self.state = self.state.joined(Noted(doubted=True))
 
     def fall_short(self) -> None:
-        """Note that a likelier answer exists than the one that is given."""
+        """Record that a likelier answer exists than the given one."""
         self.state = self.state.joined(Noted(short=True))
 
     def kept(
         self, known: MutableMapping[_Key, tuple[_Found, Noted]], key: _Key, find: Callable[[], _Found]
     ) -> _Found:
-        """Return an answer that is looked for once, and note each time what it rests on."""
+        """Return an answer that is computed once, and record its dependencies each time."""
         found = known.get(key)
         if found is None:
             around, self.state = self.state, NOTHING

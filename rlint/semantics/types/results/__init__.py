@@ -1,4 +1,4 @@
-"""Infer what calls give from what they are given: functions of libraries, networks, random draws, options.
+"""Infer the results of calls from their arguments: functions of libraries, networks, random draws, options.
 
-UNKNOWN where that depends on values which only the running program knows.
+UNKNOWN if that depends on values known only at run time.
 """

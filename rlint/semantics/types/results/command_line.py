@@ -1,7 +1,6 @@
-"""Options of the command line: of what kind the attributes are that `parser.parse_args()` gives.
+"""Command-line options: types of the attributes of `parser.parse_args()`.
 
-All options that a file declares are attributes of one class, which stands among the classes of the file as if
-it were written there.
+All options that a file declares are attributes of one class, which is treated as a class of the file.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ _TEXT = PLAIN[TypeTag.STR]
 
 
 def option_kinds(analysis: FileAnalysis) -> dict[str, Type]:
-    """Return the kinds of the options that a file declares, by their names, with what it sets them to."""
+    """Return the types of the options that a file declares, by name, including types that it assigns to
+    them.
+    """
     found: dict[str, Type] = {}
     for call in analysis.syntax.written.calls_of(("add_argument",)):
         kind = _kind_of(call, analysis)

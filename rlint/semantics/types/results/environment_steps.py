@@ -1,4 +1,6 @@
-"""What environments likely give where their class does not tell: observations are arrays, rewards numbers."""
+"""Likely results of environments whose class does not determine them: observations are arrays, rewards
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,24 @@ from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import SyntaxIndex
 
 SHOWS = frozenset({"reset", "step"})
-"""The methods by which an environment shows its state."""
+"""The methods by which an environment returns its state."""
 CALLED_SO = regex(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
-"""What people call environments."""
+"""Conventional names of environments."""
 
 _ASSUMED = Caveat(assumes=("the environment returns arrays and numbers",))
-"""One for all that environments give: what `reset` and `step` give goes into the same variables."""
+"""One assumption for all results of environments, since those of `reset` and `step` go into the same
+variables.
+"""
 _OBSERVATION, _DONE = 0, 2
 _GIVEN = (4, 5)
-"""How many values `step` gives: with one flag that an episode is over, or with two."""
+"""Number of values that `step` returns: with one flag for the end of an episode, or with two."""
 _INFO = PLAIN[TypeTag.DICT]
 _HELD_BY_KEY = frozenset({"get", "items", "keys", "values"})
 
 
 class EnvironmentResults:
-    """What the calls of environments in one file give, by how their results are used. What is used as no
-    array can be is none: a state that indexes a table, a dictionary with one observation per agent.
+    """The results of environment calls in one file, judging by their uses. A value used in a way that no
+    array allows is not an array: a state that indexes a table, a dictionary with one observation per agent.
     """
 
     def __init__(self, syntax: SyntaxIndex) -> None:
@@ -84,7 +88,7 @@ class EnvironmentResults:
         return UNKNOWN
 
     def _steps_environment(self, call: ast.Call) -> bool:
-        """Whether a call with several results steps an environment that is known by nothing else."""
+        """Whether a call with several results steps an environment that is recognised by nothing else."""
         assert isinstance(call.func, ast.Attribute)
         name = last_name(call.func.value)
         if not name or not CALLED_SO.search(name.lower()):
@@ -109,7 +113,7 @@ class EnvironmentResults:
         return known
 
     def _as_array(self, target: ast.expr) -> Type:
-        """Return an array, if nothing is done with the variable that an array does not allow."""
+        """Return an array type, if no use of the variable contradicts it."""
         odd = any(self._is_no_array(use) for use in self._uses(target))
         return UNKNOWN if odd else PLAIN[TypeTag.NDARRAY]
 
@@ -122,7 +126,7 @@ class EnvironmentResults:
                     isinstance(index, ast.Constant) and (index.value == 0 or isinstance(index.value, str))
                 )
             case ast.Subscript():
-                return True  # it indexes something
+                return True  # it indexes a container
             case ast.Tuple() if isinstance(parents.get(parent), ast.Subscript):
                 return True
             case ast.Attribute(attr=name):
@@ -130,7 +134,7 @@ class EnvironmentResults:
             case ast.Call(func=ast.Name(id="isinstance" | "len" | "hash")):
                 return True
             case ast.Call(func=copies) if last_name(copies) == "deepcopy":
-                return True  # who copies it deeply expects more than an array
+                return True  # code that copies it deeply expects more than an array
             case ast.Dict(keys=keys):
                 return any(key is use for key in keys)
         return False
@@ -148,7 +152,7 @@ class EnvironmentResults:
         return False
 
     def _uses(self, target: ast.expr) -> Iterator[ast.expr]:
-        """Yield the places that may read what is assigned to a target."""
+        """Yield the places that may read a target of an assignment."""
         match target:
             case ast.Name(id=name):
                 scope: Scope | None = self._syntax.scope(target).lookup(name)

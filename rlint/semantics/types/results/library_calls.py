@@ -1,4 +1,4 @@
-"""The kinds of what functions of libraries return, where that depends on their arguments."""
+"""Result types of library functions that depend on their arguments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NUMBERS_OF = {
     **dict.fromkeys(element_types.WHOLE, PLAIN[TypeTag.INT]),
     "bool": PLAIN[TypeTag.BOOL],
 }
-"""What `item` gives of a tensor of such elements."""
+"""Result types of `item` on a tensor of such elements."""
 _BOTH = models.having(Trait.INDICES_SECOND, "torch")
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
 _NUMBER_LIKE = frozenset({*NUMBERS, TypeTag.NUMPY_SCALAR})
@@ -47,7 +47,7 @@ _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 
 
 class ResultInference(DtypeInference):
-    """What calls of library functions give for what they are given."""
+    """Infers the results of library calls for their arguments."""
 
     def called(self, function: ast.expr) -> Type:
         """Return the type of calling a function or class, whatever its arguments."""
@@ -61,7 +61,7 @@ class ResultInference(DtypeInference):
         return self.resolved(deferred(f"{kind.of}()")) if kind.of and kind.tag in _CALLED else UNKNOWN
 
     def made(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """Return the result of a library call, with what its arguments choose."""
+        """Return the result of a library call, with what its arguments determine."""
         if node.keywords and any(keyword.arg == "copy" for keyword in node.keywords):
             result = result.aged()
         match result.tag:
@@ -109,7 +109,7 @@ class ResultInference(DtypeInference):
         return self._of_first(node, qualified, result)
 
     def _of_first(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """Return the result of a function that gives back what it is given first, or parts of it."""
+        """Return the result of a function that returns its first argument, or parts of it."""
         first = self.type_of(node.args[0])
         if qualified in _COPIES:
             return first._replace(fresh=qualified == "copy.deepcopy") if first else first
@@ -193,7 +193,7 @@ class ResultInference(DtypeInference):
         return result
 
     def by_owner(self, node: ast.Call, method: str, owner: Type, result: Type) -> Type:
-        """Return the result of a method that gives what its object holds, or what it computes of it."""
+        """Return the result of a method that returns an item of its object, or a value computed from it."""
         match owner.tag, method:
             case TypeTag.DICT | TypeTag.MODULE, "values" if owner.item is not None:
                 return Type(TypeTag.ITERATOR, item=owner.item)
@@ -246,7 +246,7 @@ class ResultInference(DtypeInference):
         return result
 
     def _tensor(self, node: ast.Call, qualified: str, result: Type) -> Type:
-        """Return a tensor that a function of torch makes, and where it lies."""
+        """Return the type, with its device, of a tensor that a torch function creates."""
         if qualified == batches.FROM_NUMPY:
             return result._replace(of=qualified)
         for keyword in node.keywords:
@@ -266,8 +266,8 @@ class ResultInference(DtypeInference):
         return result
 
     def of_distribution(self, node: ast.Call, owner: Type, result: Type) -> Type:
-        """Return the type of a distribution's method: samples are on the device of its parameters. What
-        is computed from an argument may be on another device, as numbers are accepted on any.
+        """Return the type of a distribution's method: samples are on the device of its parameters. A tensor
+        computed from an argument may be on another device, as numbers are accepted on any.
         """
         types = [self.type_of(value) for value in (*node.args, *(keyword.value for keyword in node.keywords))]
         if any(kind.tag in (TypeTag.TENSOR, TypeTag.UNKNOWN) for kind in types):
@@ -303,7 +303,7 @@ class ResultInference(DtypeInference):
         return result._replace(item=known_item(item), keys=keys, parts=parts)
 
     def _is_moved(self, expression: ast.expr) -> bool:
-        """Whether an expression, or the variable that it is, comes from `.to(…)` or `.cuda()`."""
+        """Whether an expression, or the value of its variable, comes from `.to(…)` or `.cuda()`."""
         if isinstance(expression, ast.Name):
             return any(
                 binding.kind is BindingKind.ASSIGN
@@ -340,7 +340,7 @@ def _tuple(*parts: Type) -> Type:
 
 
 def _sum_of(left: Type, right: Type) -> Type:
-    """Return the kind of a sum, which begins with the number 0."""
+    """Return the type of a sum, which begins with the number 0."""
     for tag in (TypeTag.TENSOR, TypeTag.NDARRAY):
         if tag in (left.tag, right.tag):
             return (left if left.tag is tag else right)._replace(fresh=True, of="", optional=False)

@@ -1,4 +1,4 @@
-"""Named tuples: their classes, what calling these gives, and what lies in the fields."""
+"""Named tuples: their classes, instances, and the types of their fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TypeOf = Callable[[ast.expr], Type]
 
 
 def class_made(node: ast.Call, result: Type) -> Type:
-    """Return the class that `namedtuple("Transition", ("state", "action"))` makes, with the names of its
+    """Return the class that `namedtuple("Transition", ("state", "action"))` creates, with the names of its
     fields.
     """
     given = node.args[1] if len(node.args) > 1 else None
@@ -34,7 +34,7 @@ def class_made(node: ast.Call, result: Type) -> Type:
 
 
 def is_class(kind: Type) -> bool:
-    """Whether it is a class of named tuples with known fields."""
+    """Whether a value is a class of named tuples with known fields."""
     return kind.tag is TypeTag.CLASS and bool(kind.keys)
 
 

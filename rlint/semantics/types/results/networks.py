@@ -1,4 +1,4 @@
-"""Modules that consist of other modules: what they hold, and what calling them runs."""
+"""Modules that contain other modules: their items, and what calling them runs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _ANY_MODULE = PLAIN[TypeTag.MODULE]
 
 
 def holding(call: ast.Call, module: Type, type_of: Callable[[ast.expr], Type]) -> Type:
-    """Return a module of a library that a call makes, with the kind of what it holds as its `item`: of
-    the layers of a `Sequential`, of what `DataParallel` wraps.
+    """Return the type of a library module that a call creates, with the type of its content as `item`: of the
+    layers of a `Sequential`, of the module that `DataParallel` wraps.
     """
     if module.of in _WRAPPERS:
         inside = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "module")]
@@ -41,16 +41,14 @@ def holding(call: ast.Call, module: Type, type_of: Callable[[ast.expr], Type]) -
 
 
 def held(kind: Type | None) -> Type:
-    """Return the kind of what a module holds, which cannot be anything else than a module."""
+    """Return the type of a module's content, which cannot be anything but a module."""
     if kind is not None and (kind.tag is TypeTag.MODULE or (kind.tag is TypeTag.UNKNOWN and kind.of)):
         return kind.aged()
     return _ANY_MODULE
 
 
 def wrapped(module: Type) -> Type | None:
-    """Return the module behind `net.module`, where `net` is `DataParallel(…)` of it; None for other
-    modules.
-    """
+    """Return the module `net.module`, where `net` is `DataParallel(…)` of it; None for other modules."""
     return module.item or _ANY_MODULE if module.of in _WRAPPERS else None
 
 
@@ -60,7 +58,7 @@ def result_of_library(module: Type) -> Type:
 
 
 def is_of_library(module: Type) -> bool:
-    """Whether a module is one of those that torch brings along."""
+    """Whether a module is one of torch's own."""
     return module.of.startswith("torch.nn.")
 
 

@@ -1,4 +1,4 @@
-"""What numpy's random functions give: one number, or an array where a size is given."""
+"""Results of numpy's random functions: one number, or an array if a size is passed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _SIZE_AT = {
     for name, parameters in PARAMETERS.items()
     if name.startswith("numpy.random.") and "size" in parameters
 }
-"""Where the size stands among the arguments, by the function's name."""
+"""Position of the size among the arguments, by the function's name."""
 _BY_DIMENSIONS = frozenset({"rand", "randn"})
 _WHOLE = models.names_having(Trait.WHOLE, "numpy.random", TypeTag.RANDOM_GENERATOR)
 _NUMBERS = (TypeTag.INT, TypeTag.FLOAT, TypeTag.BOOL)
 
 
 def drawn(call: ast.Call, name: str, type_of: Callable[[ast.expr], Type]) -> Type:
-    """Return the kind that a random function of numpy, or the method of a generator so named, returns.
+    """Return the type of the result of a numpy random function, or of the generator method of that name.
 
-    UNKNOWN where that depends on values: on a size that may be None, on bounds that may be arrays.
+    UNKNOWN if that depends on values: on a size that may be None, on bounds that may be arrays.
     """
     if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
         keyword.arg in (None, "out") for keyword in call.keywords
@@ -59,9 +59,9 @@ def _array(name: str, rank: int | None) -> Type:
 def _number(
     name: str, bounds: list[ast.expr], dtype: ast.expr | None, type_of: Callable[[ast.expr], Type]
 ) -> Type:
-    """One number, where all that bounds it are numbers."""
+    """Return the type of one number, if all bounds are numbers."""
     if name == "choice" or dtype is not None or not all(type_of(one).tag in _NUMBERS for one in bounds):
         return UNKNOWN
-    if name == "integers":  # what generators give is numpy's own, what the old functions give is Python's
+    if name == "integers":  # generators return numpy scalars, the old functions Python numbers
         return Type(TypeTag.NUMPY_SCALAR, dtype="int64")
     return Type(TypeTag.INT if name in _WHOLE else TypeTag.FLOAT)
