@@ -1,4 +1,4 @@
 """Build edits from syntax nodes: replace, insert, delete, move, wrap, import.
 
-Answers what text a fix needs, or None where it cannot be written. Knows neither types nor rules.
+Answers with the text of a fix, or None if it cannot be written. Knows neither types nor rules.
 """

@@ -1,4 +1,4 @@
-"""Calls rewritten by LibCST: arguments added, left out or replaced, with their commas and comments."""
+"""Edits of calls by LibCST: arguments added, removed or replaced, with their commas and comments."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def rewritten(
     dropped: Collection[int] = (),
     replaced: Mapping[int, str],
 ) -> str:
-    """Return the text of a call with another `function`, without the arguments of some places, with others in
-    their places, and with more keywords.
+    """Return the text of a call with another `function`, without the arguments at some positions, with
+    replacements at others, and with more keywords.
     """
     node = expression(text)
     if not isinstance(node, cst.Call):
@@ -34,8 +34,8 @@ def rewritten(
 
 
 def _with_arguments(node: cst.Call, dropped: Collection[int], replaced: Mapping[int, str]) -> cst.Call:
-    """Leave arguments out, with the comma and the blanks after them, or before them at the end; put others,
-    given as they are written, in the places of some.
+    """Remove arguments, with the comma and the blanks after them, or before them at the end; replace others
+    by the given source.
     """
     arguments: list[cst.Arg] = []
     for place, argument in enumerate(node.args):
@@ -54,7 +54,7 @@ def _with_arguments(node: cst.Call, dropped: Collection[int], replaced: Mapping[
 
 
 def _arguments(text: str, old: cst.Arg) -> Sequence[cst.Arg]:
-    """Parse arguments; one for another keeps its keyword."""
+    """Parse arguments; a replacement keeps the keyword."""
     made = expression(f"f({text})")
     assert isinstance(made, cst.Call)
     if len(made.args) == 1 and made.args[0].keyword is None:
@@ -71,7 +71,7 @@ def _with_keyword(node: cst.Call, name: str, value: str) -> cst.Call:
     )
     arguments = list(node.args)
     if arguments and arguments[-1].star == "**":
-        # keywords may follow `**kwargs`, but read better before it
+        # keywords may follow `**kwargs`, but usually come before it
         last = arguments.pop()
         between = cst.Comma(whitespace_after=_space_after_comma(arguments or [last]))
         arguments += [added.with_changes(comma=between), last]
@@ -80,8 +80,8 @@ def _with_keyword(node: cst.Call, name: str, value: str) -> cst.Call:
         last = arguments[-1]
         trailing = last.comma
         if isinstance(trailing, cst.Comma):
-            # a trailing comma, often at a line's end: what follows it now follows the new one, but for a
-            # comment, which is about the argument before it
+            # a trailing comma, often at a line's end: what follows it now follows the new argument, except a
+            # comment, which belongs to the argument before it
             gap, behind = _space_between(node), trailing.whitespace_after
             if isinstance(gap, cst.ParenthesizedWhitespace) and isinstance(
                 behind, cst.ParenthesizedWhitespace
@@ -114,7 +114,7 @@ def _space_between(node: cst.Call) -> cst.BaseParenthesizableWhitespace:
         if isinstance(comma, cst.Comma):
             space = comma.whitespace_after
             if isinstance(space, cst.ParenthesizedWhitespace):
-                # the line break without the comment that may stand before it
+                # the line break without the comment that may precede it
                 return space.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
             return space
     before = node.whitespace_before_args

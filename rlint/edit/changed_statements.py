@@ -1,4 +1,4 @@
-"""The statements that edits change: whether they still parse, and mean what the edits say."""
+"""Statements that edits change: whether they still parse, and have the intended meaning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ATOMS = (
     ast.SetComp,
     ast.DictComp,
 )
-"""Expressions that mean the same at every place, in parentheses or not."""
+"""Expressions that have the same meaning at every position, with or without parentheses."""
 
 
 _InBlock = ast.stmt | ast.ExceptHandler | ast.match_case
@@ -35,20 +35,20 @@ _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
 _HOLDING_ITEMS = (ast.Call, ast.List, ast.Set, ast.Tuple, ast.Dict)
 _HEADER = "if 1:\n"
 _LONG = 1_000
-"""Characters of a statement from which on an item of it is looked at by itself: each of the many fixes in a
-long display would otherwise parse all of it.
+"""Minimum length of a statement whose items are checked one by one: each of the many fixes in a long display
+would otherwise parse all of it.
 """
 
 
 @frozen
 class Piece:
-    """The lines of one statement, and the edits within them; or one item of a long statement."""
+    """The lines of one statement with the edits within them, or one item of a long statement."""
 
     start: int
     end: int
     edits: tuple[Edit, ...]
     item: ast.expr | None = None
-    """The item, where it is one: it is rendered in parentheses."""
+    """The item, if it is one: it is rendered in parentheses."""
 
     def rendered(self, text: str) -> str:
         """Return the lines with the edits applied."""
@@ -61,7 +61,7 @@ class Piece:
         return "".join([*parts, "\n)\n"] if self.item is not None else parts)
 
     def new_spans(self) -> list[tuple[int, int]]:
-        """Return where the texts of the edits stand in the changed lines."""
+        """Return the positions of the edits' texts in the changed lines."""
         found, grown = [], (self.item is not None) - self.start
         for edit in self.edits:
             start = edit.start + grown
@@ -71,8 +71,8 @@ class Piece:
 
 
 def pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece] | None:
-    """Return the statements that the edits of one fix change, with parentheses around those new expressions
-    that would otherwise be read as parts of another; None where the changed program would not parse.
+    """Return the statements that the edits of one fix change, with parentheses around new expressions that
+    would otherwise be parsed as parts of another; None if the changed program would not parse.
     """
     found: list[Piece] = []
     for piece in _pieces(edits, syntax):
@@ -84,7 +84,7 @@ def pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece] | None:
 
 
 def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
-    """Return the smallest statements that hold the edits, in order; none holds another."""
+    """Return the smallest statements that contain the edits, in order; none contains another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         start, end = _beside(edit, syntax) or _around(edit.start, edit.end, syntax)
@@ -98,7 +98,7 @@ def _pieces(edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Piece]:
 
 
 def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
-    """Return the item of a long statement that holds all edits of a piece; the piece itself if there is
+    """Return the item of a long statement that contains all edits of a piece; the piece itself if there is
     none.
     """
     first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
@@ -120,7 +120,7 @@ def _narrowed(piece: Piece, syntax: SyntaxIndex) -> Piece:
 
 
 def _is_item(node: ast.expr, parent: ast.AST) -> bool:
-    """Whether an expression stands between commas, so that it means the same in parentheses of its own."""
+    """Whether an expression is between commas, so that it has the same meaning in parentheses."""
     if isinstance(parent, ast.Call):
         return node is not parent.func and not isinstance(node, ast.GeneratorExp)
     return True
@@ -129,8 +129,8 @@ def _is_item(node: ast.expr, parent: ast.AST) -> bool:
 def _around(
     start: int, end: int, syntax: SyntaxIndex, without: tuple[int, int] | None = None
 ) -> tuple[int, int]:
-    """Return the lines of the smallest statement that holds a span, as offsets; those of the file if none
-    does. `without` are lines that are not smaller than wanted.
+    """Return the lines of the smallest statement that contains a span, as offsets; those of the file if there
+    is none. `without` are lines that are too small.
     """
     found = (0, len(syntax.text))
     blocks: list[Sequence[_InBlock]] = [syntax.module.body]
@@ -149,8 +149,8 @@ def _around(
 
 
 def _beside(edit: Edit, syntax: SyntaxIndex) -> tuple[int, int] | None:
-    """Return the lines of the smaller of the statements between which an edit inserts whole lines, indented
-    as they are: what stands around them, such as a long loop before, need not be read again. None for others.
+    """Return the lines of the smaller of the statements between which an edit inserts whole lines of the same
+    indentation: the code around them, such as a long loop before, need not be parsed again. None for others.
     """
     if edit.start != edit.end or not edit.text.strip() or not edit.text.endswith(("\n", "\r")):
         return None
@@ -171,7 +171,7 @@ def _beside(edit: Edit, syntax: SyntaxIndex) -> tuple[int, int] | None:
 
 
 def _holding(block: Sequence[_InBlock], start: int, end: int, syntax: SyntaxIndex) -> _InBlock | None:
-    """Return the first part of a block that holds a span."""
+    """Return the first part of a block that contains a span."""
     place = bisect_left(block, end, key=lambda part: _lines(part, syntax)[1])
     return block[place] if place < len(block) and _lines(block[place], syntax)[0] <= start else None
 
@@ -189,9 +189,7 @@ def _first_and_last(part: _InBlock) -> tuple[int, int]:
 
 
 def _mended(piece: Piece, syntax: SyntaxIndex) -> Piece | None:
-    """Return a piece with edits in parentheses where they need some; None where the program would not
-    parse.
-    """
+    """Return a piece with edits in parentheses if they need some; None if the program would not parse."""
     text = syntax.text
     start, end = piece.start, piece.end
     while True:
@@ -229,8 +227,8 @@ def _indentation(lines: str) -> str:
 
 
 def _wrapped(edit: Edit, piece: Piece, before: ast.Module, text: str, grammar: Grammar) -> Edit | None:
-    """Return an edit that puts one expression in the place of another, with parentheses; None for others,
-    and where parentheses never matter.
+    """Return an edit that replaces one expression by another, with parentheses; None for other edits, and
+    where parentheses make no difference.
     """
     if edit.start == edit.end or not edit.text.strip() or isinstance(edit, WrittenEdit):
         return None
@@ -275,8 +273,8 @@ def _is_same(one: ast.AST | None, other: ast.AST | None) -> bool:
 
 
 def parsed_lines(lines: str, grammar: Grammar) -> tuple[Reading, str] | None:
-    """Parse whole lines of a program; return what is read, and its text, in which a header is above lines
-    that are indented. None where they are no statements.
+    """Parse whole lines of a program; return the tree and its text, in which indented lines are preceded by a
+    header. None where they are no statements.
     """
     indented = lines[:1] in (" ", "\t")
     text = f"{_HEADER}{lines}" if indented else lines

@@ -1,4 +1,4 @@
-"""Edits that LibCST writes once their text is needed: importing it takes longer than checking a file."""
+"""Edits that LibCST writes once their text is needed: importing LibCST takes longer than checking a file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from rlint.findings import Edit
 
 
 class CannotWriteError(Exception):
-    """Why an edit cannot be written. The fix is left out, and its finding says so."""
+    """Reason why an edit cannot be written. The fix is left out, and its finding says why."""
 
 
 class DeferredEdit(Edit):
     """An edit within the characters `start:end` that is written when its text is first read.
 
-    `write` gives the edits that it consists of; it raises `CannotWriteError` where there are none.
-    `code` is the new code that goes into it, for who has to know its names before. `about` is the span of
-    what is changed, where that is less than `start:end`: two statements on one line are not the same.
-    `deletes` says that whole statements go.
+    `write` returns its edits, or raises `CannotWriteError` if there are none. `code` is the new code, for
+    clients that need its names earlier. `about` is the changed span, if that is less than `start:end`: two
+    statements on one line are different edits. `deletes` says that whole statements are deleted.
     """
 
     __slots__ = ("_about", "_write", "_written", "code", "deletes")
@@ -43,11 +42,11 @@ class DeferredEdit(Edit):
 
     @property
     def text(self) -> str:
-        """Return the text that takes the place of all of `start:end`."""
+        """Return the text that replaces all of `start:end`."""
         raise NotImplementedError("ask `written`: there may be several edits")
 
     def __eq__(self, other: object) -> bool:
-        """Whether it puts the same code at the same place; of what puts none, only itself is the same."""
+        """Whether it inserts the same code at the same position; an edit without code only equals itself."""
         if not isinstance(other, DeferredEdit) or not self.code:
             return self is other
         return self._parts() == other._parts()
@@ -65,7 +64,7 @@ class DeferredEdit(Edit):
         return tuple(edit.as_shared() for edit in self._written) if self.shared else self._written
 
     def as_shared(self) -> DeferredEdit:
-        """Return the same edit as one that several fixes may need."""
+        """Return the same edit as one that several fixes may share."""
         return DeferredEdit(
             self.start,
             self.end,
@@ -78,14 +77,14 @@ class DeferredEdit(Edit):
 
 
 class WrittenEdit(Edit):
-    """An edit that LibCST has written: what it means is right without parentheses of ours, and a part of it
-    that looks like an expression need not be one.
+    """An edit that LibCST has written: it needs no more parentheses, and a part of it that looks like an
+    expression need not be one.
     """
 
     __slots__ = ()
 
     def plain(self) -> Edit:
-        """Return it as any other edit."""
+        """Return it as an ordinary edit."""
         return Edit(self.start, self.end, self.text, shared=self.shared, owns=self.owns)
 
 
@@ -95,7 +94,7 @@ def is_deferred(edits: Iterable[Edit]) -> bool:
 
 
 def written(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Return the edits with their texts; raise `CannotWriteError` where one has none."""
+    """Return the edits with their texts; raise `CannotWriteError` if one cannot be written."""
     found: list[Edit] = []
     for edit in edits:
         if isinstance(edit, DeferredEdit):

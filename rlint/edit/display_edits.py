@@ -12,7 +12,7 @@ from rlint.edit.parsed_code import by_libcst, code, expression, newline_of
 
 @by_libcst
 def without_items(text: str, places: Collection[int]) -> str:
-    """Return the text of a dict display without the items of some places, not all of them."""
+    """Return the text of a dict display without the items at some positions, but not all items."""
     node = expression(text)
     if not isinstance(node, cst.Dict):
         raise CannotWriteError("LibCST reads the code in another way")

@@ -1,4 +1,4 @@
-"""Edits from nodes: replace, insert, delete, wrap, unwrap. All else stays as it stands in the file."""
+"""Edits from nodes: replace, insert, delete, wrap, unwrap. Everything else in the file is unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTHING: Mapping[Any, str] = {}
 
 
 def needs_parentheses(text: str, grammar: Grammar = RUNNING) -> bool:
-    """Whether the text of an expression is broken over lines where only parentheses around it allow that."""
+    """Whether the text of an expression contains line breaks that are only allowed in parentheses."""
     try:
         grammar.expression(text)
     except SyntaxError:
@@ -49,9 +49,9 @@ def needs_parentheses(text: str, grammar: Grammar = RUNNING) -> bool:
 class Edits:
     """Builds the edits of fixes in one file.
 
-    What cannot be done (a statement before an `elif`) gives None: the finding then goes without a fix. Edits
-    that move code, or concern statements that share their lines, are written by LibCST, and only once their
-    text is needed.
+    An impossible edit (a statement before an `elif`) gives None: the finding is then reported without a fix.
+    Edits that move code, or concern statements that share their lines, are written by LibCST, and only once
+    their text is needed.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -59,8 +59,8 @@ class Edits:
         self.syntax = source.syntax
 
     def parenthesized(self, node: ast.expr) -> str:
-        """Return the text of an expression fit to stand as an operand, argument or before a dot: in
-        parentheses where it is made of operators or broken over lines outside of brackets.
+        """Return the text of an expression for use as an operand, argument or before a dot: in parentheses if
+        it has operators or line breaks outside of brackets.
         """
         text = self.source.text(node)
         if isinstance(node, _OPERATORS) and not (isinstance(node, ast.Tuple) and text.startswith("(")):
@@ -72,8 +72,8 @@ class Edits:
         return text
 
     def code(self, node: ast.expr) -> str:
-        """Return the text of an expression fit to stand in another place, as a value, an operand that it
-        is already, or before a dot: broken over lines within brackets alone.
+        """Return the text of an expression for use as a value, as the operand that it already is, or before a
+        dot: with line breaks only within brackets.
         """
         text = self.source.text(node)
         if not _LINE_END.search(text) or not needs_parentheses(text, self.syntax.grammar):
@@ -86,9 +86,7 @@ class Edits:
         return f"({text})"
 
     def whole(self, text: str) -> str:
-        """Return the text of an expression, in parentheses where it is broken over lines outside of
-        brackets.
-        """
+        """Return the text of an expression, in parentheses if it has line breaks outside of brackets."""
         broken = _LINE_END.search(text) and needs_parentheses(text, self.syntax.grammar)
         return f"({text})" if broken else text
 
@@ -106,13 +104,13 @@ class Edits:
         return ast.dump(parsed) == ast.dump(node)
 
     def insert_before(self, statement: ast.stmt, *lines: str, indentation: str | None = None) -> Edit | None:
-        """Put lines of code (without indentation) before a statement, indented like it. What follows a line
-        end within one of them is left as it is, or moved there from `indentation`.
+        """Insert lines of code (without indentation) before a statement, indented like it. Continuation lines
+        within one of them are unchanged, or re-indented from `indentation`.
         """
         return self._insert(statement, lines, indentation, behind=False)
 
     def insert_after(self, statement: ast.stmt, *lines: str, indentation: str | None = None) -> Edit | None:
-        """Put lines of code after a statement, as `insert_before` does."""
+        """Insert lines of code after a statement, as `insert_before` does."""
         return self._insert(statement, lines, indentation, behind=True)
 
     def _insert(
@@ -161,7 +159,7 @@ class Edits:
         return positions.line_start(self.source.first_line(first)), end
 
     def replace_statement(self, statement: ast.stmt, *lines: str) -> Edit | None:
-        """Replace a whole statement by lines of code, indented like it; a comment behind it stays."""
+        """Replace a whole statement by lines of code, indented like it; a comment after it is kept."""
         if not self.source.stands_alone(statement):
             mates = self.source.line_mates(statement)
             if mates is None:
@@ -180,8 +178,8 @@ class Edits:
         return Edit(start, end, block[len(indentation) :])
 
     def delete_statement(self, statement: ast.stmt, *, comment: bool = False) -> Edit | None:
-        """Remove a statement and its lines, with the `comment` above that is about it alone, and with blank
-        lines behind it that would be too many; `pass` takes its place where the block would be empty.
+        """Delete a statement and its lines, with the `comment` above that belongs to it alone, and with
+        surplus blank lines after it; `pass` replaces it if the block would be empty.
         """
         block, index = self.syntax.block(statement)
         if len(block) == 1:
@@ -198,7 +196,7 @@ class Edits:
         return Edit(start, end, "", owns=tuple(owned))
 
     def _delete_together(self, gone: Sequence[ast.stmt]) -> Edit | None:
-        """Remove statements that share their lines with others."""
+        """Delete statements that share their lines with others."""
         mates = self.source.line_mates(gone[0])
         if mates is None:
             return None
@@ -211,8 +209,8 @@ class Edits:
         return DeferredEdit(*self._lines_of(*mates), "", without, deletes=True)
 
     def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
-        """Return how many blank lines after `behind` to drop when the lines from `first` on are removed. The
-        larger of two gaps stays, and a block begins with none.
+        """Return the number of blank lines after `behind` to drop when the lines from `first` on are removed.
+        The larger of two gaps stays, and a block begins with none.
         """
         positions = self.syntax.positions
         before = after = 0
@@ -237,9 +235,9 @@ class Edits:
     def rewrite(
         self, node: ast.AST, transform: Callable[..., object], *parts: ast.AST, code: str = ""
     ) -> Edit:
-        """Put what a function makes of LibCST's node for a node of `ast` in its place: another node, or for a
-        statement several, or None to delete it. The function is also given the nodes of some `parts` of the
-        code, and runs once the text is needed. `code` has the names that the new code brings.
+        """Replace a node by the result of a function of its LibCST node: another node, or for a statement
+        several, or None to delete it. The function also receives the nodes of some `parts` of the code, and
+        runs once the text is needed. `code` contains the names in the new code.
         """
 
         def made() -> tuple[Edit, ...]:
@@ -250,17 +248,17 @@ class Edits:
 
     @cached_property
     def libcst(self) -> LibcstNodes:
-        """LibCST's nodes of this file, which parses what is asked for."""
+        """LibCST nodes of this file, parsed on demand."""
         from rlint.edit.libcst_nodes import LibcstNodes
 
         return LibcstNodes(self.source)
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit | None:
-        """Give a call one more keyword argument; None where it has it already."""
+        """Add a keyword argument to a call; None if it is already passed."""
         return self.rewrite_call(call, keywords={name: value})
 
     def without_arguments(self, call: ast.Call, dropped: Collection[ast.expr]) -> Edit | None:
-        """Take arguments out of a call, with their commas (and keywords)."""
+        """Remove arguments from a call, with their commas (and keywords)."""
         return self.rewrite_call(call, without=dropped)
 
     def rewrite_call(
@@ -273,8 +271,7 @@ class Edits:
         instead: Mapping[ast.expr, str] = _NOTHING,
     ) -> Edit | None:
         """Call another function, with more keywords, without some arguments, and with others `instead` of
-        some, each text being one argument or several as they are written. None where the call has such a
-        keyword already.
+        some, each text being the source of one or more arguments. None if such a keyword is already passed.
         """
         if any(keyword.arg in keywords for keyword in call.keywords):
             return None
@@ -294,7 +291,7 @@ class Edits:
                 dropped=[given.index(argument) for argument in without],
                 replaced={given.index(argument): written for argument, written in instead.items()},
             )
-            # a call with more arguments is another whole: what is around it waits for the next pass
+            # a call with more arguments changes as a whole: fixes around it wait for the next pass
             return (Edit(start, end, new),) if keywords else smallest_edits(start, text, new)
 
         given_anew = (f"{name}={value}" for name, value in keywords.items())
@@ -302,8 +299,8 @@ class Edits:
         return DeferredEdit(start, end, " ".join(code), anew)
 
     def cut_keyword(self, call: ast.Call, value: ast.expr) -> Edit | None:
-        """Take a keyword argument, given by its value, out of a call, as an edit that is written at once: for
-        a text that is asked for before its edit. None for an argument without keyword, and for the only one.
+        """Remove a keyword argument, given by its value, from a call, as an edit that is written at once: for
+        text that is needed before its edit. None for an argument without keyword, and for the only one.
         """
         given: list[ast.expr | ast.keyword] = sorted([*call.args, *call.keywords], key=self.source.span)
         place = next((n for n, each in enumerate(given) if getattr(each, "value", None) is value), -1)
@@ -317,24 +314,24 @@ class Edits:
         return Edit(self.source.grouped_span(last)[1], end, "")
 
     def replace_method(self, call: ast.Call, text: str) -> Edit:
-        """Put text (`.popleft()`, or nothing) in the place of the method that is called and of its arguments,
-        behind what it is called on.
+        """Replace the method that is called and its arguments by text (`.popleft()`, or nothing), after the
+        receiver.
         """
         assert isinstance(call.func, ast.Attribute)
         return Edit(self.source.receiver_end(call.func), self.source.span(call)[1], text)
 
     def rename_attribute(self, attribute: ast.Attribute, name: str) -> Edit:
-        """Read another attribute, or call another method, of the same object."""
+        """Rename an attribute or a method of the same object."""
         end = self.source.span(attribute)[1]
         return Edit(end - len(attribute.attr), end, name)
 
     def as_argument(self, node: ast.expr) -> str:
-        """Return the text of an expression fit to stand among arguments, with a keyword or without."""
+        """Return the text of an expression for use as an argument, with or without a keyword."""
         needs = isinstance(node, (ast.NamedExpr, ast.Tuple, ast.GeneratorExp))
         return self.parenthesized(node) if needs else self.syntax.text[slice(*self.source.grouped_span(node))]
 
     def keep_alone(self, code: ast.AST, kept: ast.expr, before: str, behind: str) -> list[Edit]:
-        """Leave one expression alone of some code, with its own parentheses and text before and behind."""
+        """Keep one expression of some code, with its own parentheses and text before and after it."""
         start, end = self.source.span(code)
         first, last = self.source.grouped_span(kept)
         return [Edit(start, first, before), Edit(last, end, behind)]
@@ -344,7 +341,7 @@ class Edits:
         return Edit(*self.source.grouped_span(node), text)
 
     def without_items(self, display: ast.Dict, dropped: Collection[ast.expr]) -> Edit:
-        """Take items, given by their values, out of a dict display, with their commas."""
+        """Remove items, given by their values, from a dict display, with their commas."""
         start, end = self.source.span(display)
         text = self.syntax.text[start:end]
 
@@ -358,7 +355,7 @@ class Edits:
         return DeferredEdit(start, end, "", less)
 
     def text_with(self, node: ast.AST, edits: Iterable[Edit]) -> str:
-        """Return the text of a node with edits made in it."""
+        """Return the text of a node with edits applied to it."""
         start, end = self.source.span(node)
         done, parts = start, list[str]()
         for edit in sorted(written(edits), key=lambda edit: (edit.start, edit.end)):
@@ -367,13 +364,13 @@ class Edits:
         return "".join([*parts, self.syntax.text[done:end]])
 
     def insert_behind(self, node: ast.expr, text: str) -> Edit:
-        """Put text behind an expression, parentheses around it left out: a method to be called on it."""
+        """Insert text after an expression, inside of parentheses around it: a method call on it."""
         end = self.source.span(node)[1]
         return Edit(end, end, text)
 
     def delete_statements(self, statements: Collection[ast.stmt]) -> list[Edit] | None:
-        """Remove statements, each with the comment above that is about it alone; `pass` goes where nothing
-        would be left of a block, and a comment after a statement stays. None where a comment in a statement
+        """Delete statements, each with the comment above that belongs to it alone; `pass` is inserted in a
+        block that would be empty, and a comment after a statement is kept. None if a comment in a statement
         would be lost, or one shares its line.
         """
         found: list[Edit] = []
@@ -401,7 +398,7 @@ class Edits:
         return found
 
     def _without_else(self, block: list[ast.stmt]) -> Edit | None:
-        """Remove a whole `else` block, with its header; None where the block is none."""
+        """Delete a whole `else` block, with its header; None if the block is not one."""
         parent, positions = self.syntax.parents.get(block[0]), self.syntax.positions
         if not isinstance(parent, (ast.If, ast.For)) or block is not parent.orelse:
             return None
@@ -414,7 +411,7 @@ class Edits:
         return Edit(start, end, "")
 
     def wrap_in(self, header: str, run: Sequence[ast.stmt]) -> Edit | None:
-        """Put statements that follow one another under a header (`with lock:`, `if ready:`)."""
+        """Wrap consecutive statements in a block (`with lock:`, `if ready:`)."""
         first, last = self.source.line_mates(run[0]), self.source.line_mates(run[-1])
         if first is None or last is None:
             return None
@@ -428,7 +425,9 @@ class Edits:
         return DeferredEdit(*self._lines_of(first[0], last[1]), header, around, about=about)
 
     def add_else(self, branch: ast.If, *lines: str, indentation: str) -> Edit | None:
-        """Give an `if` an `else` with lines of code, the further ones of which stand at `indentation` now."""
+        """Add an `else` with lines of code to an `if`; continuation lines have the indentation
+        `indentation`.
+        """
         mates = self.source.line_mates(branch)
         if mates is None or branch.orelse:
             return None

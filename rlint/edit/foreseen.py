@@ -1,4 +1,4 @@
-"""Whether an edit that LibCST has yet to write may turn out impossible, told without LibCST."""
+"""Whether an edit that LibCST has not written yet may be impossible, determined without LibCST."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rlint.regex import regex
 from rlint.syntax.syntax_index import SyntaxIndex
 
 _HARD_TO_MOVE = regex(r"\"\"\"|'''|\\[\r\n]|\f")
-"""Code whose lines mean something else at another indentation, or that LibCST may write in another way."""
+"""Code whose lines have another meaning at another indentation, or that LibCST may write differently."""
 
 
 def may_be_refused(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
-    """Whether only LibCST can say if a fix stands: its code is hard to move, a comment may have to go that
-    cannot stand above, its edits may be in each other's way, or its names may mean something else. All else
-    that a fix is held to is sure of what LibCST writes.
+    """Whether only LibCST can determine if a fix is valid: its code is hard to move, a comment may be deleted
+    that cannot be placed above, its edits may conflict, or its names may have another meaning. Edits that
+    LibCST writes satisfy all other conditions on fixes.
     """
     if syntax.marimo_cells:
         return True
@@ -43,7 +43,7 @@ def may_be_refused(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
 
 
 def _loses_comment(edits: Sequence[Edit], syntax: SyntaxIndex) -> bool:
-    """Whether a comment in a statement that goes is neither owned by the fix nor part of its new code."""
+    """Whether a comment in a deleted statement is neither owned by the fix nor part of its new code."""
     gone = [
         edit
         for edit in edits

@@ -21,7 +21,7 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 class Importer:
-    """Builds the edits that put something at module level for code further below."""
+    """Builds edits that insert code at module level for code further below."""
 
     def __init__(self, edits: Edits) -> None:
         self._edits = edits
@@ -34,8 +34,8 @@ class Importer:
         self._defined: dict[str, tuple[str, tuple[Edit, ...]]] = {}
 
     def fresh_name(self, wanted: str, key: str = "") -> str:
-        """Return a name like `wanted` that nothing in the file uses. The same `key` gets the same name
-        again, whatever is wanted.
+        """Return a name like `wanted` that is not used in the file. The same `key` gets the same name again,
+        whatever is wanted.
         """
         key = key or wanted
         known = self._reserved.get(key)
@@ -49,8 +49,8 @@ class Importer:
         return name
 
     def fresh_local(self, wanted: Sequence[str], node: ast.AST, key: str) -> str:
-        """Return the first name of `wanted` that a new variable may have in the function around `node`,
-        else the first of them with a number. What only other functions use is free; builtins are not.
+        """Return the first name of `wanted` that a new variable may have in the function around `node`, else
+        the first one with a number. A name used only by other functions is free; a builtin is not.
         """
         scope = self._syntax.scope(node).function
         if scope.parent is None:
@@ -78,8 +78,8 @@ class Importer:
         return set(_WORD.findall(self._syntax.text))
 
     def runs_before(self, statement: ast.stmt, user: ast.AST) -> bool:
-        """Whether a statement of the module has always run when the code around `user` runs. It is in a
-        block at module level that also holds `user`, further down.
+        """Whether a statement of the module has always run when the code around `user` runs. It is in a block
+        at module level that also contains `user`, further down.
         """
         for block, index in self._blocks_around(user):
             if any(candidate is statement for candidate in block[:index]):
@@ -96,11 +96,11 @@ class Importer:
         comment: Sequence[str] = (),
         indentation: str = "",
     ) -> tuple[Edit, ...] | None:
-        """Define a constant at module level for the code around `user`: behind the imports at the top
-        and the constants below them, and behind the statements that it `needs`, with a `comment` above.
+        """Define a constant at module level for the code around `user`: after the imports at the top and the
+        constants below them, and after the statements that it `needs`, with a `comment` above.
 
-        None where the needed do not surely run first, or another fix defines the name otherwise. `value` may
-        have several lines; those after the first are indented as at `indentation`.
+        None if the needed statements do not surely run first, or another fix defines the name differently.
+        `value` may have several lines; those after the first are indented as at `indentation`.
         """
         for block, index in self._blocks_around(user):
             waiting = [statement for statement in needs if statement not in block[:index]]
@@ -114,8 +114,8 @@ class Importer:
     def _only(
         self, name: str, value: str, made: tuple[Edit, ...] | None, comment: Sequence[str]
     ) -> tuple[Edit, ...] | None:
-        """Return the one definition of a constant that several fixes ask for: the first, with its
-        comments. None for another, which would define the name twice.
+        """Return the one definition of a constant that several fixes share: the first, with its comments.
+        None for another one, which would define the name twice.
         """
         if made is None:
             return None
@@ -125,9 +125,9 @@ class Importer:
         return edits if edits == made or (same and placed and not comment) else None
 
     def module_import(self, module: str, *, user: ast.AST) -> tuple[ast.stmt, Edit] | None:
-        """Import a module by its plain name for the code around `user`: the import beside which it goes,
-        and the edit. None where there are no other imports, or the name is taken. Where a parameter or
-        variable shadows it, the engine leaves the fix out (see rlint/fixing/fix_validation.py).
+        """Import a module by its plain name for the code around `user`: return the neighbouring import, and
+        the edit. None if there are no other imports, or the name is taken. If a parameter or variable shadows
+        it, the engine leaves the fix out (see rlint/fixing/fix_validation.py).
         """
         if module in self._syntax.scopes[self._syntax.module].bindings or self._is_read_unbound(module):
             return None
@@ -150,7 +150,9 @@ class Importer:
         return any(self._syntax.scope(read).lookup(name) is None for read in reads)
 
     def _blocks_around(self, user: ast.AST) -> list[tuple[list[ast.stmt], int]]:
-        """Return the blocks at module level that hold `user`, outermost first, each with the place in it."""
+        """Return the blocks at module level that contain `user`, outermost first, each with the position in
+        it.
+        """
         chain = [user, *self._syntax.ancestors(user)]
         found: list[tuple[list[ast.stmt], int]] = []
         for child in reversed(chain[:-1]):
@@ -162,7 +164,7 @@ class Importer:
         return found
 
     def _anchor(self, before: list[ast.stmt], needs: Collection[ast.stmt]) -> ast.stmt | None:
-        """Return the statement behind which a constant goes."""
+        """Return the statement after which a constant is inserted."""
         head = _head(before)
         last = max(
             (index for index, statement in enumerate(before)
@@ -186,7 +188,7 @@ class Importer:
         constant = edit.as_shared()
         if _is_constant(anchor):
             return (constant,)
-        # one blank line for all the constants that come here
+        # one blank line for all constants inserted here
         return Edit(edit.start, edit.end, self._syntax.positions.newline, shared=True), constant
 
 

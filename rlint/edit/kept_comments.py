@@ -1,5 +1,5 @@
-"""The comments in changed code: none may get lost that the fix does not own. What a fix would drop with the
-layout of an expression goes above the statement.
+"""Comments in changed code: a fix may only remove its own. A comment that a fix would remove by reformatting
+an expression is moved above the statement.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rlint.syntax.syntax_index import SyntaxIndex
 _OF_ITS_LINE = regex(
     r"#\s*(?:noqa|nosec|type:|pragma|pylint|pyright|mypy|ruff|flake8|isort|fmt:|yapf|rlint)", re.IGNORECASE
 )
-"""Comments that tell a tool of the line that they stand on, and mean nothing on another."""
+"""Comments that are directives for the line that they are on, and mean nothing on another."""
 _LONE_RETURN = regex(r"\r(?!\n)")
 
 
 def lost_comments(pieces: Sequence[Piece], text: str) -> Counter[str]:
-    """Count the comments that are in the old lines of the pieces, and neither in the new ones nor owned by
-    an edit.
+    """Count the comments that are in the old lines of the pieces, and neither in the new ones nor owned by an
+    edit.
     """
     before, after = Counter[str](), Counter[str]()
     for piece in pieces:
@@ -45,13 +45,13 @@ def lost_comments(pieces: Sequence[Piece], text: str) -> Counter[str]:
 
 
 def has_comment_of_its_line(lines: str) -> bool:
-    """Whether a comment may stand in some lines that means nothing on others."""
+    """Whether some lines may contain a comment that means nothing on other lines."""
     return _OF_ITS_LINE.search(lines) is not None
 
 
 def comments_above(lost: Counter[str], edits: Sequence[Edit], syntax: SyntaxIndex) -> list[Edit] | None:
-    """Return insertions that put comments, which some edits would drop, above the statements that they stand
-    in; None where such a statement goes, or a comment has no meaning there.
+    """Return insertions that move comments, which some edits would remove, above their statements; None if
+    such a statement is deleted, or a comment would have no meaning there.
     """
     source = SourceText(syntax)
     left, found = Counter(lost), list[Edit]()
@@ -73,8 +73,8 @@ def comments_above(lost: Counter[str], edits: Sequence[Edit], syntax: SyntaxInde
 
 
 def _line_above(edit: Edit, source: SourceText) -> tuple[int, str] | None:
-    """Return where the statement begins that an edit is about, and its indentation: the one that it replaces,
-    or else the smallest around it. None where nothing is left of that.
+    """Return the start and the indentation of the statement that an edit changes: the one that it replaces,
+    or else the smallest around it. None if nothing is left of that statement.
     """
     syntax = source.syntax
     statement = _statement_of(edit, source)
@@ -113,7 +113,7 @@ def comments(lines: str) -> list[str]:
     if "#" not in lines:
         return []
     found: list[str] = []
-    # a header above: the lines may be indented; a lone return ends a line for Python alone
+    # preceded by a header: the lines may be indented; a lone carriage return ends a line only for Python
     text = "if 1:\n" + _LONE_RETURN.sub("\n", lines)
     # lines that are less indented than the first end it with an error
     with suppress(tokenize.TokenError, SyntaxError):

@@ -1,4 +1,4 @@
-"""LibCST and its matchers for rules that come with rlint: imported once something of them is used."""
+"""LibCST and its matchers for rlint's own rules: imported when first used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ else:
             self.__name__ = name
 
         def __getattr__(self, name: str) -> Any:
-            """Import the module, and read a name of it."""
+            """Import the module, and return its attribute."""
             import importlib
 
             found = getattr(importlib.import_module(self.__name__), name)

@@ -1,4 +1,4 @@
-"""LibCST's nodes for those of the fast tree, and the other way: only what a rule looks at is parsed."""
+"""LibCST nodes for `ast` nodes and vice versa: only statements that a rule examines are parsed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OPERATORS = (
     cst.Yield,
 )
 _BY_START = (ast.stmt, ast.ExceptHandler, ast.arg)
-"""Their ends are not where LibCST sees them: it counts the default of a parameter."""
+"""Nodes whose ends differ in LibCST, which includes the default of a parameter."""
 
 
 class LibcstNodes:
@@ -48,7 +48,7 @@ class LibcstNodes:
 
     @by_libcst
     def of(self, node: ast.AST) -> cst.CSTNode:
-        """Return LibCST's node for a node of `ast`. Raise `CannotWriteError` where it has none."""
+        """Return LibCST's node for a node of `ast`. Raise `CannotWriteError` if there is none."""
         part = self._part_around(node)
         found = part.slow.get(node)
         if found is None:
@@ -56,7 +56,7 @@ class LibcstNodes:
         return found
 
     def fast(self, node: cst.CSTNode) -> ast.AST:
-        """Return the node of `ast` for one of LibCST. Raise `TypeError` where there is none."""
+        """Return the `ast` node for one of LibCST. Raise `TypeError` if there is none."""
         part, kind = self._homes.get(node), type(node).__name__
         if part is None:
             raise TypeError(f"this `{kind}` is no node of the checked file, but was made anew")
@@ -68,7 +68,7 @@ class LibcstNodes:
         return found
 
     def new_code(self, new: Any) -> str:
-        """Return the text of what takes the place of a node."""
+        """Return the text that replaces a node."""
         if isinstance(new, str):
             return new
         if isinstance(new, (list, tuple, cst.FlattenSentinel)):
@@ -77,7 +77,7 @@ class LibcstNodes:
 
     @by_libcst
     def replaced(self, node: cst.CSTNode, new: Any) -> tuple[Edit, ...]:
-        """Return the edits that put another node in the place of one of the file, or several statements."""
+        """Return the edits that replace a node of the file by another, or by several statements."""
         part = self._homes[node]
         new = self._sound(new)
         if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
@@ -93,7 +93,7 @@ class LibcstNodes:
     def rewritten(
         self, node: ast.AST, transform: Callable[..., object], parts: Sequence[ast.AST]
     ) -> tuple[Edit, ...]:
-        """Return the edits that put what a function makes of LibCST's nodes in the place of the first."""
+        """Return the edits that replace the first LibCST node by the result of a function of the nodes."""
         old = self.of(node)
         return self.replaced(old, transform(old, *map(self.of, parts)))
 
@@ -104,7 +104,7 @@ class LibcstNodes:
         return new.visit(_Sound(self._homes)) if isinstance(new, cst.CSTNode) else new
 
     def _part_around(self, node: ast.AST) -> _Part:
-        """Return the lines around a node; those of a statement around it that are parsed already count as
+        """Return the lines around a node; those of an enclosing statement that is already parsed count as
         well.
         """
         source, parents = self._source, self._source.syntax.parents
@@ -125,7 +125,7 @@ class LibcstNodes:
 
 
 class _Part:
-    """Whole lines as LibCST reads them: from its nodes to those of `ast` (`fast`), and back (`slow`)."""
+    """Whole lines parsed by LibCST: from its nodes to those of `ast` (`fast`), and back (`slow`)."""
 
     def __init__(self, snippet: Snippet, mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> None:
         self.snippet = snippet
@@ -159,7 +159,9 @@ class _Part:
             self.fast[slow], self.slow[fast] = fast, slow
 
     def _pair_by_part(self, slow: cst.CSTNode) -> None:
-        """Find the counterpart of what has another place in `ast`, or none at all, by that of its part."""
+        """Find the counterpart of a node that has another position in `ast`, or none, through that of its
+        part.
+        """
         parents = self._source.syntax.parents
         match slow:
             case cst.WithItem(item=inner) | cst.CompFor(iter=inner) | cst.GeneratorExp(elt=inner):
@@ -181,9 +183,9 @@ class _Part:
                     self.fast[slow] = fast
 
     def edits_by(self, node: cst.CSTNode, new: cst.CSTNode) -> tuple[Edit, ...]:
-        """Return the edits that put one node in the place of another, in parentheses where it needs them."""
+        """Return the edits that replace one node by another, in parentheses if it needs them."""
         if isinstance(new, cst.BaseExpression) and isinstance(node, cst.BaseExpression) and not new.lpar:
-            new = new.with_changes(lpar=node.lpar, rpar=node.rpar)  # the layout of what is in them stays
+            new = new.with_changes(lpar=node.lpar, rpar=node.rpar)  # the layout of their content is unchanged
         plain = self._with(node, new)
         if isinstance(new, cst.BaseExpression) and not new.lpar:
             wrapped = self._with(node, new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()]))
@@ -194,7 +196,7 @@ class _Part:
         return self.snippet.edits_to(plain)
 
     def _separated(self, node: cst.CSTNode, lines: str) -> str:
-        """Put blanks beside the new code in changed lines where its tokens would become one with others."""
+        """Insert blanks beside the new code in changed lines if its tokens would join others."""
         text, left = self._source.syntax.text, getattr(node, "lpar", ())
         start, end = self._places[node]
         if left:
@@ -218,34 +220,34 @@ class _Part:
 
 
 class _Swapped(cst.CSTTransformer):
-    """Puts one node in the place of another."""
+    """Replaces one node by another."""
 
     def __init__(self, node: cst.CSTNode, new: cst.CSTNode) -> None:
         super().__init__()
         self._node, self._new = node, new
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        """Leave the replaced node as it is inside."""
+        """Do not visit the replaced node."""
         return node is not self._node
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
-        """Put the other node there."""
+        """Return the replacement."""
         return self._new if original_node is self._node else updated_node
 
 
 class _Sound(cst.CSTTransformer):
-    """Puts those operands in parentheses without which new code would be read in another way."""
+    """Puts operands in parentheses without which new code would be parsed differently."""
 
     def __init__(self, known: Collection[cst.CSTNode]) -> None:
         super().__init__()
         self._known = known
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        """Leave what the file has as it is."""
+        """Do not visit nodes that are in the file already."""
         return node not in self._known
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
-        """Look at one new expression, whose operands are as they should be."""
+        """Check one new expression, whose operands are correct."""
         node: Any = updated_node
         if original_node in self._known or not isinstance(node, cst.BaseExpression):
             return node
@@ -283,7 +285,7 @@ def _with_operand(node: cst.BaseExpression, place: int, *, is_wrapped: bool) -> 
 
 
 def _is_read_so(node: cst.BaseExpression) -> bool:
-    """Whether the text of an expression is read as what it is."""
+    """Whether the text of an expression parses as that expression."""
     with suppress(cst.ParserSyntaxError, CannotWriteError):
         return expression(code(node)).deep_equals(node)
     return False
@@ -293,13 +295,13 @@ def _nodes_of(mates: tuple[ast.stmt, ast.stmt], source: SourceText) -> list[ast.
     """Return all nodes of the statements of a run."""
     block, first = source.syntax.block(mates[0])
     last = block.index(mates[1])
-    buried = source.syntax.buried  # in f-strings, the places of nodes are not to be trusted
+    buried = source.syntax.buried  # in f-strings, the positions of nodes are not reliable
     found = [node for statement in block[first : last + 1] for node in descendants(statement)]
     return [node for node in found if node not in buried]
 
 
 def _lines(new: Any) -> Sequence[cst.BaseStatement]:
-    """Return the statements that take the place of one: those of a block, if that is given."""
+    """Return the statements that replace one: those of a block, if that is given."""
     if isinstance(new, cst.SimpleStatementSuite):
         return [cst.SimpleStatementLine(new.body, trailing_whitespace=new.trailing_whitespace)]
     if isinstance(new, cst.IndentedBlock):

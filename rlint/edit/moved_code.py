@@ -1,4 +1,4 @@
-"""Code under another indentation: LibCST moves its lines, and leaves what is within strings."""
+"""Re-indented code: LibCST moves its lines, and does not change the content of strings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rlint.parsing.grammar import RUNNING, Grammar
 
 def moved(code: str, old: str, new: str, grammar: Grammar = RUNNING) -> str:
     """Move the lines of whole statements, or of an expression, from one indentation to another; return the
-    text, which begins with the code itself, as that of `code` does. Raise `CannotWriteError` where the
-    program would not be the same.
+    text, which begins with the code itself, as that of `code` does. Raise `CannotWriteError` if the program
+    would change.
     """
     if old == new or ("\n" not in code and "\r" not in code):
         return code
@@ -32,7 +32,7 @@ def moved(code: str, old: str, new: str, grammar: Grammar = RUNNING) -> str:
 
 @by_libcst
 def _moved_lines(code: str, old: str, new: str) -> str:
-    """Return the lines under another indentation, without that of the first and the last line end."""
+    """Return the lines with another indentation, without that of the first and the last line end."""
     newline = "\r\n" if "\r\n" in code else "\n" if "\n" in code else "\r"
     header = f"{HEADER}{newline}" if old else ""
     module = parsed(f"{header}{old}{code}{newline}")
@@ -55,7 +55,7 @@ def _moved_lines(code: str, old: str, new: str) -> str:
 
 
 class _Continued(cst.CSTTransformer):
-    """Moves lines that follow a backslash, which are blanks to LibCST."""
+    """Moves lines that follow a backslash, which are whitespace to LibCST."""
 
     def __init__(self, old: str, new: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _Continued(cst.CSTTransformer):
     def leave_SimpleWhitespace(  # noqa: N802 - LibCST calls it so
         self, original_node: cst.SimpleWhitespace, updated_node: cst.SimpleWhitespace
     ) -> cst.SimpleWhitespace:
-        """Indent what follows each line end."""
+        """Indent the text after each line end."""
         lines = original_node.value.splitlines(keepends=True)
         if len(lines) < 2:
             return updated_node
@@ -75,7 +75,7 @@ class _Continued(cst.CSTTransformer):
 
 
 def _meaning(code: str, indentation: str, grammar: Grammar) -> str | None:
-    """Return what code means where its lines are indented by so much; None for a part of a statement."""
+    """Return the syntax tree of code at an indentation; None for a part of a statement."""
     header = f"{HEADER}\n{indentation}" if indentation else ""
     for text in (header + code, f"({code}\n)"):
         try:

@@ -1,4 +1,4 @@
-"""The names that edits bring into a program, and whether they mean there what the edits say."""
+"""New names that edits introduce into a program, and whether they have the intended meaning there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALWAYS = frozenset({"__file__", "__name__", "__doc__", "__class__"})
 
 @frozen
 class _Changed:
-    """A changed piece as a program of its own, and the scope in which that stands."""
+    """A changed piece as a program of its own, with its enclosing scope."""
 
     syntax: SyntaxIndex
     spans: list[tuple[int, int]]
@@ -37,7 +37,7 @@ class _Changed:
             yield from filter(self.binds_anew, bindings)
 
     def binds_anew(self, binding: Binding) -> bool:
-        """Whether a binding is the work of an edit, if only because it gives a function another name."""
+        """Whether a binding results from an edit, even if the edit only renames a function."""
         node = binding.node
         if not hasattr(node, "lineno"):
             return False
@@ -49,8 +49,8 @@ class _Changed:
 
 
 def misread_name(pieces: Sequence[Piece], syntax: SyntaxIndex) -> str | None:
-    """Return a name that the edits of one fix read and that would not mean what they say: an import that a
-    parameter shadows, a builtin that the file has another use for, or a name that nothing binds.
+    """Return a name that the edits of one fix read and that would not have the intended meaning: an import
+    that a parameter shadows, a builtin that the file rebinds, or an unbound name.
     """
     changed = [_changed(piece, syntax) for piece in pieces if any(edit.text.strip() for edit in piece.edits)]
     try:
@@ -61,8 +61,8 @@ def misread_name(pieces: Sequence[Piece], syntax: SyntaxIndex) -> str | None:
 
 
 def may_be_misread(code: str, place: int, lines: str, syntax: SyntaxIndex) -> bool:
-    """Whether a name of new code, that is not in some lines around its place already, may mean something else
-    there: one of the module, or a builtin, that is bound again in between.
+    """Whether a name of new code, that is not yet in some lines around its position, may have another meaning
+    there: a module variable, or a builtin, that is rebound in between.
     """
     names = set(_WORD.findall(code)).difference(_WORD.findall(lines))
     node = syntax.expression_before(place)
@@ -95,7 +95,7 @@ def _misread(changed: Sequence[_Changed], pieces: Sequence[Piece], syntax: Synta
 
 
 def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bound: dict[str, Scope]) -> bool:
-    """Whether a name that is new in a place is what the fix takes it for."""
+    """Whether a name that is new at a position has the intended meaning."""
     name, here = read.id, changed.syntax.scope(read)
     inner = here.lookup(name)
     if inner is not None and inner.parent is not None:
@@ -121,7 +121,7 @@ def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bou
 
 
 def _sees(scope: Scope, home: Scope, *, within: bool) -> bool:
-    """Whether code in a scope, or in a function or comprehension in it, reads what another scope binds."""
+    """Whether code in a scope, or in a function or comprehension in it, reads a binding of another scope."""
     if scope is home:
         return not (within and home.is_class)
     around: Scope | None = scope
@@ -141,7 +141,7 @@ def _changed(piece: Piece, syntax: SyntaxIndex) -> _Changed:
 
 
 def _scope_around(piece: Piece, syntax: SyntaxIndex) -> Scope:
-    """Return the scope in which the statement of a piece stands, or its item."""
+    """Return the scope in which the statement of a piece, or its item, is evaluated."""
     if piece.item is not None:
         return syntax.scope(piece.item)
     node = syntax.statement_in(piece.start, piece.end)
@@ -149,7 +149,7 @@ def _scope_around(piece: Piece, syntax: SyntaxIndex) -> Scope:
 
 
 def _known(pieces: Sequence[Piece], syntax: SyntaxIndex) -> set[str]:
-    """Return the words in the lines that the edits change: what new code reads of them means what it did."""
+    """Return the words in the lines that the edits change: in new code, they keep their meaning."""
     positions: Positions = syntax.positions
     found: set[str] = set()
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Comments that are about one statement alone, and go where it goes."""
+"""Comments that belong to one statement, and are deleted with it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _WORD = regex(r"[A-Za-z]{3,}")
 _FOR_OTHERS = regex(
     r"(?i)\b(todo|fixme|xxx|hack|noqa|nosec)\b|\b(pragma|pylint|rlint|ruff|mypy|fmt|isort|type):"
 )
-"""Tasks that are left to do, and what other programs read."""
+"""Comments for open tasks, and comments that other programs read."""
 _STEM = 4
-"""Words that begin with so many letters of each other are akin: `pattern`, `patterns`."""
+"""Length of a common prefix from which two words count as related: `pattern`, `patterns`."""
 
 
 def own_comment(statement: ast.stmt, syntax: SyntaxIndex) -> list[str]:
-    """Return the lines of comment right above a statement that nothing follows without a blank line, as
-    far as they share a word with it: "# Names to numbers" above `numbers = {...}`. None are what is left
-    to do, or for other programs.
+    """Return the lines of comment directly above a statement that is followed by a blank line, if they share
+    a word with it: "# Names to numbers" above `numbers = {...}`. None of them is an open task or for another
+    program.
     """
     positions = syntax.positions
     block, index = syntax.block(statement)

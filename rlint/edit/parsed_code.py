@@ -1,4 +1,4 @@
-"""Code as LibCST reads and writes it, and the smallest edit between two texts."""
+"""Code parsed and written by LibCST, and the smallest edits between two texts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rlint.edit.deferred_edit import CannotWriteError
 from rlint.findings import Edit
 from rlint.regex import regex
 
-_MOST_WORDS = 1_000  # to compare more takes long: the time grows with the square
+_MOST_WORDS = 1_000  # comparing more is slow: it takes quadratic time
 _TOKEN = regex(r"\w+|\s+|[^\w\s]+")
 _LINE_END = regex(r"\r\n|\r|\n")
 HEADER = "if 1:"
-"""Stands above lines that are indented, so that they are a block of a program as they are."""
+"""Precedes indented lines, so that they form a block of a program unchanged."""
 
 
 _Arguments = ParamSpec("_Arguments")
@@ -27,7 +27,7 @@ _Result = TypeVar("_Result")
 
 
 def by_libcst(write: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Let a function raise `CannotWriteError` for all that LibCST cannot read or write."""
+    """Decorate a function to raise `CannotWriteError` for code that LibCST cannot parse or write."""
 
     @functools.wraps(write)
     def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
@@ -40,8 +40,8 @@ def by_libcst(write: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 
 
 def parsed(text: str, unit: str | None = None) -> cst.Module:
-    """Parse a program of which each byte can be written again; raise `CannotWriteError` for another. Blocks
-    that are put into it will be indented by a `unit`.
+    """Parse a program that LibCST writes back byte for byte; raise `CannotWriteError` for another. Blocks
+    inserted into it are indented by a `unit`.
     """
     module = cst.parse_module(text)
     if module.code != text:
@@ -53,7 +53,7 @@ def parsed(text: str, unit: str | None = None) -> cst.Module:
 
 
 class _Indented(cst.CSTTransformer):
-    """Says of each block by how much it is indented, also where that is as usual."""
+    """Records the indentation of each block explicitly, even if it is the default."""
 
     def __init__(self, unit: str) -> None:
         super().__init__()
@@ -62,12 +62,12 @@ class _Indented(cst.CSTTransformer):
     def leave_IndentedBlock(  # noqa: N802 - LibCST calls it so
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
-        """Say so of one block."""
+        """Record the indentation of one block."""
         return updated_node if original_node.indent else updated_node.with_changes(indent=self._unit)
 
 
 def statements(lines: str, like: cst.Module) -> Sequence[cst.BaseStatement]:
-    """Parse new lines of code that are not indented, to be put into another program."""
+    """Parse new lines of code that are not indented, for insertion into another program."""
     text = _LINE_END.sub(like.default_newline, f"{lines}\n")
     body = parsed(text, like.default_indent).body
     if not body:
@@ -80,10 +80,10 @@ def statements(lines: str, like: cst.Module) -> Sequence[cst.BaseStatement]:
 
 
 def expression(text: str) -> cst.BaseExpression:
-    """Parse the text of one expression, which may be broken over lines."""
+    """Parse the text of one expression, which may contain line breaks."""
     with suppress(cst.ParserSyntaxError):
         return cst.parse_expression(text)
-    # a chain broken over lines needs the parentheses that stand around it in the file
+    # a chain broken over lines needs the parentheses that surround it in the file
     wrapped = cst.parse_expression(f"({text})")
     if not wrapped.lpar:
         raise CannotWriteError("LibCST cannot read the code")
@@ -97,13 +97,13 @@ def newline_of(text: str) -> str:
 
 
 def code(node: cst.CSTNode, newline: str = "\n") -> str:
-    """Write a node, with the line ends of the text that it was parsed from."""
+    """Return the source of a node, with the line ends of the text that it was parsed from."""
     return cst.Module([], default_newline=newline).code_for_node(node)
 
 
 def smallest_edits(start: int, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edits that make one text of another that stands at `start`. What both have stays out of
-    them, word by word, so that other edits may change it.
+    """Return the smallest edits that turn a text at `start` into another. Common words are not part of them,
+    so that other edits may change those.
     """
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     if len(before) > _MOST_WORDS:
@@ -118,9 +118,9 @@ def smallest_edits(start: int, old: str, new: str) -> tuple[Edit, ...]:
 
 
 def _edits_of_lines(start: int, old: list[str], new: list[str]) -> tuple[Edit, ...]:
-    """Return the same for a long text, in one pass: lines at its beginning and end that differ in their
-    indentation alone are re-indented, and what lies between is compared word by word, or replaced if it
-    is long.
+    """Return the same for a long text, in one pass: lines at its beginning and end that differ only in
+    indentation are re-indented, and the text between them is compared word by word, or replaced if it is
+    long.
     """
     head = _alike(old, new)
     tail = _alike(old[head:][::-1], new[head:][::-1])
@@ -144,7 +144,7 @@ def _edits_of_lines(start: int, old: list[str], new: list[str]) -> tuple[Edit, .
 
 
 def _together(edits: list[Edit]) -> tuple[Edit, ...]:
-    """Edits one after the other, those that touch made one."""
+    """Join edits that touch."""
     found: list[Edit] = []
     for edit in edits:
         if found and found[-1].end == edit.start:

@@ -1,4 +1,4 @@
-"""Whole lines of a program as LibCST reads them, with its nodes for those of the fast tree."""
+"""Whole lines of a program parsed by LibCST, with its nodes for those of `ast`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Replacements = Mapping[Statement, Sequence[cst.BaseStatement]]
 
 
 class Snippet:
-    """The lines from the first to the last of some statements of one block, which have the lines for
-    themselves.
+    """The lines from the first to the last of some statements of one block that share no lines with
+    others.
     """
 
     def __init__(self, first: ast.stmt, last: ast.stmt, source: SourceText) -> None:
@@ -54,15 +54,15 @@ class Snippet:
         return found
 
     def line(self, node: Statement) -> cst.BaseStatement:
-        """Return a statement with its lines: with the comments above it and behind it, if it is alone."""
+        """Return a statement with its lines: with the comments above and after it, if it is alone."""
         return node if isinstance(node, cst.BaseCompoundStatement) else self._lines.get(node) or as_line(node)
 
     def edits(self, replacements: Replacements) -> tuple[Edit, ...]:
-        """Return the edits that put other statements in the places of some; where those are none, they go."""
+        """Return the edits that replace some statements by others; if there are none, they are deleted."""
         return self.edits_to(cst.ensure_type(self.module.visit(_Replaced(replacements)), cst.Module).code)
 
     def spans(self) -> dict[cst.CSTNode, tuple[int, int]]:
-        """Return where LibCST's nodes stand in the file, parentheses around them left out."""
+        """Return the positions of LibCST's nodes in the file, without surrounding parentheses."""
         begins = self.start - len(self.header)
         return {
             node: (
@@ -73,7 +73,9 @@ class Snippet:
         }
 
     def edits_to(self, new: str) -> tuple[Edit, ...]:
-        """Return the edits that make other lines of these. Both have the header that makes them a block."""
+        """Return the edits that turn the lines into other lines. Both begin with the header that makes them a
+        block.
+        """
         old = self._source.syntax.text[self.start : self.end]
         if not new.startswith(self.header):
             raise CannotWriteError("LibCST would write the code in another way")
@@ -81,15 +83,15 @@ class Snippet:
 
 
 def as_line(node: Statement) -> cst.BaseStatement:
-    """Return a statement as one that stands on lines of its own, without the comments above it."""
+    """Return a statement as one on lines of its own, without the comments above it."""
     if isinstance(node, cst.BaseCompoundStatement):
         return node.with_changes(leading_lines=[])
     return cst.SimpleStatementLine([node.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
 
 
 class _Replaced(cst.CSTTransformer):
-    """Puts statements in the places of others. What shares its line with them gets a line of its own, and
-    what stands beside a header a block.
+    """Replaces statements by others. Other statements on their line get a line of their own, and a statement
+    beside a header becomes a block.
     """
 
     def __init__(self, replacements: Replacements) -> None:
@@ -97,7 +99,7 @@ class _Replaced(cst.CSTTransformer):
         self._replacements = replacements
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
-        """Write a statement anew, or the line of one."""
+        """Write a statement, or the line of one, again."""
         node = super().on_leave(original_node, updated_node)
         found: object = node
         if isinstance(original_node, cst.SimpleStatementLine):
@@ -133,7 +135,7 @@ class _Replaced(cst.CSTTransformer):
 
 
 def _with_comment(node: cst.BaseStatement, trailing: cst.TrailingWhitespace) -> cst.BaseStatement:
-    """Return a statement with what stands behind it on its last line."""
+    """Return a statement with the comment after it on its last line."""
     if isinstance(node, cst.SimpleStatementLine):
         return node.with_changes(trailing_whitespace=trailing)
     body = getattr(node, "body", None)

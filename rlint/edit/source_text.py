@@ -1,4 +1,4 @@
-"""The text of one file, read by nodes: spans, comments, headers, indentation."""
+"""The text of one file, accessed by nodes: spans, comments, headers, indentation."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlint.regex import regex
 from rlint.syntax.syntax_index import FUNCTIONS, SyntaxIndex
 
 _LONG_STRING = regex(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
-"""One string in triple quotes that are nowhere else in it."""
+"""A string in triple quotes that does not contain those quotes."""
 _LINE_END = regex(r"\r\n|\r|\n")
 _BEFORE_DOT = regex(r"(?:(?:\s|\\|#[^\r\n]*)*\))+")
-"""The closing parentheses around an expression, with what may stand between them."""
+"""The closing parentheses around an expression, with the text allowed between them."""
 _COMPOUND = (
     ast.For,
     ast.AsyncFor,
@@ -36,17 +36,17 @@ _COMPOUND = (
 
 
 class SourceText:
-    """Reads the source text of one file, node by node."""
+    """Provides access to the source text of one file by nodes."""
 
     def __init__(self, syntax: SyntaxIndex) -> None:
         self.syntax = syntax
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Return start and end offset of a node; parentheses around it are not part of it."""
+        """Return start and end offset of a node, without surrounding parentheses."""
         return self.syntax.positions.span(node)
 
     def text(self, node: ast.AST) -> str:
-        """Return the source text of a node, as it stands in the file."""
+        """Return the source text of a node, as it is in the file."""
         start, end = self.span(node)
         return self.syntax.text[start:end]
 
@@ -76,9 +76,9 @@ class SourceText:
         for start, end in strings:
             within = offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
             if within and "\n" in text[start:end] and not _LONG_STRING.fullmatch(text, start, end):
-                return self._tokenized_comments()  # strings beside one another, comments between them
+                return self._tokenized_comments()  # adjacent strings, with comments between them
             inside.update(within)
-        # a comment goes on to the end of its line, whatever signs are in it
+        # a comment extends to the end of its line, whatever characters it contains
         found: list[int] = []
         for offset in offsets:
             if offset not in inside and (not found or _LINE_END.search(text, found[-1], offset)):
@@ -95,7 +95,7 @@ class SourceText:
                 if token.type == tokenize.COMMENT
             )
         except (tokenize.TokenError, SyntaxError):
-            # the tree parsed, so this is a quirk of the tokeniser: call every `#` a comment
+            # the tree parsed, so this is a quirk of the tokeniser: treat every `#` as a comment
             return [match.start() for match in re.finditer("#", text)]
         return found
 
@@ -141,7 +141,7 @@ class SourceText:
         return line[: len(line) - len(line.lstrip())]
 
     def stands_alone(self, statement: ast.stmt) -> bool:
-        """Whether the statement has its lines to itself: nothing before it, no `;`, no statement after it, no
+        """Whether the statement has its lines to itself: no code before it, no `;`, no statement after it, no
         backslash before it, no `elif`.
         """
         positions, text = self.syntax.positions, self.syntax.text
@@ -157,8 +157,8 @@ class SourceText:
         return not rest or rest.startswith("#")
 
     def line_mates(self, statement: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:
-        """Return the first and the last of the smallest run of statements that holds one and has its lines
-        for itself: those beside it, or what is around it. None for an `elif`.
+        """Return the first and the last of the smallest run of statements that contains one and shares no
+        lines with others: its neighbours, or an enclosing statement. None for an `elif`.
         """
         syntax, text = self.syntax, self.syntax.text
         around: ast.AST | None = statement
@@ -193,7 +193,7 @@ class SourceText:
         return self.syntax.positions.line_text(line).rstrip().endswith("\\")
 
     def indent_unit(self, statement: ast.stmt) -> str:
-        """One level of indentation, as it is around a statement or, at module level, below it."""
+        """Return one level of indentation, as used around a statement or, at module level, below it."""
         base = self.indentation(statement)
         around = self.syntax.parents.get(statement)
         while around is not None and not isinstance(around, (ast.stmt, ast.Module)):
@@ -207,15 +207,15 @@ class SourceText:
         return found or ("\t" if base.startswith("\t") else "    ")
 
     def first_line(self, statement: ast.stmt) -> int:
-        """Return the line on which a statement begins, its decorators included."""
+        """Return the line on which a statement begins, including its decorators."""
         decorators = getattr(statement, "decorator_list", None)
         return (
             min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
         )
 
     def comment_behind(self, statement: ast.stmt) -> str:
-        """Return the comment on the last line of a statement, with two blanks before it, to go where the
-        statement goes; "" where there is none, or other code stands on that line.
+        """Return the comment on the last line of a statement, with two blanks before it, to move with the
+        statement; "" if there is none, or other code is on that line.
         """
         if not self.stands_alone(statement):
             return ""
@@ -224,11 +224,11 @@ class SourceText:
         return f"  {rest}" if rest else ""
 
     def own_comment(self, statement: ast.stmt) -> list[str]:
-        """Return the lines of comment above a statement that are about it alone."""
+        """Return the lines of comment above a statement that belong to it alone."""
         return own_comment(statement, self.syntax)
 
     def grouped_span(self, node: ast.expr) -> tuple[int, int]:
-        """Return start and end offset of an operand or argument, with the parentheses around it."""
+        """Return start and end offset of an operand or argument, with surrounding parentheses."""
         text, around = self.syntax.text, self.syntax.parents.get(node)
         start, end = self.span(node)
         outermost = self.span(around)[1] if isinstance(around, ast.Call) else -1
@@ -236,11 +236,11 @@ class SourceText:
             before, behind = text[:start].rstrip(), text[end:].lstrip()
             wider = len(text) - len(behind) + 1
             if not (before.endswith("(") and behind.startswith(")")) or wider == outermost:
-                return start, end  # what is left are the parentheses of the call
+                return start, end  # the remaining parentheses are those of the call
             start, end = len(before) - 1, wider
 
     def receiver_end(self, method: ast.Attribute) -> int:
-        """Return where the expression before the dot of a method ends, the parentheses around it included."""
+        """Return the end offset of a method's receiver, before the dot, including surrounding parentheses."""
         start, end = self.span(method.value)[1], self.span(method)[1]
         closing = _BEFORE_DOT.match(self.syntax.text, start, end)
         return closing.end() if closing is not None else start

@@ -1,4 +1,4 @@
-"""Edits of whole statements, written by LibCST: what is inserted, deleted, wrapped and unwrapped."""
+"""Edits of whole statements, written by LibCST: insertions, deletions, wrapping and unwrapping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlint.findings import Edit
 def inserted(
     statement: ast.stmt, lines: Sequence[str], source: SourceText, *, behind: bool = False
 ) -> tuple[Edit, ...]:
-    """Return the edits that put lines of code (not indented) before a statement, or behind it."""
+    """Return the edits that insert lines of code (not indented) before or after a statement."""
     snippet = _snippet([statement], source)
     node = snippet.statement(statement)
     new = statements("\n".join(lines), snippet.module)
@@ -28,7 +28,7 @@ def inserted(
 
 @by_libcst
 def replaced(statement: ast.stmt, lines: Sequence[str], source: SourceText) -> tuple[Edit, ...]:
-    """Return the edits that put lines of code in the place of a statement."""
+    """Return the edits that replace a statement by lines of code."""
     snippet = _snippet([statement], source)
     new = statements("\n".join(lines), snippet.module)
     return snippet.edits({snippet.statement(statement): new})
@@ -36,14 +36,14 @@ def replaced(statement: ast.stmt, lines: Sequence[str], source: SourceText) -> t
 
 @by_libcst
 def deleted(gone: Collection[ast.stmt], source: SourceText) -> tuple[Edit, ...]:
-    """Return the edits that take statements away which share their lines with others."""
+    """Return the edits that delete statements which share their lines with others."""
     snippet = _snippet(gone, source)
     return snippet.edits({snippet.statement(statement): [] for statement in gone})
 
 
 @by_libcst
 def wrapped(header: str, run: Sequence[ast.stmt], source: SourceText) -> tuple[Edit, ...]:
-    """Return the edits that put statements that follow one another under a header."""
+    """Return the edits that wrap consecutive statements in a block with a header."""
     snippet = _snippet(run, source)
     nodes = [snippet.statement(statement) for statement in run]
     [block] = statements(f"{header}\n{snippet.module.default_indent}pass", snippet.module)
@@ -56,7 +56,7 @@ def wrapped(header: str, run: Sequence[ast.stmt], source: SourceText) -> tuple[E
 
 @by_libcst
 def with_else(branch: ast.If, lines: Sequence[str], source: SourceText) -> tuple[Edit, ...]:
-    """Return the edits that give an `if` an `else` with lines of code (not indented)."""
+    """Return the edits that add an `else` with lines of code (not indented) to an `if`."""
     snippet = _snippet([branch], source)
     node = snippet.statement(branch)
     if not isinstance(node, cst.If) or node.orelse is not None:
@@ -66,7 +66,7 @@ def with_else(branch: ast.If, lines: Sequence[str], source: SourceText) -> tuple
 
 
 def _snippet(run: Collection[ast.stmt], source: SourceText) -> Snippet:
-    """Return the lines of statements of one block and of those beside them."""
+    """Return the lines of statements of one block and of those that share lines with them."""
     mates = [source.line_mates(statement) for statement in run]
     known = [mate for mate in mates if mate is not None]
     if len(known) < len(mates):

@@ -1,4 +1,4 @@
-"""Where edits meet the text around them: no two tokens may become one."""
+"""Borders between edits and the text around them: no two tokens may be joined."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _INTEGER = regex(r"\d[\d_]*")
 _STRING_PREFIX = regex(r"(?i)(b|r|u|f|t|br|rb|fr|rf|tr|rt)")
 _OPERATORS = frozenset("** // << >> <= >= == != += -= *= /= %= &= |= ^= @= -> :=".split())
 _NEAR = 80
-"""How many characters around a border say whether it stands between tokens."""
+"""Number of characters around a border that determine whether it is between tokens."""
 
 
 def separated(edits: Sequence[Edit], text: str, mask: str | None = None) -> tuple[Edit, ...]:
     """Return the edits of one fix with a blank wherever one of them would join two tokens: the `return` of
-    `return[a.item() for a in acts]` and the name that takes the place of the list. `mask` is the text as the
-    running Python reads it.
+    `return[a.item() for a in acts]` and the name that replaces the list. `mask` is the text as parsed by the
+    running Python.
     """
     found = sorted(edits, key=lambda edit: (edit.start, edit.end))
     for number, edit in enumerate(found):
@@ -47,7 +47,7 @@ def separated(edits: Sequence[Edit], text: str, mask: str | None = None) -> tupl
 
 
 def _joins(left: str, right: str) -> bool:
-    """Whether the last token of one text and the first of another become one."""
+    """Whether the last token of one text and the first of another would be joined."""
     if not left or not right:
         return False
     last, first = left[-1], right[0]
@@ -69,7 +69,7 @@ def _joins(left: str, right: str) -> bool:
 
 
 def _cuts(text: str, offset: int) -> bool:
-    """Whether a place of the old text stands within a token, as where a word is given another ending."""
+    """Whether a position of the old text is within a token, as where an edit changes the end of a word."""
     return _joins_as_written(text[max(0, offset - _NEAR) : offset], text[offset : offset + _NEAR])
 
 
@@ -88,7 +88,7 @@ def _joins_as_written(left: str, right: str) -> bool:
 
 
 def _is_in_token(text: str, edit: Edit) -> bool:
-    """Whether an edit begins or ends within a string or a comment. Asked rarely: it reads all tokens."""
+    """Whether an edit begins or ends within a string or a comment. Called rarely: it reads all tokens."""
     positions = Positions(text)
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):

@@ -1,4 +1,4 @@
-"""Variables that a fix adds to a module, in programs that would notice them."""
+"""Variables that a fix adds to a module, in programs that would observe them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.semantics.effects.namespace_writes import ANY_NAME
 from rlint.semantics.model import SemanticModel
 
 _BOUND = regex(r"^(?:class |def |import )?([^\W\d]\w*)\b(?! import)", 8)
-"""What lines of new code at module level bind. In multiline mode."""
+"""Names that lines of new code bind at module level. In multiline mode."""
 
 
 def added_name_reason(fix: Fix, model: SemanticModel) -> str | None:

@@ -1,4 +1,4 @@
-"""Fixes into text, and text into files: which edits go together, and a write that loses nothing."""
+"""Apply fixes to text and write text to files: which edits are compatible, and an atomic write."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def apply(text: str, findings: Sequence[Finding], *, unsafe: bool) -> tuple[str,
 
 @frozen
 class Pass:
-    """The new text, the findings whose fixes are in it in order of place, and the edits that made it, in
-    order of place.
+    """The new text, the findings whose fixes are in it, and the edits that produced it, both in order of
+    position.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Pass:
 
 
 def one_pass(text: str, findings: Sequence[Finding], *, unsafe: bool) -> Pass:
-    """Apply in one pass the fixes that do not get into each other's way; the rest wait for the next.
+    """Apply in one pass the fixes that do not conflict; the rest wait for the next pass.
 
     The order of `findings` does not matter. A fix is applied whole or not at all; unsafe ones only if
     `unsafe`.
@@ -57,11 +57,12 @@ def one_pass(text: str, findings: Sequence[Finding], *, unsafe: bool) -> Pass:
 def passes(
     texts: Callable[[str], str | None], findings: Sequence[Finding], *, unsafe: bool
 ) -> dict[str, Pass]:
-    """Apply fixes in one pass as `one_pass` does, to all files that they are about; by the files' names.
+    """Apply fixes in one pass as `one_pass` does, to all files that they edit; by the files' names.
 
-    `texts` gives the text of a file, None for one that must stay as it is. A fix of several files is applied
-    in all of them, or in none where one of them must stay, is another than it was for the rule, or has
-    another fix in its way; such fixes go first. A pass tells of all findings that had a part in it.
+    `texts` returns the text of a file, None for a file that must not change. A fix of several files is
+    applied in all of them, or in none if one of them must not change, has changed since the rule saw it, or
+    has a conflicting fix; such fixes are applied first. The pass of a file lists all findings with edits in
+    it.
     """
     files = _Files(texts)
     applicable = [finding for finding in findings if files.holds(finding, unsafe=unsafe)]
@@ -93,9 +94,9 @@ def sound_passes(
     *,
     unsafe: bool,
 ) -> tuple[dict[str, Pass], list[tuple[Finding, Problem]]]:
-    """Apply fixes in one pass as `passes` does, without those with which a file would be broken, by what
-    `mistake` says of a pass and a file's name. Return the passes, and the fixes that break a file alone, each
-    with the problem. Fixes that do so only together with others wait for the next pass.
+    """Apply fixes in one pass as `passes` does, without those that would break a file, according to
+    `mistake`, which is called with a pass and a file's name. Return the passes, and the fixes that break a
+    file alone, each with the problem. Fixes that do so only together with others wait for the next pass.
     """
     chosen = list(findings)
     refused: list[tuple[Finding, Problem]] = []
@@ -122,8 +123,8 @@ def _first_wrong(
     *,
     unsafe: bool,
 ) -> tuple[Finding, Problem | None]:
-    """Return the first fix of a pass with which, after those before it, a file is broken; and the
-    problem, if it breaks the file alone.
+    """Return the first fix of a pass with which, after those before it, a file is broken; and the problem, if
+    it breaks the file alone.
     """
     whole, broken = 0, len(made.findings)
     while broken - whole > 1:
@@ -139,8 +140,8 @@ def _first_wrong(
 
 
 def check_parses(text: str, path: str, applied: Sequence[Finding] = (), *, was: str = "") -> Problem | None:
-    """Return the problem if `text`, what the fixes of `applied` made of `path`, is no Python any more. Only
-    where the running Python does not read what it `was` need it not read `text`.
+    """Return the problem if `text`, the result of the fixes `applied` in `path`, is no longer valid Python.
+    If the running Python could not parse the text `was`, it need not parse `text`.
     """
     try:
         with warnings.catch_warnings():
@@ -162,11 +163,10 @@ def check_parses(text: str, path: str, applied: Sequence[Finding] = (), *, was: 
 
 
 def write(source: Source, text: str) -> Problem | None:
-    """Replace the file of `source` by `text` in one step; return what kept it from being done.
+    """Replace the file of `source` by `text` in one step; return the obstacle if that is not possible.
 
-    The file keeps its mode, its owner where the system permits, its encoding and its byte-order
-    mark. A symbolic link stays one: the file it leads to is replaced. Other hard links to the file
-    keep the old text.
+    The file keeps its mode, its owner if the system permits, its encoding and its byte-order mark. A symbolic
+    link is kept: the file that it points to is replaced. Other hard links to the file keep the old text.
     """
     try:
         data = source.encode(text)
@@ -198,7 +198,7 @@ def write(source: Source, text: str) -> Problem | None:
 
 
 class _Files:
-    """The texts of the files that fixes are about."""
+    """The texts of the files that fixes edit."""
 
     def __init__(self, texts: Callable[[str], str | None]) -> None:
         self._texts = texts
@@ -206,7 +206,7 @@ class _Files:
         self._digests: dict[str, str] = {}
 
     def text(self, name: str) -> str | None:
-        """Return the text of a file; None where it must stay as it is."""
+        """Return the text of a file; None if it must not change."""
         if name not in self._known:
             self._known[name] = self._texts(name)
         return self._known[name]
@@ -254,7 +254,7 @@ def _in_order(edits: Sequence[Edit]) -> tuple[Edit, ...]:
 
 
 def _parts(finding: Finding) -> frozenset[tuple[str, tuple[Edit, ...]]]:
-    """Return the edits of a fix, file by file. The same fix may be found in several files."""
+    """Return the edits of a fix by file. Several files may report the same fix."""
     assert finding.fix is not None
     others = [(other.path, _in_order(other.edits)) for other in finding.fix.elsewhere]
     return frozenset([(finding.path, _edits(finding)), *others])
@@ -262,11 +262,11 @@ def _parts(finding: Finding) -> frozenset[tuple[str, tuple[Edit, ...]]]:
 
 def _precedence(finding: Finding) -> tuple[object, ...]:
     edits = _edits(finding)
-    # What a fix shares with others (an import at the top) says nothing about where it belongs.
+    # Shared edits (an import at the top) do not say where a fix belongs.
     own = [edit for edit in edits if not edit.shared] or list(edits)
     first = own[0].start
     span = max(edit.end for edit in own) - first
-    # The rest is there only to make the order total.
+    # The rest only makes the order total.
     exact = [(edit.start, edit.end, edit.text, edit.shared) for edit in edits]
     return (first, span, finding.code, finding.start, finding.end, exact, finding.message)
 
@@ -289,12 +289,12 @@ class _Plan:
         self._insertions: dict[int, list[Edit]] = {}
         self._shared: set[Edit] = set()
         self._alone: set[int] = set()
-        """The places of insertions beside which no other may stand."""
+        """The positions of insertions that allow no other insertion."""
 
     def admits(self, edits: tuple[Edit, ...]) -> bool:
-        """Take the edits of one fix into the plan, if none of them collides."""
+        """Add the edits of one fix to the plan, if none of them conflicts."""
         if frozenset(edits) in self._fixes:
-            return True  # several findings may be mended by one and the same fix
+            return True  # one fix may belong to several findings
         wanted = [edit for edit in edits if not self._has(edit)]
         if any(self._collides(edit) for edit in wanted):
             return False
@@ -329,7 +329,7 @@ class _Plan:
         if edit.start == edit.end:
             before = bisect_left(self._replacements, edit.start, key=lambda item: item[0]) - 1
             inside = before >= 0 and edit.start < self._replacements[before][1]
-            # what several fixes may need (constants below the imports) can stand together in any order
+            # edits that several fixes may share (constants after the imports) can stand together in any order
             together = edit.shared and edit.start not in self._alone
             return inside or (edit.start in self._insertions and not together)
         before = bisect_left(self._replacements, edit.end, key=lambda item: item[0]) - 1
@@ -347,7 +347,7 @@ def _rendered(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _together(insertions: list[Edit]) -> list[Edit]:
-    """Insertions at one place, without the blank lines that each of the shared ones would begin with."""
+    """Join the insertions at one position, without the leading blank lines of shared ones."""
     found = insertions[:1]
     for edit in insertions[1:]:
         below_another = edit.shared and found[-1].shared and found[-1].text.endswith(("\n", "\r"))

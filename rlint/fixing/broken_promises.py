@@ -1,4 +1,4 @@
-"""Annotations that a call of the program contradicts: they say nothing of what a fix depends on."""
+"""Annotations that a call of the program contradicts: no fix may depend on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from rlint.syntax.walk import descendants
 
 
 def broken_promise_reason(fix: Fix, model: SemanticModel) -> str | None:
-    """Return which parameter, that a fix depends on, is passed something else than its annotation says."""
+    """Return the parameter on which a fix depends and for which a call passes another type than its
+    annotation.
+    """
     own = [edit for edit in fix.edits if not edit.shared] or list(fix.edits)
     for function in (*model.syntax.of_type(ast.FunctionDef), *model.syntax.of_type(ast.AsyncFunctionDef)):
         assert isinstance(function, FUNCTIONS)

@@ -1,4 +1,6 @@
-"""Which fixes the files of a run permit: those of several files, and those that take a name away."""
+"""Permission for fixes that other files can prevent: those that edit several files, and those that remove a
+name.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class CrossFilePermits:
-    """Looks at the other files before a fix is offered.
+    """Examines the other files before a fix is offered.
 
-    `codes` are those that each file of the run is checked for, None for files that are only read. `names` are
-    all files that are read. `text_of` gives the text of each, None where it cannot be read.
+    `codes` are the rules that each file of the run is checked for, None for files that are only read. `names`
+    are all files that are read. `text_of` returns the text of each, None if it cannot be read.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class CrossFilePermits:
         self._comments: dict[str, tuple[Suppressions, Positions]] = {}
 
     def checked(self, result: FileResult) -> FileResult:
-        """Return the result with the fixes that are permitted; of the others, what is found stays."""
+        """Return the result with the permitted fixes; findings of other fixes are kept without a fix."""
         findings = tuple(
             finding
             if finding.fix is None or self._permits(finding, finding.fix)
@@ -58,7 +60,9 @@ class CrossFilePermits:
         )
 
     def _may_change(self, name: str, edits: Sequence[Edit], finding: Finding) -> bool:
-        """Whether a file is checked for the same rules, and no comment in it suppresses such findings."""
+        """Whether a file is checked for the same rules, and contains no comment that suppresses such
+        findings.
+        """
         if finding.code not in (self._codes.get(name) or ()) or self._text(name) is None:
             return False
         if not self._heeds_comments:
@@ -76,7 +80,7 @@ class CrossFilePermits:
 
     def _takes_all(self, word: str, edits: Mapping[str, Sequence[Edit]]) -> bool:
         """Whether the edits rename every occurrence of a name in all files, to a name that none of the
-        changed files has.
+        changed files uses.
         """
         for name in self._names:
             text = self._text(name)

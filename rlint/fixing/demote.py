@@ -1,4 +1,6 @@
-"""Doubts about safe fixes, in files that look at, or change, more than others do. No rule thinks of them."""
+"""Demote safe fixes in files that use reflection or monkey-patching, whatever the rule. No rule thinks of
+them.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,7 @@ def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
 
 
 def restored_doubt(finding: Finding) -> Finding:
-    """Return the finding of a rule that looked at the kind of an attribute which may have become
-    something else.
-    """
+    """Return the finding of a rule that used the type of an attribute whose type is in doubt."""
     fix = finding.fix
     if fix is None or fix.safety is not Applicability.SAFE:
         return finding
@@ -45,7 +45,7 @@ def restored_doubt(finding: Finding) -> Finding:
 
 
 def without_safe_fix(finding: Finding) -> Finding:
-    """Return a finding that is only likely without a fix that is applied unasked."""
+    """Return a likely finding without its safe fix."""
     fix = finding.fix
     if finding.confidence is Confidence.CERTAIN or fix is None or fix.safety is not Applicability.SAFE:
         return finding
@@ -54,7 +54,9 @@ def without_safe_fix(finding: Finding) -> Finding:
 
 
 class _Doubts:
-    """What a file and its project replace, set by name, or look at, as far as it concerns a fix."""
+    """Names that a file and its project replace, set dynamically, or look up, as far as they concern a
+    fix.
+    """
 
     def __init__(self, model: SemanticModel) -> None:
         names = model.analysis.names
@@ -68,7 +70,7 @@ class _Doubts:
         self._variables = _set_variables(model)
 
     def with_doubt(self, finding: Finding) -> Finding:
-        """Return the finding with an unsafe fix where other code may observe the fix."""
+        """Return the finding with an unsafe fix if other code may observe the fix."""
         fix = finding.fix
         if fix is None or fix.safety is not Applicability.SAFE:
             return finding
@@ -87,8 +89,8 @@ class _Doubts:
         return replace(finding, fix=replace(fix, safety=Applicability.UNSAFE, reason=reason))
 
     def _replaced_reason(self, fix: Fix) -> str | None:
-        """Return which replaced method or function the fix depends on: its effects are unknown, so a fix that
-        relies on its usual behaviour, calls it, or runs it in another autograd mode is not safe.
+        """Return the replaced method or function that the fix depends on: its effects are unknown, so a fix
+        that relies on its usual behaviour, calls it, or runs it in another autograd mode is not safe.
         """
         if not (self._methods or self._functions or self._own_functions):
             return None
@@ -106,13 +108,13 @@ class _Doubts:
         return None
 
     def _mode_reason(self, fix: Fix) -> str | None:
-        """Return what sees which tensors autograd saves, and so whether it is on."""
+        """Return which code observes the tensors that autograd saves, and so whether it is on."""
         sees = self._model.program.mentions("saved_tensors_hooks")
         is_concerned = sees and not _MODES.isdisjoint(_words(map(new_code, fix.edits)))
         return "`saved_tensors_hooks` is used in this program" if is_concerned else None
 
     def _variable_reason(self, fix: Fix) -> str | None:
-        """Return which variable of a module, used around the fix, other code sets by its name."""
+        """Return a module variable used near the fix that other code sets by name."""
         if not self._variables:
             return None
         around = _words(map(self._model.source.text, _around(fix, self._model)))
@@ -123,8 +125,8 @@ class _Doubts:
 
 
 def _set_variables(model: SemanticModel) -> frozenset[str]:
-    """Return the variables used in this file whose value other code may change by their name, or through
-    the module that they were imported from.
+    """Return the variables used in this file whose value other code may set by name, or through the module
+    that they were imported from.
     """
     found = model.index.names_set_elsewhere(model.module.module)
     if model.analysis.names.sets_any_name():

@@ -1,4 +1,4 @@
-"""What a run of `rlint fix` has done, and why it left the rest."""
+"""The result of `rlint fix`: what it did, and why findings remain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Why(enum.Enum):
-    """Why a finding was left. The value is what machines read."""
+    """Why a finding remains. The value is what machines read."""
 
     NO_FIX = "no-fix"
     UNSAFE = "unsafe"
@@ -54,13 +54,13 @@ class UnappliedFix:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether somebody decided not to see it: it is none of the findings that are counted."""
+        """Whether the user chose to hide the finding, so that it is not counted."""
         return self.why in (Why.SUPPRESSED, Why.BASELINE)
 
 
 @frozen
 class File:
-    """A file that fixes change, and how many of them. `problem` is what kept it from being written."""
+    """A file that fixes change, and the number of fixes. `problem` says why it could not be written."""
 
     name: str
     fixes: int
@@ -69,10 +69,10 @@ class File:
 
 @frozen
 class FixOutcome:
-    """What was fixed, with the places as they were before; what was left; and what became of the files.
+    """Fixed findings, at their places before any fix; remaining findings; and the files.
 
-    `gone` are findings that went with the fixes of others. Of what was fixed and of what was left, some were
-    not there at first: `new_fixed` and `new_left` say how many.
+    `gone` are findings that disappeared with the fixes of others. `new_fixed` and `new_left` count the fixed
+    and remaining findings that did not exist at first.
     """
 
     fixed: tuple[tuple[FixId, Finding], ...]
@@ -92,8 +92,8 @@ def outcome_of(
     unsafe: bool,
     tried: Tried | None = None,
 ) -> FixOutcome:
-    """Put together what became of fixes. `report` is about the files as they are now; `refused` says by name
-    which could not be written.
+    """Return the result of fixing. `report` is about the files as they are now; `refused` contains the files
+    that could not be written, by name.
     """
     done = [
         (name, finding)

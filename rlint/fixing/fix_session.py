@@ -1,4 +1,4 @@
-"""The texts of a run's files as fixes have changed them, pass after pass, and what has changed them."""
+"""The texts of a run's files after each pass of fixes, and the edits so far."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ if TYPE_CHECKING:
 
 
 class FixedTexts:
-    """Starts from the files as they were read. `source_of` gives them; None for what must not be changed."""
+    """Starts from the files as they were read. `source_of` returns them; None for a file that must not
+    change.
+    """
 
     def __init__(self, source_of: Callable[[str], Source | None]) -> None:
         self._source_of = source_of
         self.now: dict[str, str] = {}
-        """The texts of the files that have changed, by name."""
+        """The current texts of the changed files, by name."""
         self.applied: list[tuple[FixId, Finding]] = []
         self.refused: dict[FixId, Problem] = {}
-        """The fixes that would have broken a file, each with what would have been wrong."""
+        """The fixes that would have broken a file, each with the problem."""
         self._ids: dict[int, FixId] = {}
         self._origins: dict[str, SourceMap] = {}
         self._parts: dict[str, list[Finding]] = {}
 
     def text_of(self, name: str) -> str | None:
-        """Return the text of a file as it is now; None where it must stay as it is."""
+        """Return the current text of a file; None if it must not change."""
         source = self._source_of(name)
         return self.now.get(name, source.text) if source is not None else None
 
     def names(self, name: str, findings: Iterable[Finding]) -> dict[FixId, Finding]:
-        """Return the findings in a file as it is now, by what their fixes are determined by."""
+        """Return the findings in the current text of a file, by the identities of their fixes."""
         if name not in self._origins:
             self._origins[name] = SourceMap(self.text_of(name) or "")
         named = self._origins[name].names(findings)
@@ -43,8 +45,8 @@ class FixedTexts:
         return named
 
     def apply(self, chosen: Sequence[Finding], *, unsafe: bool) -> set[str]:
-        """Apply, in one pass, the fixes of findings that have names; return the files that this changes.
-        A fix that would break a file is left out in all of its files, and others are applied.
+        """Apply, in one pass, the fixes of findings with identities; return the files that this changes. A
+        fix that would break a file is left out in all of its files, and others are applied.
         """
         wanted = [finding for finding in chosen if self._ids[id(finding)] not in self.refused]
         done, refused = apply_fixes.sound_passes(self.text_of, wanted, self._mistake, unsafe=unsafe)
@@ -61,7 +63,7 @@ class FixedTexts:
         return changed
 
     def _mistake(self, made: apply_fixes.Pass, name: str) -> Problem | None:
-        """Return what is wrong with the text that a pass produced for a file."""
+        """Return the problem of the text that a pass produced for a file."""
         source = self._source_of(name)
         problem = apply_fixes.check_parses(
             made.text, name, made.findings, was=source.text if source is not None else ""
@@ -76,7 +78,7 @@ class FixedTexts:
         return found
 
     def changed(self) -> tuple[Changed, ...]:
-        """Return the files that are another text now than they were, in order of their names."""
+        """Return the files whose text has changed, sorted by name."""
         found = []
         for name in sorted(self.now):
             source, having = self._source_of(name), tuple(self._parts[name])

@@ -1,5 +1,5 @@
-"""Hold each fix to what is promised of all: it leaves a program that parses, joins no tokens, loses no
-comment, and the names that it brings mean what it says. What fails is left out, alone.
+"""Validate each fix: its result must parse, join no tokens and lose no comment, and its new names must have
+the intended meaning. A fix that fails is left out alone.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ UNPARSABLE = "the changed code would not parse"
 
 
 def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool = True) -> list[Finding]:
-    """Return the findings of one rule, their fixes mended where a blank or parentheses do that, and without
-    those that cannot be mended; these say why. Unless edits are wanted, fixes that LibCST has to write are
-    left without them.
+    """Return the findings of one rule, with fixes corrected where a blank or parentheses suffice, and without
+    those that cannot be corrected; these say why. If edits are not requested, fixes that LibCST has to write
+    stay unwritten.
     """
     known: dict[tuple[Edit, ...], tuple[Edit, ...] | str] = {}
     found = []
@@ -50,7 +50,7 @@ def held(findings: Sequence[Finding], model: SemanticModel, *, with_edits: bool 
 
 
 def _held_edits(edits: Sequence[Edit], syntax: SyntaxIndex) -> tuple[Edit, ...] | str:
-    """Return the edits of a fix, written and mended; or why it is left out."""
+    """Return the edits of a fix, written and corrected; or why it is left out."""
     try:
         given = written(edits)
     except CannotWriteError as error:

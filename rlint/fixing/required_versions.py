@@ -1,4 +1,4 @@
-"""The library versions that the new code of fixes and the code in advice need, whatever the rule."""
+"""Library versions that the new code of fixes and the code in advice require, whatever the rule."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _QUOTED = re.compile(r"`([^`]+)`")
 
 
 def with_requirements(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
-    """Return the findings with the versions that their fixes and their advice need."""
+    """Return the findings with the versions that their fixes and their advice require."""
     return [_with_requirements(finding, model) for finding in findings]
 
 
@@ -40,7 +40,7 @@ def _with_requirements(finding: Finding, model: SemanticModel) -> Finding:
 
 
 def _of_fix(fix: Fix, model: SemanticModel) -> tuple[Requirement, ...]:
-    """Return what the new code of a fix needs that the code which it replaces does not contain."""
+    """Return the requirements of a fix's new code that the replaced code does not have."""
     text = model.syntax.text
     codes = [(new_code(edit), text[edit.start : edit.end]) for edit in fix.edits]
     codes += [(new_code(edit), "") for other in fix.elsewhere for edit in other.edits]
@@ -62,7 +62,7 @@ def _of_fix(fix: Fix, model: SemanticModel) -> tuple[Requirement, ...]:
 
 
 def _of_advice(finding: Finding, advice: str, model: SemanticModel) -> tuple[Requirement, ...]:
-    """Return what the code in an advice needs, that is, the parts in backticks."""
+    """Return the requirements of the code in advice, which is the text in backticks."""
     code = " ".join(_QUOTED.findall(advice))
     if not _may_need(code):
         return ()
@@ -87,8 +87,8 @@ def _may_need(code: str) -> bool:
 def _needed(
     code: str, named: dict[str, str], around: Iterable[ast.Call], model: SemanticModel
 ) -> Iterator[Requirement]:
-    """Yield what the names and keywords in a piece of code need. A keyword is one of a function that the
-    code names itself, or of one of the calls `around` it.
+    """Yield the requirements of the names and keywords in a piece of code. A keyword counts for a function
+    that the code names itself, or for one of the calls `around` it.
     """
     called: list[Introduced] = [known for call in around if (known := _known(call.func, model)) is not None]
     for dotted in _DOTTED.findall(code):
@@ -126,7 +126,7 @@ def _is_function(name: str, code: str, named: dict[str, str]) -> bool:
 
 
 def _calls_around(start: int, end: int, model: SemanticModel) -> list[ast.Call]:
-    """Return the calls that a part of the text lies in, or that lie in it and are not calls of others."""
+    """Return the calls that contain a part of the text, or the outermost ones within it."""
     found = []
     position = model.syntax.positions.position
     first_line, last_line = position(start).line, position(end).line
@@ -140,7 +140,7 @@ def _calls_around(start: int, end: int, model: SemanticModel) -> list[ast.Call]:
 
 
 def _imported(model: SemanticModel) -> dict[str, str]:
-    """Return what the imports of the file bind, wherever they are: `np` to `numpy`."""
+    """Return the names that imports anywhere in the file bind: `np` to `numpy`."""
     found: dict[str, str] = {}
     for node in (*model.syntax.of_type(ast.Import), *model.syntax.of_type(ast.ImportFrom)):
         found.update(_bound(node))

@@ -1,4 +1,4 @@
-"""Expressions whose text a program shows: `f"{score(x)=}"` prints it, a template string keeps it."""
+"""Expressions whose source a program shows: `f"{score(x)=}"` prints it, a template string keeps it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rlint.regex import regex
 from rlint.semantics.model import SemanticModel
 
 _SHOWS_ITSELF = regex(r"[\s)]*=\s*[!:}]")
-"""What follows an expression in an f-string that prints its text as well: `{loss=}`, `{(a + b)=:.2f}`."""
+"""The text after an expression in an f-string that prints its source as well: `{loss=}`, `{(a + b)=:.2f}`."""
 
 
 def shown_source_reason(fix: Fix, model: SemanticModel) -> str | None:
-    """Return which expression a fix changes that the program shows as text."""
+    """Return an expression changed by a fix whose source the program shows."""
     for start, end in _shown(model):
         text = model.syntax.text[start:end]
         if any(text not in new_code(edit) for edit in _within(fix, start, end)):

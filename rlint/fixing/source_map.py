@@ -1,7 +1,7 @@
-"""Which fix is which: told by the place in the file as it was before any fix, whatever others are applied.
+"""Stable fix identities: a fix is identified by its position in the original source.
 
-A fix of a later pass stands in a text that earlier fixes have changed. Its place is followed back through
-their edits, so that the same fix has the same name in every run that leaves some of the others out.
+A fix of a later pass is in a text that earlier fixes have changed. Its position is mapped back through their
+edits, so that the same fix has the same identity in every run that leaves some of the others out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SourceMap:
-    """Follows places in one file back through the passes that have changed it."""
+    """Maps positions in one file back through the passes that have changed it."""
 
     def __init__(self, text: str) -> None:
         self._first = Positions(text)
@@ -29,12 +29,12 @@ class SourceMap:
         self._passes: list[_Pass] = []
 
     def record(self, edits: Sequence[Edit], text: str) -> None:
-        """A pass has made `text` of what there was, by `edits` in order of place that do not overlap."""
+        """Record a pass that produced `text` with `edits`, in order of position and without overlaps."""
         self._passes.append(_Pass(edits))
         self._now = Positions(text)
 
     def names(self, findings: Iterable[Finding]) -> dict[FixId, Finding]:
-        """Return the findings in the text as it is now, by what their fixes are determined by."""
+        """Return the findings in the current text, by the identities of their fixes."""
         seen: Counter[tuple[int, str]] = Counter()
         named = {}
         for finding in sorted(findings, key=lambda finding: finding.sort_key):
@@ -51,11 +51,11 @@ class SourceMap:
 def taken_along(
     first: Mapping[FixId, Finding], fixed: Collection[FixId], left: Collection[FixId]
 ) -> tuple[list[Finding], set[FixId]]:
-    """Return which of the first findings are gone though they were not fixed themselves, and which of those
-    that were fixed or are left were not there at first.
+    """Return which of the first findings have disappeared without being fixed themselves, and which of the
+    fixed or remaining ones did not exist at first.
 
-    A finding that a fix has moved within its statement is neither: of one rule in one file, as many are the
-    same as there can be.
+    A finding that a fix has moved within its statement is neither: of each rule in a file, as many findings
+    as possible are matched.
     """
     gone = [name for name in first if name not in fixed and name not in left]
     new = [name for name in sorted({*fixed, *left}) if name not in first]
@@ -85,7 +85,9 @@ class _Pass:
         self._starts = [start for start, _ in self._new]
 
     def before(self, offset: int) -> int:
-        """Return where an offset of the new text was before; for inserted text, where its edit began."""
+        """Return the position of an offset of the new text before the pass; for inserted text, the start of
+        its edit.
+        """
         number = bisect_right(self._starts, offset) - 1
         if number < 0:
             return offset

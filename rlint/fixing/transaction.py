@@ -1,4 +1,4 @@
-"""Writing what fixes have changed: files that share a fix are written together, or stay as they were."""
+"""Write the results of fixes as a transaction: files that share a fix are written together, or not at all."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def write(changed: Sequence[Changed]) -> dict[str, Problem]:
-    """Write new texts; return what kept files from being written, by their names.
+    """Write new texts; return the obstacles by file name.
 
-    Of files that share fixes none is written where one cannot be. Each file is replaced in one step; where
-    the program is killed between two of them, some hold the new text and some the old one.
+    Of files that share fixes, none is written if one cannot be. Each file is replaced in one step; if the
+    program is killed between two of them, some hold the new text and some the old one.
     """
     problems: dict[str, Problem] = {}
     for group in groups(changed):
@@ -28,7 +28,7 @@ def write(changed: Sequence[Changed]) -> dict[str, Problem]:
 
 
 def groups(changed: Sequence[Changed]) -> list[list[Changed]]:
-    """Put files that fixes connect into groups, in the order of the files."""
+    """Group the files that fixes connect, in the order of the files."""
     leader = {each.source.name: each.source.name for each in changed}
 
     def find(name: str) -> str:
@@ -100,7 +100,7 @@ def _none_written(group: Sequence[Changed], guilty: Changed, problem: Problem) -
 
 
 def _restored(written: Sequence[Changed]) -> dict[str, Problem]:
-    """Give files that were written their old contents again, if nobody else has changed them since."""
+    """Restore the old contents of written files, unless other programs have changed them since."""
     problems: dict[str, Problem] = {}
     for each in written:
         try:
