@@ -1,4 +1,4 @@
-"""Run rules over files: plan, dispatch, worker processes, caches, and checking again what changed.
+"""Run rules over files: plan, dispatch, worker processes, caches, and rechecking what changed.
 
-Answers what is found in a set of files. Knows no rule by name, and writes nothing but its cache.
+Answers which findings a set of files has. Knows no rule by name, and writes nothing except its cache.
 """

@@ -1,5 +1,5 @@
-"""Sources in, findings out; and for fixes, new texts. Writes nothing but its cache, and runs nothing that it
-reads.
+"""Sources in, findings out; and for fixes, new texts. Writes nothing except its cache, and does not run the
+code that it reads.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ModuleSummary
 
 MAX_PASSES = 50
-"""So often fixes that wait for one another are tried again. A handful is usual."""
-_BYTES_PER_PROCESS = 200_000  # of source that justify one more process
+"""Maximum number of passes for fixes that wait for one another. A handful is usual."""
+_BYTES_PER_PROCESS = 200_000  # bytes of source that justify one more process
 
 
 def check(
@@ -42,10 +42,10 @@ def check(
     edits: bool = True,
     confidence: Confidence = Confidence.POSSIBLE,
 ) -> Report:
-    """Check files, with what is known of the whole project around them. What the cache knows is not done
-    again, and what was seen of files is not read again. `workers` were started for this run alone. Without
-    `edits`, fixes have none that LibCST would have to write: for reports that show no edits. Findings that
-    are less sure than `confidence` are left out.
+    """Check files, with the knowledge of the whole project around them. Cached results are reused, and
+    unchanged files are not read again. `workers` were started for this run alone. Without `edits`, fixes lack
+    edits that LibCST would have to write: for reports that show no edits. Findings of lower confidence than
+    `confidence` are left out.
     """
     with closing(workers) if workers is not None else nullcontext():
         run = _Run(targets, jobs, seen, workers, confidence)
@@ -56,7 +56,9 @@ def check(
 def check_chosen(
     targets: Sequence[Target], kept: GroupResults, *, confidence: Confidence = Confidence.POSSIBLE
 ) -> Report:
-    """Check those groups of files that `kept` chooses, in this process, as far as it has no results."""
+    """Check the groups of files that `kept` selects, in this process, as far as it has no results for
+    them.
+    """
     run = _Run(targets, 1, confidence=confidence)
     return run.report(run.check_chosen(kept))
 
@@ -69,14 +71,14 @@ def fix(
     wanted: Wanted | None = None,
     confidence: Confidence = Confidence.POSSIBLE,
 ) -> FixReport:
-    """Fix files in memory: pass after pass until nothing changes. Fixes with which a file would not parse any
-    more are left out and reported. `wanted` chooses the findings of a file that are fixed, in each pass.
+    """Fix files in memory: pass after pass until nothing changes. Fixes that would leave a file unparsable
+    are left out and reported. `wanted` selects the findings of a file that are fixed, in each pass.
     """
     return Fixer(targets, jobs=jobs, wanted=wanted, confidence=confidence).fix(unsafe=unsafe)
 
 
 class Fixer:
-    """Fixes the same files several times, each time from their texts as they were read."""
+    """Fixes the same files several times, each time from their original texts."""
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ class Fixer:
         self._summaries = dict(self._run.summaries)
 
     def fix(self, *, unsafe: bool, allowed: Callable[[FixId], bool] | None = None) -> FixReport:
-        """Fix the files in memory as `fix` does, with the allowed fixes alone."""
+        """Fix the files in memory as `fix` does, with the allowed fixes only."""
         from rlint.fixing.fix_session import FixedTexts
 
         run, results = self._run, dict(self._results)
@@ -152,7 +154,7 @@ class Fixer:
         }
 
     def _first(self, changed: Iterable[str]) -> dict[FixId, Finding]:
-        """Return the first findings of the files that fixes changed, as far as fixing concerns them."""
+        """Return the first findings of the files that fixes changed, as far as fixing needs them."""
         first: dict[FixId, Finding] = {}
         for name in sorted(changed):
             source, found = self._run.source(name), self._results[name].findings
@@ -213,7 +215,7 @@ class _Run:
         return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
 
     def check_chosen(self, kept: GroupResults) -> dict[str, FileResult]:
-        """Check the groups that are wanted, as far as no results of them are kept."""
+        """Check the requested groups, as far as no results of them are cached."""
         results: dict[str, FileResult] = {}
         new: list[Sequence[FileTask]] = []
         for group in kept.chosen(self._plan.groups):
@@ -256,7 +258,7 @@ class _Run:
         cache: Cache,
         options: CheckOptions,
     ) -> None:
-        """Check groups of which something has changed, put what is found into `results` and keep it."""
+        """Check groups with changes, add their results to `results` and cache them."""
         from rlint.engine.incremental.dependencies import Dependencies
         from rlint.engine.incremental.recheck import Recheck
 
@@ -293,7 +295,7 @@ class _Run:
         *,
         ignore_suppressions: bool = False,
     ) -> dict[str, FileResult]:
-        """Return the results without findings that are not sure enough, and without those fixes that the
+        """Return the results without findings below the requested confidence, and without fixes that the
         settings or some file of the run forbid.
         """
         if self._confidence is not Confidence.POSSIBLE:
@@ -347,8 +349,8 @@ class _Run:
     def check_again(
         self, changed: Collection[str], texts: Mapping[str, str], before: Mapping[str, FileResult]
     ) -> dict[str, FileResult]:
-        """Check changed texts against the project as it is with them, and with them the files whose fixes
-        would change others, since those may be among them. `texts` are all that fixes have made.
+        """Check changed texts against the changed project, and with them the files whose fixes edit several
+        files, since those may be among them. `texts` are all texts that fixes have changed.
         """
         from rlint.engine.worker import Worker
 
@@ -369,7 +371,7 @@ class _Run:
         return self._offered({**before, **results}, texts) if results else results
 
     def report(self, results: dict[str, FileResult], texts: dict[str, str] | None = None) -> Report:
-        """Put the results of all files together, by file and line."""
+        """Return one report of the results of all files, sorted by file and line."""
         findings = sorted((f for r in results.values() for f in r.findings), key=lambda f: f.sort_key)
         met = dict.fromkeys(p for r in results.values() for p in r.problems)  # some are about the whole run
         problems = sorted(met, key=lambda p: (p.path, p.cell.index if p.cell else 0, p.line or 0, p.message))

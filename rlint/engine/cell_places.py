@@ -1,5 +1,5 @@
-"""What was found in the text of a notebook, told as places in its cells; and fixes that a notebook cannot
-take, taken away.
+"""Findings in the text of a notebook, mapped to places in its cells, without fixes that a notebook does not
+allow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOWN = "the notebook shows the value of a cell's last line, which would be ano
 
 
 def placed(result: FileResult, source: Source, text: str) -> FileResult:
-    """Return the result of checking `text`, which is that of the notebook `source` or was made of it by
+    """Return the result of checking `text`, which is that of the notebook `source` or was produced from it by
     fixes.
     """
     notebook = source.notebook
@@ -75,9 +75,7 @@ class _Places:
         return replace(problem, cell=replace(cell, before=0), line=problem.line - cell.before)
 
     def _told(self, text: str, cell: Cell | None) -> str:
-        """Return a text with the lines that it names counted in their cells. What stands in backticks is
-        code.
-        """
+        """Return a text with its line numbers counted per cell. Text in backticks is code."""
         parts = text.split("`")
         parts[::2] = [_LINES.sub(lambda match: self._lines(match, cell), part) for part in parts[::2]]
         return "`".join(parts)
@@ -100,8 +98,8 @@ class _Places:
         return Cell(view.index, view.id, before, self.current.file_line(view.index, line - before))
 
     def _possible(self, fix: Fix) -> Fix | None:
-        """Return the fix, if all of its edits stay in the Python of a cell; unsafe, if a cell would show
-        else.
+        """Return the fix, if all of its edits are in the Python of a cell; unsafe, if the cell's output would
+        change.
         """
         touched: dict[int, CellView] = {}
         for edit in fix.edits:
@@ -116,9 +114,9 @@ class _Places:
         return fix
 
     def _view_of(self, edit: Edit) -> CellView | None:
-        """Return the cell that an edit changes; None where it must not."""
+        """Return the cell that an edit changes; None if it may not."""
         view = cell_at(self._positions.position(edit.start).line, self._views)
-        if view is not None and edit.start < view.start:  # on the line above the cell: behind the one before
+        if view is not None and edit.start < view.start:  # on the line above the cell: after the previous one
             view = cell_at(view.first_line - 2, self._views)
         if view is None or not view.start <= edit.start <= edit.end <= view.end or self._marker in edit.text:
             return None

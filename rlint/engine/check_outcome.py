@@ -1,4 +1,4 @@
-"""What comes of checking files: plain data that travels between processes."""
+"""Result of checking files: plain data that is sent between processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @mutable
 class CheckOutcome:
-    """What was found in some files; where it is wanted, their summaries by name, and what they asked."""
+    """The findings in some files; if requested, their summaries by name, and their queries."""
 
     results: list[FileResult] = field(default_factory=list)
     summaries: dict[str, ModuleSummary] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class CheckOutcome:
     _packed: list[bytes] = field(default_factory=list)
 
     def asked_of(self, options: CheckOptions) -> Dependencies | None:
-        """Return the record that queries of a file are added to; None if nothing is cached for it."""
+        """Return the record to which queries of a file are added; None if nothing is cached for it."""
         return self.asked if options.cache is not None else None
 
     def add(self, other: CheckOutcome) -> None:
@@ -36,13 +36,13 @@ class CheckOutcome:
         self._packed += other._packed
 
     def pack(self) -> None:
-        """Make what was asked small: it is much, and nobody looks at it before all is checked."""
+        """Pack the queries: they are large, and not needed before all files are checked."""
         if self.asked.files:
             self._packed.append(zlib.compress(pickle.dumps(self.asked, pickle.HIGHEST_PROTOCOL), level=1))
             self.asked = Dependencies()
 
     def unpack(self) -> None:
-        """Make what was packed, here or in a process of this run, what it was."""
+        """Unpack queries that were packed, here or in a process of this run."""
         for packed in self._packed:
             self.asked.update(pickle.loads(zlib.decompress(packed)))  # noqa: S301
         self._packed.clear()

@@ -1,4 +1,6 @@
-"""What comments (`# rlint: hot`) and the configuration declare of the functions and loops of a file."""
+"""Declarations in comments (`# rlint: hot`) and in the configuration about the functions and loops of a
+file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _Declared = tuple[str, int, Heat, str]
 
 
 def declare(job: FileTask, text: str, summary: ModuleSummary) -> None:
-    """Add to the summary of a file what is declared of it. What stands beside the code has the last word."""
+    """Add the declarations about a file to its summary. Comments in the code override the configuration."""
     declared = job.declared
     summary.has_entries = declared.entry_points is not None
     if declared.entry_points:

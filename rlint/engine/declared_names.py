@@ -1,4 +1,4 @@
-"""Whether what a configuration declares hot, cold or an entry point is there at all."""
+"""Whether the names that a configuration declares hot, cold or an entry point exist."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _DEFINES = regex(r"(?m)^([ \t]*)(?:async[ \t]+def|def|class)[ \t]+(\w+)")
 
 
 def unknown_names(targets: Sequence[Target]) -> list[str]:
-    """Return a warning for each declared name that means nothing in the project, with the nearest that does.
-    The files are looked through without parsing them: those to check first, those around them if need be.
+    """Return a warning for each declared name that the project does not define, with the most similar name
+    that it does. The files are searched without parsing them: those to check first, then those around them if
+    needed.
     """
     declarations = dict.fromkeys(target.declared for target in targets if not target.declared.says_nothing)
     found = []
@@ -27,7 +28,7 @@ def unknown_names(targets: Sequence[Target]) -> list[str]:
         if left:
             around = files_around(paths[0])
             if around is None:
-                continue  # too many to say that it is in none
+                continue  # too many files to be sure that none defines it
             left = [each for each in left if each in _unmatched(declared, around)]
         for key, origin, pattern in left:
             known = _all_names(declared, paths) if key != "entry-points" else ()
@@ -75,7 +76,7 @@ def _all_names(declared: DeclaredKnowledge, paths: Sequence[Path]) -> set[str]:
 
 
 def _defined(path: Path) -> Iterable[str]:
-    """Return the qualified names of what a file defines, by the indentation of its lines."""
+    """Return the qualified names of a file's definitions, by the indentation of its lines."""
     source = read_source(path, str(path))
     return _qualified(source.text) if isinstance(source, Source) else ()
 

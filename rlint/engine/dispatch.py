@@ -1,4 +1,4 @@
-"""Which nodes of a file a rule looks at: most look at calls of few names, and most calls are of others."""
+"""Dispatch of nodes to rules: most rules visit calls of few names, and most calls have others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlint.syntax.walk import place_in_order
 
 
 class NodeDispatch:
-    """The nodes of one file by what rules ask for."""
+    """The nodes of one file, by what rules visit."""
 
     def __init__(self, model: SemanticModel) -> None:
         self._model = model
@@ -26,23 +26,21 @@ class NodeDispatch:
         self._libcst: LibcstModel | None = None
 
     def of(self, rule: Rule, *, cold: bool = False) -> Iterable[Any]:
-        """Return all nodes that a rule is to be asked about; with `cold`, also those that are too cold
-        for it.
-        """
+        """Return all nodes that a rule visits; with `cold`, also those that are too cold for it."""
         cold = cold or rule.heat is Heat.COLD
         if _visits_libcst(rule.visits):
             return self._of_libcst(rule, cold=cold)
         return self._candidates(rule, rule.visits, cold=cold)
 
     def model_for(self, rule: Rule) -> SemanticModel | LibcstModel:
-        """Return the semantic model, as it is asked by the nodes that a rule gets."""
+        """Return the semantic model for the kind of nodes that a rule visits."""
         if not _visits_libcst(rule.visits):
             return self._model
         self._libcst = self._libcst or LibcstModel(self._model)
         return self._libcst
 
     def _of_libcst(self, rule: Rule, *, cold: bool) -> Iterator[Any]:
-        """Yield LibCST's nodes for the candidates, each of which is parsed with its statement."""
+        """Yield LibCST nodes for the candidates, each of which is parsed with its statement."""
         wanted = dict.fromkeys(fast for kind in rule.visits for fast in fast_kinds(kind))
         candidates = self._candidates(rule, tuple(wanted), cold=cold)
         for node in sorted(candidates, key=place_in_order) if len(wanted) > 1 else candidates:
@@ -69,9 +67,7 @@ class NodeDispatch:
         return [node for node in found if node not in buried] if buried else found
 
     def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
-        """Return the calls of what bears one of several names, in source order: the first of equals
-        counts.
-        """
+        """Return the calls of one of several names, in source order and without duplicates."""
         every = self._model.names.calls_by_name
         called = every.keys() & names
         calls: list[ast.AST] = []
@@ -97,5 +93,5 @@ class NodeDispatch:
 
 @cache
 def _visits_libcst(kinds: tuple[type, ...]) -> bool:
-    """Whether a rule looks at LibCST's nodes: the same for all files."""
+    """Whether a rule visits LibCST nodes: the same for all files."""
     return any(map(is_libcst, kinds))

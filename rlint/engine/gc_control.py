@@ -9,29 +9,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _COLLECTED_BYTES = 3_000_000
-"""Trees are full of cycles, but all of them are in use until their group is done. So garbage is collected
-once after so much source, and not while a group is being checked.
+"""Syntax trees are full of cycles, but all of them are in use until their group is checked. So garbage is
+collected once after this many bytes of source, and not while a group is being checked.
 """
 
 FEWEST_BLOCKS = 1_500_000
-"""Blocks of memory, of some hundred bytes each, up to which a process is not worth looking through."""
+"""Maximum number of memory blocks, of some hundred bytes each, below which collecting garbage is not worth
+its time.
+"""
 _blocks_before_collection = FEWEST_BLOCKS
 
 
 class GcControl:
-    """What the work on groups of files leaves behind, told by how much source they have. A file that is done
-    with is taken apart, and leaves next to nothing.
+    """Controls garbage collection between groups of files, by the size of their source. A file that is
+    finished breaks its cycles, and leaves next to nothing.
     """
 
     def __init__(self) -> None:
         self._left = 0
 
     def add(self, size: int) -> None:
-        """Count so many bytes of source more that are done with."""
+        """Count the bytes of source of finished files."""
         self._left += size
 
     def collect(self) -> None:
-        """Free what is left, if it is much."""
+        """Collect garbage, if there is much."""
         if self._left > _COLLECTED_BYTES:
             gc.collect()
             self._left = 0
@@ -39,10 +41,10 @@ class GcControl:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Without the collector of cycles, which would look again and again at all that is kept.
+    """Disable the cycle collector, which would scan all live objects repeatedly.
 
-    What a run leaves behind counts as old afterwards, and old garbage is hardly ever collected by itself.
-    So a process that runs again and again, as an editor's server does, collects it here now and then.
+    The objects left by a run count as old afterwards, and old garbage is hardly ever collected automatically.
+    So a process that checks repeatedly, such as a language server, collects it here at intervals.
     """
     global _blocks_before_collection  # noqa: PLW0603 - the collector, too, is one for the whole process
     if sys.getallocatedblocks() > _blocks_before_collection:
@@ -54,6 +56,6 @@ def collector_off() -> Iterator[None]:
     finally:
         atexit.unregister(gc.freeze)
         atexit.register(gc.freeze)  # what is there at the end goes with the process, without a last look
-        gc.freeze()  # what is there now counts as old: turned on, the collector would look at all of it
+        gc.freeze()  # existing objects count as old: once enabled, the collector would scan all of them
         gc.unfreeze()
         gc.enable()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_each(groups: Iterable[Sequence[FileTask]], options: CheckOptions) -> CheckOutcome:
-    """Check whole groups, one after the other, so that the trees of one are held at a time."""
+    """Check whole groups, one after the other, so that the trees of only one are in memory."""
     found = CheckOutcome()
     garbage = GcControl()
     from_before = kept_summaries(options)

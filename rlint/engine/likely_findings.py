@@ -1,4 +1,4 @@
-"""What a rule finds where the sure answers fell short of likelier ones."""
+"""Findings of a rule if sure answers were incomplete and likely ones exist."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def likely_findings(
     rule: Rule, nodes: Sequence[ast.AST], likely: LikelyModels, certain: Collection[Finding]
 ) -> Iterator[Finding]:
-    """Yield what a rule finds at nodes by the likely answers about a file, each with the one assumption that
-    it rests on. Where no single assumption is enough, it is possible only. What is certain is not said again.
+    """Yield the findings of a rule at nodes with the likely answers about a file, each with the one
+    assumption that it depends on. If no single assumption is enough, the confidence is `possible`. Certain
+    findings are not repeated.
     """
     known = {(finding.start, finding.end) for finding in certain}
     for node in nodes:
@@ -46,8 +47,8 @@ def _found(rule: Rule, node: ast.AST, model: SemanticModel) -> tuple[list[Findin
 
 
 def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first of several assumptions by which alone the rule finds something; all of them, if
-    none does.
+    """Return the first of several assumptions with which alone the rule reports a finding; all of them, if
+    there is none.
     """
     for assumption in assumed:
         found, rests_on, _ = _found(rule, node, likely.only(assumption))
@@ -57,7 +58,7 @@ def _enough(rule: Rule, node: ast.AST, likely: LikelyModels, assumed: tuple[str,
 
 
 def _assuming(finding: Finding, assumed: tuple[str, ...]) -> Finding:
-    """Return a finding that rests on assumptions, its fix as well."""
+    """Return a finding that depends on assumptions, including its fix."""
     every = tuple(dict.fromkeys((*assumed, finding.assumption) if finding.assumption else assumed))
     told = " and ".join(every)
     fix = finding.fix

@@ -1,4 +1,4 @@
-"""Which files a run reads, and which of them have to be known together."""
+"""Plan of a run: the files to read, and the groups of files to analyse together."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from rlint.engine.cache.seen_files import StatCache
 
 _MOST_HELD = 4_000_000
-"""Bytes of files to check that are held for a run, so that each is opened once."""
+"""Maximum bytes of files to check that are kept in memory for a run, so that each is opened once."""
 
 
 class Plan:
-    """The jobs of a run: its targets, and the files around them that are read for what they tell.
+    """The tasks of a run: its targets, and the related files around them.
 
-    `groups` are the jobs in groups of files that can know of one another; what is known of a group is known
-    from it alone. Groups without a target are left out. `texts` are those of files around the targets that
-    are being edited, and count instead of what is on disk. `seen` spares reading what has not changed.
+    `groups` are the tasks in groups of files that may refer to one another; the analysis of a group uses that
+    group only. Groups without a target are left out. `texts` are those of files around the targets that are
+    being edited, and replace their contents on disk. `seen` avoids reading unchanged files.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class Plan:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of all files that the run reads, those without a connection to a target
-        included.
+        """Return the names of all files that the run reads, including those without a connection to a
+        target.
         """
         return list(self._jobs)
 
@@ -108,14 +108,14 @@ class Plan:
         return source is not None and is_test_file(job.name, job.module, source.text)
 
     def read(self, name: str) -> Source | None:
-        """Return the source of a file that the run reads; None where it cannot be read."""
+        """Return the source of a file that the run reads; None if it cannot be read."""
         job = self._jobs[name]
         raw = job.content if job.text is None else job.text.encode("utf-8", "surrogatepass")
         source = read_source(job.path, name) if raw is None else source_from_text(raw, name, job.path)
         return source if isinstance(source, Source) else None
 
     def holds_content(self, name: str) -> bool:
-        """Whether the content of a file is at hand, as it was when the run began."""
+        """Whether the content of a file is in memory, as it was at the start of the run."""
         return self._jobs[name].content is not None
 
     def holds(self, group: Iterable[FileTask]) -> bool:
@@ -135,7 +135,7 @@ class Plan:
 
 
 class _Look:
-    """Looks at each file once. `contents` are those of the files to check, as far as they were read."""
+    """Scans each file once. `contents` are those of the files to check, as far as they were read."""
 
     def __init__(self, texts: Mapping[Path, str], seen: StatCache | None, checked: Collection[Path]) -> None:
         self._texts = texts
@@ -152,7 +152,7 @@ class _Look:
         return known
 
     def again(self, path: Path) -> ImportScan:
-        """Look at a file as it is now."""
+        """Scan the current content of a file."""
         return self._look(path, read_file)
 
     def _look(self, path: Path, read: Callable[[Path], bytes | None]) -> ImportScan:

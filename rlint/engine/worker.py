@@ -1,4 +1,4 @@
-"""The work on one share of the files: read, summarise, and, once the project is linked, check."""
+"""Work on one share of the files: read, summarise and, once the project is linked, check."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.project_index import ProjectIndex
 
 KEPT_BYTES, LARGE_BYTES = 600_000, 3_000_000
-"""Trees of so much source are kept between summarising and checking; the rest is parsed again. Of a share
-that is large they would be a small part of the work, and a large part of the memory: none are kept.
+"""Trees of this many bytes of source are kept between summarising and checking; the rest is parsed again. For
+a large share they would save little work, and take much memory: none are kept.
 """
 
 
 class Worker:
-    """Holds the trees of its share of the files between the two halves of the work."""
+    """Holds the trees of its share of the files between summarising and checking."""
 
     def __init__(self) -> None:
         self._jobs: list[FileTask] = []
         self._knowledge: dict[str, FileAnalysis] = {}
         self._problems: dict[str, Problem] = {}
-        self._comments: dict[str, suppressions.Suppressions] = {}  # of files that no rule looks at
+        self._comments: dict[str, suppressions.Suppressions] = {}  # of files that no rule examines
         self._families = {entry.code.rstrip("0123456789") for entry in catalogue.catalogue()}
         self._kept = 0
         self._edits = True
@@ -60,8 +60,8 @@ class Worker:
     def summarise(
         self, jobs: Iterable[FileTask], kept: SummaryCache | None = None
     ) -> dict[str, ModuleSummary]:
-        """Read and parse files; give their summaries by name, those that are kept where there are any.
-        Problems are remembered for `check`.
+        """Read and parse files; return their summaries by name, from the cache if there are any. Problems are
+        remembered for `check`.
         """
         summaries = {}
         alike = Interner()
@@ -124,9 +124,9 @@ class Worker:
     ) -> list[FileResult]:
         """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
 
-        Files that are in none could not be read. `link` is given by who keeps what follows from a group;
-        what the files ask of it is added to `asked`. `only` chooses among this worker's files.
-        Without `edits`, those are left out that LibCST would have to write.
+        Files that are in no group could not be read. `link` returns the linked program of a group; the
+        queries of the files are added to `asked`. `only` chooses among this worker's files. Without `edits`,
+        those that LibCST would have to write are left out.
         """
         self._edits = edits
         jobs = {
@@ -211,8 +211,8 @@ def _recorder(program: WholeProgram, asked: Dependencies) -> QueryRecorder:
 def _sorted_out(
     found: list[Finding], comments: suppressions.Suppressions, job: FileTask
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
-    """Return the findings that no comment hides, with those about the comments themselves; and the hidden
-    ones.
+    """Return the findings that no comment suppresses, with those about the comments themselves; and the
+    suppressed ones.
     """
     if comments.is_empty:
         return found, ()
@@ -234,7 +234,7 @@ def text_of(job: FileTask) -> str | Problem:
 
 
 def _is_of(job: FileTask, text: str) -> bool:
-    """Whether a text is the content of the file that the job names, and the file has not changed."""
+    """Whether a text is the content of the file that the task names, and the file has not changed."""
     if job.content is not None:
         return True
     source = read_source(job.path, job.name)
@@ -267,7 +267,7 @@ def analysed(job: FileTask, text: str, index: ProjectIndex | None = None) -> Fil
 
 
 class _Words(dict[str, bool]):
-    """Which words are in a text. Many rules ask for the same, and each is looked for once."""
+    """The words that a text contains. Many rules need the same words, and each is searched for once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -278,8 +278,8 @@ class _Words(dict[str, bool]):
 
 
 def _triggered(rule: Rule, words: _Words) -> bool:
-    """Whether a rule can find anything in a text. For a rule with `callees`, the names of the file's
-    calls decide.
+    """Whether a rule can find anything in a text. For a rule with `callees`, the names of the file's calls
+    decide.
     """
     if not rule.triggers or (rule.callees and rule.visits == (ast.Call,)):
         return True
@@ -287,7 +287,9 @@ def _triggered(rule: Rule, words: _Words) -> bool:
 
 
 def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
-    """One problem for each plugin, however many of its rules are broken. No result with it is kept."""
+    """Return one problem for each plugin, however many of its rules are broken. Results with such a problem
+    are not cached.
+    """
     problems = {}
     for entry, reason in broken:
         if entry.plugin is not None and entry.plugin.name not in problems:
@@ -304,7 +306,7 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
 def run_rule(
     rule: Rule, model: SemanticModel, visits: NodeDispatch, *, likely: LikelyModels | None = None, edits: bool
 ) -> list[Finding] | Problem:
-    """Return what a rule finds in a file; no bug of one rule silences the others."""
+    """Return the findings of a rule in a file; a bug of one rule does not silence the others."""
     found: dict[tuple[object, ...], Finding] = {}
     notes = model.analysis.notes
     short: list[ast.AST] = []

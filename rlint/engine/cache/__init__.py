@@ -1,4 +1,4 @@
-"""Keep results and summaries from one run to the next, in files that hold data only.
+"""Cache results and summaries between runs, in files that contain data only.
 
-Answers what is known already of unchanged files. Knows no rule and no syntax tree.
+Answers what is already known of unchanged files. Knows no rule and no syntax tree.
 """

@@ -1,4 +1,4 @@
-"""What kept results depend on, as digests: nothing that is kept is ever out of date."""
+"""Cache keys: digests of all inputs of cached results, so that nothing in the cache can be stale."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rlint.registry import catalogue
 from rlint.run_data import FileTask
 
 _WITHOUT_PART = frozenset({"__pycache__", "cli", "fixtures", "lsp", "profiles", "survey", "trial"})
-"""Folders of rlint that have no part in what is kept."""
+"""Folders of rlint that do not affect cached results."""
 
 
 def key_of(
     group: Iterable[tuple[FileTask, str]], *, ignore_suppressions: bool, own: bytes | None = None
 ) -> str:
-    """Return the digest of all that the results of a group depend on: its jobs, each with the digest of its
-    text. `own` is the digest of rlint itself, if it is not to be that of this installation alone.
+    """Return the digest of all inputs of a group's results: its tasks, each with the digest of its text.
+    `own` is the digest of rlint itself, if not that of this installation.
     """
     digest = hashlib.sha256(own_digest() if own is None else own)
     if catalogue.added():
@@ -38,7 +38,7 @@ def key_of(
 
 
 def key_of_summary(job: FileTask) -> str:
-    """Return the digest of all that the summary of a file depends on."""
+    """Return the digest of all inputs of a file's summary."""
     digest = hashlib.sha256(own_digest())
     for text in (job.name, job.module, job.package, job.digest, repr(job.measured) if job.measured else ""):
         digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
@@ -47,18 +47,18 @@ def key_of_summary(job: FileTask) -> str:
 
 
 def _declared(job: FileTask) -> bytes:
-    """Return what is declared for a file, including entry points: those of other files change its heat."""
+    """Return the declarations for a file, including entry points: those in other files change its heat."""
     return b"" if job.declared.says_nothing else repr(job.declared).encode("utf-8", "backslashreplace")
 
 
-@functools.lru_cache(maxsize=64)  # most files of a run are checked for the same
+@functools.lru_cache(maxsize=64)  # most files of a run are checked with the same settings
 def _joined(codes: frozenset[str]) -> str:
     return ",".join(sorted(codes))
 
 
 @functools.cache
 def own_digest() -> bytes:
-    """Return a digest of rlint as it is installed, told from sizes and times, and of the Python that runs
+    """Return a digest of the installed rlint, from sizes and times of its files, and of the Python that runs
     it.
     """
     digest = hashlib.sha256(f"{rlint.__version__} {sys.version}".encode())

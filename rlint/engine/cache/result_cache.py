@@ -1,8 +1,8 @@
-"""Results of earlier runs over the same files, for those groups of files that are as they were.
+"""Results of earlier runs over the same files, for groups of files without changes.
 
-A group's results are kept under a digest of all that they hang on: the texts, the names, the selected codes,
-rlint itself, the plugins in use and the Python that runs it. The results of all groups of a run lie in one
-file, named after what the run is about: a run reads and writes one file, however many groups there are.
+A group's results are stored under a digest of all their inputs: the texts, the names, the selected codes,
+rlint itself, the plugins in use and the Python that runs it. The results of all groups of a run are in one
+file, named after the targets of the run: a run reads and writes one file, however many groups there are.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class ResultCache:
             digest.update(of.encode("utf-8", "surrogateescape") + b"\0")
         self.name = f"{_PREFIX}{digest.hexdigest()[:32]}"
         self.names = [self.name]
-        """The runs whose results are known: this one or, where nothing is kept of it, the last ones over
-        other files, most of which are the same if a file came or went.
+        """The runs with known results: this one or, if it has none, the last ones over other files, most of
+        which are the same if a file was added or removed.
         """
         kept = cache.load(self.name)
         if not isinstance(kept, dict):
@@ -51,8 +51,8 @@ class ResultCache:
         self._used: dict[str, Any] = {}
 
     def load(self, key: str) -> list[FileResult] | None:
-        """Return the results under a key; None if there are none, or without the edits that are wanted.
-        They are kept on.
+        """Return the results under a key; None if there are none, or without the requested edits. They are
+        kept on.
         """
         results = self.peek(key)
         if results is None or not all(map(self.is_usable, results)):
@@ -61,11 +61,11 @@ class ResultCache:
         return results
 
     def is_usable(self, result: FileResult) -> bool:
-        """Whether a result says all that is wanted."""
+        """Whether a result contains all that is requested."""
         return not self._edits or result.has_edits
 
     def peek(self, key: str) -> list[FileResult] | None:
-        """Return the same, without keeping them on."""
+        """Return the same, without marking them as used."""
         plain = self._kept.get(key)
         if plain is None:
             return None
@@ -75,10 +75,10 @@ class ResultCache:
             return None
 
     def add(self, key: str, results: Sequence[FileResult]) -> None:
-        """Keep results, unless a bug of rlint had a part in them."""
+        """Add results, unless a bug of rlint affected them."""
         if not any(problem.is_bug for result in results for problem in result.problems):
             self._used[key] = [pack(replace(result, hidden=())) for result in results]
 
     def save(self) -> None:
-        """Write down what this run knows; what is kept of other contents of the files goes."""
+        """Write the results of this run; results for other contents of the files are removed."""
         self._cache.store(self.name, self._used)

@@ -1,8 +1,8 @@
-"""What earlier runs saw of files and folders, so that what has not changed is not read again.
+"""Status of files and folders in earlier runs, so that unchanged ones are not read again.
 
-A file is taken to be as it was if its size, its inode and its times of change are the same, and if it was
-older when it was read than the file system's clock is coarse: of two changes within a tick, the second one
-does not show.
+A file counts as unchanged if its size, its inode and its times of change are the same, and if it was older,
+when it was read, than the resolution of the file system's clock: of two changes within a tick, the second one
+is not visible.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _NAME = "files"
 _MOST = 20_000
-"""So many files are remembered."""
+"""Maximum number of files in the cache."""
 _FINE, _COARSE = 100_000_000, 2_000_000_000
-"""Nanoseconds that a file has to be old, where its times have parts of a millisecond and where not."""
+"""Nanoseconds that a file must be old, if its times have a resolution below a millisecond and if not."""
 
 
 class StatCache:
-    """Looks at files, and remembers in the cache what it saw. Without a cache, it looks at each."""
+    """Scans files, and caches the results. Without a cache, it scans every file."""
 
     def __init__(self, cache: Cache | None) -> None:
         self._cache = cache
@@ -46,7 +46,7 @@ class StatCache:
         self._is_new = False
 
     def glance(self, path: Path, read: Callable[[Path], bytes | None] = read_file) -> ImportScan:
-        """Return what a file's imports show; call `read` only if the file must be read."""
+        """Return the import scan of a file; call `read` only if the file must be read."""
         if not self._of:
             return glance_at_file(path, read)
         name = str(path)
@@ -67,7 +67,7 @@ class StatCache:
         return self._ignored.setdefault(rules, {})
 
     def save(self) -> None:
-        """Keep what was seen, if any of it is new."""
+        """Write the cache, if any of it is new."""
         decisions = sum(map(len, self._ignored.values()))
         if self._cache is None or not self._of or not (self._is_new or decisions != self._known_decisions):
             return

@@ -1,10 +1,10 @@
-"""What earlier runs have left, kept in files: data only, each readable on its own.
+"""Store of cached data of earlier runs, in files: data only, each readable on its own.
 
-What is damaged, cut off or gone counts as not there. So does what somebody else has made: a folder of results
-may come with code that was checked out, and each file is signed with a key that lies with the user, not
-beside it. What a file holds says itself what it is about, so that nothing is ever out of date, and of two
-runs at once either may have the last word. Nothing is read or written through a link: such code could
-otherwise choose a file anywhere for rlint to write.
+Damaged, truncated or missing files are treated as absent. So are files of other origin: a folder of results
+may come with code that was checked out, and each file is signed with a key in the user's folder, not beside
+it. A file's content identifies its inputs, so that nothing is ever stale, and two concurrent runs may both
+write. Nothing is read or written through a link: checked-out code could otherwise choose a file anywhere for
+rlint to write.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ FOLDER = ".rlint_cache"
 _KEY_BYTES, _MOST_BYTES = 32, 200_000_000
 _VERSION = regex(r"\d+\.\d+[\w.+-]*", re.ASCII)
 SUMMARY = ".summary"
-"""What files with the summaries of modules end with."""
+"""Suffix of files with the summaries of modules."""
 ASKED = ".asked"
-"""What files end with that hold what the checks of files asked about one another."""
+"""Suffix of files with the queries that the checks of files made about one another."""
 _SUFFIXES = (".json", SUMMARY, ASKED, ".tmp")
 MOST_FILES, MOST_SUMMARIES, MOST_ASKED = 2_000, 20_000, 500
-"""When there are more, the oldest half goes."""
+"""If there are more, the oldest half is deleted."""
 _TAG_NAME = "CACHEDIR.TAG"
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
 
 
 class Cache:
-    """A folder of results. No failure to read or write is ever an error: it is work done again."""
+    """A folder of results. A failure to read or write is never an error: the work is repeated."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -48,18 +48,16 @@ class Cache:
 
     @property
     def is_usable(self) -> bool:
-        """Whether results can be kept: the folder is no link, and there is a key to sign them with."""
+        """Whether results can be stored: the folder is not a link, and there is a key to sign them with."""
         return self._key is not None
 
     @property
     def holds_anything(self) -> bool:
-        """Whether an earlier run of this version has left anything here."""
+        """Whether an earlier run of this version has stored anything here."""
         return self._results.is_dir()
 
     def load(self, name: str) -> Any:
-        """Return the plain data kept under a name; None if there is none that rlint has written for this
-        user.
-        """
+        """Return the plain data stored under a name; None if there is none that rlint wrote for this user."""
         text = self.load_bytes(f"{name}.json")
         try:
             return None if text is None else json.loads(text)
@@ -67,7 +65,7 @@ class Cache:
             return None
 
     def store(self, name: str, value: object) -> None:
-        """Keep plain data under a name."""
+        """Store plain data under a name."""
         with contextlib.suppress(ValueError):
             self.store_bytes(f"{name}.json", json.dumps(value, separators=(",", ":")).encode("ascii"))
 
@@ -76,16 +74,14 @@ class Cache:
         return self._key is not None and os.path.exists(os.path.join(self._results, name))
 
     def newest(self, prefix: str, most: int) -> list[str]:
-        """Return the names that begin so under which plain data is kept: those used last, the last one
-        first.
-        """
+        """Return the names with a prefix under which plain data is stored: most recently used first."""
         with contextlib.suppress(OSError):
             files = [(path.lstat().st_mtime, path.stem) for path in self._results.glob(f"{prefix}*.json")]
             return [name for _, name in sorted(files, reverse=True)[:most]] if self._key is not None else []
         return []
 
     def load_bytes(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none that rlint has written for this user."""
+        """Return the content of a file; None if there is none that rlint wrote for this user."""
         if self._key is None:
             return None
         path = os.path.join(self._results, name)
@@ -99,7 +95,7 @@ class Cache:
         return data
 
     def store_bytes(self, name: str, data: bytes) -> None:
-        """Keep a file."""
+        """Store a file."""
         if self._key is None:
             return
         from rlint.source import atomic_write
@@ -112,12 +108,12 @@ class Cache:
             )
 
     def tidy(self) -> None:
-        """Delete the oldest results where there are many, and those of other versions."""
+        """Delete the oldest results if there are many, and those of other versions."""
         if self._key is None:
             return
         with contextlib.suppress(OSError):
             for other in self.folder.iterdir() if self._is_own_folder() else ():
-                # nothing but what rlint may have made: whoever configures the folder may have named another
+                # only files that rlint may have created: the configured folder may belong to other programs
                 if _VERSION.fullmatch(other.name) and other != self._results and not is_link(other):
                     _empty(path for path in other.iterdir() if path.suffix in _SUFFIXES)
                     with contextlib.suppress(OSError):
@@ -128,8 +124,8 @@ class Cache:
                     _empty(path for _, path in sorted(files)[: len(files) - most // 2])
 
     def clear(self) -> bool:
-        """Delete what rlint has kept here, of all versions, and the folder if nothing else is in it; whether
-        there was anything. Links and files of others stay.
+        """Delete everything that rlint has stored here, of all versions, and the folder if nothing else is in
+        it; return whether there was anything. Links and files of others stay.
         """
         if is_link(self.folder) or not (self.folder.is_dir() and self._is_own_folder()):
             return False
@@ -150,30 +146,32 @@ class Cache:
         return hmac.new(self._key, key.encode() + text, "sha256").hexdigest().encode("ascii")
 
     def _make(self) -> None:
-        # A folder that holds other things stays what it is: git goes on to see them, and so do backups.
+        # A folder with other contents is not marked: git and backups continue to include it.
         is_own = self._is_own_folder() or not self.folder.is_dir() or not any(self.folder.iterdir())
         self._results.mkdir(parents=True, exist_ok=True)
         if is_own:
             from rlint.source import atomic_write
 
             for name, text in ((_TAG_NAME, _TAG), (".gitignore", b"*\n")):
-                with contextlib.suppress(FileExistsError):  # a link that leads nowhere is there, too
+                with contextlib.suppress(FileExistsError):  # a dangling link exists, too
                     atomic_write.create_file(self.folder / name, text)
 
     def _is_own_folder(self) -> bool:
-        """Whether the folder was made for results, going by its name or by what rlint marked it with."""
+        """Whether the folder was created for results, judging by its name or by rlint's marker in it."""
         tag = self.folder / _TAG_NAME
         return self.folder.name == FOLDER or read_regular(tag, len(_TAG), linked=False) == _TAG
 
 
 def _leads_away(*folders: Path) -> bool:
-    """Whether one of the folders is a link: what is written there would be written elsewhere."""
+    """Whether one of the folders is a link: files would be written elsewhere."""
     return any(map(is_link, folders))
 
 
 @functools.cache
 def own_key() -> bytes | None:
-    """Return the user's key, made where there is none; None where it can neither be read nor made."""
+    """Return the user's key, which is created if there is none; None if it can neither be read nor
+    created.
+    """
     folder = own_folder()
     if folder is None:
         return None
@@ -191,7 +189,7 @@ def own_key() -> bytes | None:
 
 
 def own_folder() -> Path | None:
-    """Return the folder for what rlint keeps for the user, which may not be there; None without a home."""
+    """Return rlint's folder in the user's home, which may not exist; None without a home."""
     base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
     try:
         return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "rlint"
@@ -200,7 +198,7 @@ def own_folder() -> Path | None:
 
 
 def _write_once(path: Path, key: bytes, *, damaged: bool) -> None:
-    """Write a key, unless another process was faster: all have to sign with the same one."""
+    """Write a key, unless another process was faster: all processes have to sign with the same one."""
     import tempfile
 
     handle, name = tempfile.mkstemp(dir=path.parent)

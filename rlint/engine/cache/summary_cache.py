@@ -1,4 +1,4 @@
-"""Summaries of files from earlier runs: what has not changed is not parsed for what it tells of others."""
+"""Summaries of files from earlier runs: unchanged files are not parsed for their summaries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_BYTES = 200_000_000
 
 
 class SummaryCache:
-    """The summaries in a folder, each in a file that is named after all that it depends on."""
+    """The summaries in a folder, each in a file named after a digest of its inputs."""
 
     def __init__(self, folder: Path) -> None:
         self._cache = Cache(folder)
@@ -27,7 +27,7 @@ class SummaryCache:
         return self.load_by_key(key_of_summary(job)) if job.digest else None
 
     def load_by_key(self, key: str) -> ModuleSummary | None:
-        """Return the summary with this digest of all that it depends on, be it of a file that has changed."""
+        """Return the summary with this digest of its inputs, even if the file has changed."""
         data = self._cache.load_bytes(key + SUMMARY)
         try:
             return None if data is None else from_bytes(data)
@@ -35,17 +35,17 @@ class SummaryCache:
             return None
 
     def store(self, job: FileTask, summary: ModuleSummary) -> None:
-        """Keep the summary of a file, which is known to have the content that the job tells of."""
+        """Store the summary of a file, whose content is known to be that of the task."""
         self._cache.store_bytes(_name(job), to_bytes(summary))
 
 
 def to_bytes(summary: ModuleSummary) -> bytes:
-    """Return a summary as bytes. Raises TypeError for one that holds what is no plain data."""
+    """Return a summary as bytes. Raises TypeError for one that contains values which are not plain data."""
     return zlib.compress(json.dumps(pack(summary), separators=(",", ":")).encode("ascii"), _FAST)
 
 
 def from_bytes(data: bytes) -> ModuleSummary:
-    """Return the summary that `to_bytes` was given. Raises UnpackError."""
+    """Return the summary that was passed to `to_bytes`. Raises UnpackError."""
     try:
         said = json.loads(zlib.decompressobj().decompress(data, _MOST_BYTES))
     except (zlib.error, ValueError, RecursionError) as error:

@@ -1,5 +1,5 @@
-"""Explain what the rules say of one line, and why they say nothing.
+"""Explain what the rules report on one line, and why they report nothing.
 
-Answers, for each rule that looks at a line, what it reported, or what it asked before it gave up and what
-would have made it report. No rule is written for it: they are run with a model that keeps a record.
+Answers, for each rule that visits a line, what it reported, or its queries before it returned and what would
+make it report. Rules contain no code for it: they run with a model that records queries.
 """

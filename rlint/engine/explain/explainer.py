@@ -1,4 +1,4 @@
-"""Run the rules over one line and tell what each says, and what would make it say more."""
+"""Run the rules over one line and explain what each reports, and what would make it report more."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class ExplainedLine:
 
 @frozen
 class _World:
-    """A program as it is, or as it would be with more declared. `change` says what."""
+    """A program as it is, or as it would be with one more declaration. `change` describes the declaration."""
 
     change: str
     model: SemanticModel
 
 
 class Explainer:
-    """Explains lines of one file. The file must be readable Python: see `problem`. `around` are the targets
-    of the run that is explained, with the file among them.
+    """Explains lines of one file. The file must be readable Python: see `problem`. `around` are all targets
+    of the run, including the file.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Explainer:
         self._found: list[Finding] | None = None
 
     def explain(self, line: ExplainedLine) -> LineExplanation:
-        """Explain one line. Lines and columns are those of the text that is checked."""
+        """Explain one line. Lines and columns refer to the text that is checked."""
         code = self._model.syntax.positions.line_text(line.number).strip()
         statement = statement_at(line.number, self._model)
         if statement is None:
@@ -122,7 +122,7 @@ class Explainer:
     # -- what is found -------------------------------------------------------------------------
 
     def _findings(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
-        """Yield what the rules report on the line, shown or hidden."""
+        """Yield the findings on the line, shown or hidden."""
         if self._found is None:
             visits = NodeDispatch(self._model)
             runs = [run_rule(rule, self._model, visits, edits=False) for rule in self._rules]
@@ -155,7 +155,7 @@ class Explainer:
     # -- what is not -----------------------------------------------------------------------------
 
     def _silences(self, line: ExplainedLine, statement: ast.stmt) -> Iterator[RuleExplanation]:
-        """Why the other rules that look at the line say nothing of it."""
+        """Yield why the other rules that visit the line report nothing."""
         first, last = self._model.logical_lines(statement)
         reported = {each.code for each in self._found or () if first <= each.start.line <= last}
         model = RecordingModel(self._own.name, self._analysis, self._program)
@@ -188,7 +188,7 @@ class Explainer:
     def _silence(
         self, rule: Rule, nodes: Sequence[ast.AST], model: RecordingModel, cold: str
     ) -> RuleExplanation | None:
-        """Return what a rule asked about the node of the line that it asked most about."""
+        """Return the queries of a rule about the node of the line with the most queries."""
         if not rule.concerns(model) or not _is_triggered(rule, self.text):
             what = "the file holds no code that the rule applies to"
             node = nodes[0]
@@ -278,7 +278,7 @@ class Explainer:
 
 
 def _declaring(summary: ModuleSummary, entry: tuple[str, int, Heat, str]) -> ModuleSummary:
-    """Return the summary of a file in which one thing more is declared."""
+    """Return the summary of a file with one more declaration."""
     declared = copy.copy(summary)
     others = tuple(each for each in summary.declared if each[0] != entry[0])
     declared.declared = (*others, entry)
@@ -286,7 +286,7 @@ def _declaring(summary: ModuleSummary, entry: tuple[str, int, Heat, str]) -> Mod
 
 
 def _candidates(rule: Rule, model: SemanticModel, line: ExplainedLine) -> list[ast.AST]:
-    """Return the nodes of a line, or of the statement that stands there, that a rule looks at."""
+    """Return the nodes of a line, or of the statement on it, that a rule visits."""
     statement = statement_at(line.number, model)
     if statement is None:
         return []
@@ -312,7 +312,7 @@ def _is_triggered(rule: Rule, text: str) -> bool:
 
 
 def _is_at(node: ast.AST, line: ExplainedLine, model: SemanticModel) -> bool:
-    """Whether a node holds the column of a line."""
+    """Whether a node covers the column of a line."""
     start, end = model.span_of(node)
     place = (line.number, line.column or 1)
     return (start.line, start.column) <= place <= (end.line, end.column)

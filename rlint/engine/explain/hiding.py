@@ -16,7 +16,9 @@ from rlint.suppression.directives import read_directives
 
 @frozen
 class Hiding:
-    """What hides findings in one file: its settings, its text, and a baseline where there is one."""
+    """The reasons for hidden findings in one file: its settings, its comments, and a baseline if there is
+    one.
+    """
 
     settings: Settings
     path: Path
@@ -36,7 +38,7 @@ class Hiding:
         return f"the settings do not select it ({self.settings.origins['select'][1]})"
 
     def why_hidden(self, finding: Finding) -> str | None:
-        """Return what keeps a finding from being shown; None where nothing does."""
+        """Return why a finding is hidden; None if it is not."""
         layout = read_layout(self.text)
         if layout is not None:
             found = read_directives(layout)

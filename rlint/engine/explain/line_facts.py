@@ -1,4 +1,4 @@
-"""What a line is, how often it runs and why, and what is known of its values."""
+"""Facts about a line: what it is, how often it runs and why, and the types of its values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ _KINDS: dict[type[ast.AST], str] = {
 
 
 def statement_at(line: int, model: SemanticModel) -> ast.stmt | None:
-    """Return the innermost statement whose lines, or whose header's, hold a line; None where none does."""
+    """Return the innermost statement whose lines, or whose header's lines, include a line; None if there is
+    none.
+    """
     best: tuple[int, ast.stmt] | None = None
     for node in ast.walk(model.syntax.module):
         if isinstance(node, ast.stmt) and node.lineno - _MOST_DECORATED <= line <= (
@@ -56,7 +58,7 @@ _MOST_DECORATED = 20
 
 
 def kind_of(statement: ast.stmt) -> str:
-    """Return what sort of code a statement is: "an assignment without a call"."""
+    """Return a description of a statement: "an assignment without a call"."""
     named = _KINDS.get(type(statement))
     if named is not None:
         return named
@@ -70,7 +72,7 @@ def kind_of(statement: ast.stmt) -> str:
 
 
 def frequency_of(statement: ast.stmt, model: SemanticModel, program: WholeProgram) -> tuple[str, ...]:
-    """Return how often a statement runs, and why: first the answer, then what it rests on."""
+    """Return how often a statement runs, and why: first the answer, then its reasons."""
     heat = model.frequency.heat_of(statement)
     function = model.symbols.function_at(statement)
     told = []
@@ -129,7 +131,7 @@ def _why_cold(
 
 
 def values_of(statement: ast.stmt, model: SemanticModel) -> tuple[tuple[str, str], ...]:
-    """Return the variables and attributes of a statement, each with what is known of its value."""
+    """Return the variables and attributes of a statement, each with a description of its type."""
     found: dict[str, str] = {}
     for node, value in _values(statement, model):
         code = shown(node, model)

@@ -1,4 +1,4 @@
-"""A semantic model that keeps a record of what a rule asks, and of what it was answered."""
+"""A semantic model that records the queries of a rule, and their answers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rlint.semantics.interprocedural.whole_program import WholeProgram
 from rlint.semantics.model import SemanticModel
 
 PARTS = ("program", "names", "types", "dataflow", "effects", "frequency", "nn", "gradients", "threads")
-"""The parts of a model whose answers are recorded: what the code means, not how it is written."""
+"""The parts of a model whose answers are recorded: those about meaning, not about source text."""
 
 
 @frozen
 class Question:
-    """What was asked of a part, of which nodes, and the answer; of the part "", what a rule said itself."""
+    """A query of a part, its nodes, and the answer; for the part "", a reason that a rule gave itself."""
 
     part: str
     method: str
@@ -26,7 +26,7 @@ class Question:
 
 
 class RecordingModel(SemanticModel):
-    """The model of a file, with a record of the questions since it was last cleared."""
+    """The model of a file, with a record of the queries since it was last cleared."""
 
     def __init__(self, path: str, analysis: FileAnalysis, program: WholeProgram) -> None:
         super().__init__(path, analysis, program)
@@ -38,7 +38,7 @@ class RecordingModel(SemanticModel):
             vars(self)[name] = _RecordedPart(name, part, self.asked)
 
     def clear(self) -> None:
-        """Forget what was asked, for the next rule or node."""
+        """Clear the record, for the next rule or node."""
         self.asked.clear()
         self._looked_for.clear()
 
@@ -47,7 +47,7 @@ class RecordingModel(SemanticModel):
         self.asked.append(Question("", why, tuple(node for node in about if node is not None), None))
 
     def once(self, find: Callable[[Any, SemanticModel], Any], about: Any) -> Any:
-        """Repeat the search for each rule and node: what it queries meanwhile is its own."""
+        """Compute the result again for each rule and node, so that the queries on the way are recorded."""
         key = find, about
         if key not in self._looked_for:
             self._looked_for[key] = find(about, self)
@@ -55,7 +55,7 @@ class RecordingModel(SemanticModel):
 
 
 class _RecordedPart:
-    """Answers as a part of a model does, and records its methods' answers."""
+    """Answers like a part of a model, and records the answers of its methods."""
 
     def __init__(self, name: str, part: Any, asked: list[Question]) -> None:
         self._name, self._part, self._asked = name, part, asked

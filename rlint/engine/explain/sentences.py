@@ -1,4 +1,4 @@
-"""Answers of the semantic model in sentences, and whether they say that something is not known."""
+"""Answers of the semantic model as sentences, and whether they are unknown."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _MOST_TOLD = 3
 
 @frozen
 class Sentence:
-    """One answer. `is_unknown` says that the model could not tell."""
+    """One answer as a sentence. `is_unknown` says that the model does not know the answer."""
 
     text: str
     is_unknown: bool = False
 
 
 def shown(node: ast.AST, model: SemanticModel) -> str:
-    """Return the code of a node in backticks, on one line and not too long."""
+    """Return the code of a node in backticks, on one line and shortened."""
     start, end = model.source.header_span(node)
     code = " ".join(model.syntax.text[start:end].split())
     return f"`{code if len(code) <= _LONGEST else code[: _LONGEST - 1] + '…'}`"
 
 
 def described(kind: Type) -> str:
-    """Return what is known of a value: "a tensor on the host (float32)"; "" for the unknown type."""
+    """Return a description of a type: "a tensor on the host (float32)"; "" for the unknown type."""
     if not kind:
         is_name = kind.of.replace("_", "").replace(".", "").isalnum()
         return f"`{kind.of}`, which rlint does not know" if is_name else ""
@@ -66,14 +66,14 @@ _Teller = Callable[[str, Any], Sentence]
 
 
 def _yes_no(yes: str, no: str, *, unknown_if_no: bool = False) -> _Teller:
-    """Tell a truth value; `{}` stands for the code."""
+    """Return a function that describes a truth value; `{}` is replaced by the code."""
     return lambda code, answer: (
         Sentence(yes.format(code)) if answer else Sentence(no.format(code), is_unknown=unknown_if_no)
     )
 
 
 def _some(some: str, none: str) -> _Teller:
-    """Tell what there may be nothing of; none means that it is not known."""
+    """Return a function that describes a collection, whose being empty means that the answer is unknown."""
     return lambda code, answer: (
         Sentence(some.format(code, _told(answer))) if answer else Sentence(none.format(code), is_unknown=True)
     )
@@ -275,7 +275,7 @@ _TELLERS: dict[str, _Teller] = {
 
 
 def sentence(question: Question, model: SemanticModel, cold: str) -> Sentence | None:
-    """Return an answer in words; None for what tells a person nothing. `cold` is why the line is cold."""
+    """Return an answer in words; None for one that says nothing to a user. `cold` is why the line is cold."""
     codes = [shown(node, model) for node in question.nodes]
     if question.method == "heat_of" and question.answer.level is Heat.COLD:
         return Sentence(cold, is_unknown=True)
@@ -319,8 +319,8 @@ def _told(answer: Any) -> str:
 
 
 def reasons(asked: Sequence[Question], model: SemanticModel, cold: str) -> tuple[str, ...]:
-    """Return why a rule gave up: what it said itself, or else the last answers that it got, those first that
-    something is not known. `cold` is why the line is cold.
+    """Return why a rule reported nothing: the reason that it gave itself, or else the last answers that it
+    got, unknown ones first. `cold` is why the line is cold.
     """
     own = [question for question in asked if not question.part][-1:]
     last: dict[str, Sentence] = {}
@@ -336,5 +336,5 @@ def reasons(asked: Sequence[Question], model: SemanticModel, cold: str) -> tuple
 
 
 def distinct(asked: Sequence[Question]) -> int:
-    """Return how many different things were asked."""
+    """Return the number of different queries."""
     return len({(question.part, question.method, question.nodes[:1]) for question in asked})

@@ -1,4 +1,4 @@
-"""Check again only what a change can reach: dependencies of files on facts about other files.
+"""Recheck only what a change can affect: dependencies of files on facts about other files.
 
-Answers which results still hold. Knows queries and answers as plain data.
+Answers which results still hold. Treats queries and answers as plain data.
 """

@@ -1,4 +1,4 @@
-"""What the checks of files have asked about other files, as plain data."""
+"""Queries that the checks of files made about other files, as plain data."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @mutable
 class Dependencies:
-    """Questions as text, which of them each file asks, and what the answers are told by. Two groups of files
-    may ask the same, and be answered differently: the answers of a file are those of its group.
+    """Queries as text, the queries of each file, and the digests of their answers. Two groups of files may
+    make the same query, with different answers: the answers of a file are those of its group.
     """
 
     files: dict[str, list[str]] = field(default_factory=dict)
     told: dict[str, dict[str, str]] = field(default_factory=dict)
-    """For each file, what all answers in its group are determined by."""
+    """For each file, the digest of all answers in its group."""
 
     @property
     def answers(self) -> dict[str, str]:
@@ -50,7 +50,7 @@ class Dependencies:
         return take
 
     def update(self, other: Dependencies) -> None:
-        """Add what other files asked."""
+        """Add the queries of other files."""
         self.files.update(other.files)
         self.told.update(other.told)
 

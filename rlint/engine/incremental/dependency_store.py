@@ -1,7 +1,7 @@
-"""What the files of a group asked when they were checked, kept from one run to the next.
+"""Queries of the files of a group, stored between runs.
 
-Where one of them has changed, those of the others whose questions are answered as before need not be checked
-again.
+If one of the files has changed, those of the others whose queries have the same answers as before need not be
+checked again.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _MOST_BYTES = 500_000_000
 
 @frozen
 class Before:
-    """A group as it was when its files were checked.
+    """The state of a group when its files were checked.
 
-    `key` is what their results are kept under. `files` are digests by the files' names: of what a file's
-    summary depends on, and of what its own check depends on besides the other files.
+    `key` is the key of their cached results. `files` contains two digests by file name: of the inputs of a
+    file's summary, and of the inputs of its own check besides the other files.
     """
 
     key: str
@@ -35,14 +35,14 @@ class Before:
 
 
 class DependencyStore:
-    """What was asked in the groups of files of some runs. One file for each group holds its last state."""
+    """The queries in the groups of files of some runs. One file for each group contains its last state."""
 
     def __init__(self, cache: Cache, runs: Sequence[str]) -> None:
         self._cache = cache
         self._runs = runs
 
     def load(self, group: Sequence[FileTask]) -> Before | None:
-        """Return what the most recent run that checked a group recorded of it; None if there is none."""
+        """Return the record of the most recent run that checked a group; None if there is none."""
         found = (self._cache.load_bytes(_name(group, run)) for run in self._runs)
         data = next((data for data in found if data is not None), None)
         if data is None:
@@ -58,7 +58,7 @@ class DependencyStore:
             return None
 
     def store(self, group: Sequence[FileTask], now: Before) -> None:
-        """Keep what was asked in a group, under the first of the runs."""
+        """Store the queries of a group, under the first of the runs."""
         answers = now.asked.answers
         numbers = {text: number for number, text in enumerate(answers)}
         files = [
@@ -71,7 +71,9 @@ class DependencyStore:
 
 
 def _name(group: Sequence[FileTask], run: str) -> str:
-    """Return the same for a group whose files have changed: told from the first of those that are checked."""
+    """Return the same name for a group whose files have changed: derived from the first of those that are
+    checked.
+    """
     first = min(job.name for job in group if job.codes is not None)
     digest = hashlib.sha256(f"{run} {first}".encode("utf-8", "surrogateescape"))
     return f"{digest.hexdigest()[:32]}{ASKED}"

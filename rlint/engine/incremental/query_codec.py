@@ -1,7 +1,7 @@
-"""Questions as text and back, and what their answers are determined by: to be kept from one run to the next.
+"""Codec for queries as text, and for digests of their answers, which are stored between runs.
 
-Summaries, and functions and classes in them, are told by their names. What is told so may have changed though
-its name has not: `Answer.told` says which they are.
+Summaries, and functions and classes in them, are represented by their names. Their content may have changed
+although the name has not: `Answer.told` lists them.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ class Told(NamedTuple):
 
 @frozen
 class Answer:
-    """What an answer is determined by, and which parts of summaries belong to it."""
+    """The digest of an answer, and the parts of summaries that it refers to."""
 
     digest: str
     told: frozenset[Told]
 
 
 def to_text(question: Query) -> str:
-    """Return a question as text. Raises TypeError if it is asked with what is no plain data."""
+    """Return a question as text. Raises TypeError for a query with values which are not plain data."""
     named = [[name, _plain(value)] for name, value in question.named]
     arguments = [_plain(value) for value in question.arguments]
     return json.dumps([question.part, question.name, arguments, *named], separators=(",", ":"))
 
 
 def from_text(text: str, index: ProjectIndex) -> Query | None:
-    """Return the question that `to_text` was given; None if it is about what is no longer there. Raises
-    UnpackError.
+    """Return the query that was passed to `to_text`; None if it refers to an object that no longer exists.
+    Raises UnpackError.
     """
     try:
         part, name, arguments, *named = json.loads(text)
@@ -83,7 +83,7 @@ def _plain(value: Any) -> Any:
 
 
 def _value(plain: Any, index: ProjectIndex) -> Any:
-    """Raises KeyError for a function or class that is not there."""
+    """Raises KeyError for a function or class that does not exist."""
     if not isinstance(plain, list):
         return plain
     sort, *parts = plain
@@ -98,7 +98,7 @@ def _value(plain: Any, index: ProjectIndex) -> Any:
 
 
 class Teller:
-    """Tells answers apart by text. What is asked often is spelled once."""
+    """Represents answers as text, so that they can be compared. Frequent values are encoded once."""
 
     def __init__(self) -> None:
         self._kinds: dict[Type, str] = {}
@@ -144,7 +144,7 @@ class Teller:
 
 
 def _place(site: CallSite) -> str:
-    """Tells the calls of one function apart; the function itself tells the rest."""
+    """Distinguish the calls of one function; the function itself determines the rest."""
     return f"{site.line} {site.loop} {site.path} {site.receiver}.{site.method} {site.arguments!r}"
 
 

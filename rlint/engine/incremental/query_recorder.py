@@ -1,8 +1,7 @@
-"""Which questions the check of a file asks about the other files, and how these are answered.
+"""Record the queries that the check of a file makes about other files, with their answers.
 
-A file's findings follow from its own text and from these answers: as long as those are the same, so are
-these, whatever else has changed. The parts of `WholeProgram` are asked through stand-ins that note each
-question.
+A file's findings follow from its own text and from these answers: if those are the same, so are the findings,
+whatever else has changed. The parts of `WholeProgram` are replaced by stand-ins that record each query.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ PARTS = (
     "sum_trees",
     "log_writers",
 )
-"""The parts of `WholeProgram` that are asked."""
+"""The parts of `WholeProgram` that are queried."""
 
 
 class Query(NamedTuple):
-    """A method or property of a part of `WholeProgram`, and what it is called with."""
+    """A method or property of a part of `WholeProgram`, and its arguments."""
 
     part: str
     name: str
@@ -42,8 +41,8 @@ Answers = Mapping[Query, object]
 
 
 class QueryRecorder:
-    """All that is asked of what is linked. `take` gets what each file has asked, with the answers, which are
-    not kept: hardly any two files ask the same.
+    """Records all queries of the linked program. `take` receives the queries of each file, with the answers,
+    which are not kept: hardly any two files make the same query.
     """
 
     def __init__(self, program: WholeProgram, take: Callable[[str, Answers], None]) -> None:
@@ -59,13 +58,13 @@ class QueryRecorder:
 
 
 def answer_of(question: Query, program: WholeProgram) -> object:
-    """Answer a question, whoever asked it."""
+    """Return the answer to a query of any file."""
     value = getattr(getattr(program, question.part), question.name)
     return value(*question.arguments, **dict(question.named)) if callable(value) else value
 
 
 class _StandIn:
-    """Stands for `WholeProgram`."""
+    """Stand-in for `WholeProgram`."""
 
     def __init__(self, program: WholeProgram, answers: dict[Query, object]) -> None:
         for name in PARTS:
@@ -73,7 +72,7 @@ class _StandIn:
 
 
 class _Part:
-    """Stands for one of its parts."""
+    """Stand-in for one of its parts."""
 
     def __init__(
         self, part: str, whole: _StandIn, program: WholeProgram, answers: dict[Query, object]
@@ -119,7 +118,7 @@ class _Part:
 
 
 class _Modules(Mapping[str, ModuleSummary]):
-    """Stands for the modules of the index."""
+    """Stand-in for the modules of the index."""
 
     def __init__(self, index: _Part) -> None:
         self._index = index
@@ -142,7 +141,7 @@ class _Modules(Mapping[str, ModuleSummary]):
 
 
 def _fixed(value: Any) -> Any:
-    """Return the same value, as what a dictionary takes."""
+    """Return the same value in a hashable form."""
     if isinstance(value, list):
         return tuple(value)
     return frozenset(value) if isinstance(value, set) else value

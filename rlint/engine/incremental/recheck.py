@@ -1,7 +1,7 @@
-"""Checks again what a change of some files concerns, and nothing else.
+"""Recheck only the files that a change of some files affects.
 
-A file has to be checked again if its own text has changed, or if one of the questions that its last check
-asked about other files is answered differently now (see rlint/engine/incremental/query_recorder.py).
+A file has to be checked again if its own text has changed, or if one of the queries that its last check made
+about other files has another answer now (see rlint/engine/incremental/query_recorder.py).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from rlint.semantics.interprocedural.summary import ModuleSummary
 
 _BYTES_HERE = 400_000
-"""Of source: what is more to do is done by several processes, which begin from the kept summaries."""
+"""Bytes of source: larger work is divided among several processes, which start from the cached summaries."""
 
 
 @frozen
 class Rechecked:
-    """What is known of a group after a change: kept and new results, what their files asked, and the group as
-    it is left to be checked, where there is much of it.
+    """The state of a group after a change: cached and new results, the queries of their files, and the group
+    that remains to be checked, if that is large.
     """
 
     kept: list[FileResult]
@@ -45,7 +45,7 @@ class Rechecked:
 
 
 class Recheck:
-    """Checks groups again of which something is known from before."""
+    """Rechecks groups with a recorded earlier state."""
 
     def __init__(self, cache: Cache, kept: ResultCache, *, ignore_suppressions: bool, edits: bool) -> None:
         self._cache = cache
@@ -56,8 +56,8 @@ class Recheck:
         self._edits = edits
 
     def check(self, group: Sequence[FileTask]) -> Rechecked | None:
-        """Check a group again; None if nothing is known of it, or so much has changed that all of it may as
-        well be checked.
+        """Recheck a group; None if it has no recorded state, or so much has changed that all of it should be
+        checked.
         """
         if not _hang_together(group):
             return None
@@ -111,7 +111,7 @@ class Recheck:
         summaries: Mapping[str, ModuleSummary],
         program: WholeProgram,
     ) -> set[str]:
-        """Return the files of which a question is answered differently."""
+        """Return the files with a query whose answer has changed."""
         changed = self._changed(group, before, summaries)
         if not changed:
             return set()
@@ -128,7 +128,7 @@ class Recheck:
     ) -> frozenset[Told]:
         """Return the parts of summaries that differ in files changed, added or removed since then."""
         now = {job.name: key_of_summary(job) for job in group}
-        unknown: set[Told] = set()  # what nobody can compare any more, say since the cache was tidied
+        unknown: set[Told] = set()  # no longer comparable, for instance since the cache was tidied
         old: dict[str, ModuleSummary] = {}
         new: dict[str, ModuleSummary] = {}
         for name in now.keys() | before.files.keys():
@@ -145,7 +145,7 @@ class Recheck:
         return changed_parts(old, new) | unknown
 
     def keep(self, group: Sequence[FileTask], key: str, asked: Dependencies) -> None:
-        """Keep what the files of a group asked, for results that are kept under a key."""
+        """Store the queries of a group's files, for results that are cached under a key."""
         if _hang_together(group):
             files = {
                 job.name: (key_of_summary(job), self._key(job) if job.codes is not None else "")

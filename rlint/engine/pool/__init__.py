@@ -1,4 +1,4 @@
-"""Share a run among processes: forked where that is possible, spawned elsewhere.
+"""Divide a run among processes: forked if possible, else spawned.
 
-Answers which process checks what. Knows messages and results as plain data.
+Answers which process checks which files. Treats messages and results as plain data.
 """

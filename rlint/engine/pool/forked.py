@@ -1,4 +1,4 @@
-"""Processes that are copies: the first one gets ready, and becomes as many as are needed."""
+"""Forked workers: the first process imports everything, and forks as many as are needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ForkedWorkers:
-    """Started at once: what is needed for talking to them is imported by both sides at the same time."""
+    """Started at once: both sides import what communication needs at the same time."""
 
     def __init__(self, most: int, codes: frozenset[str]) -> None:
         pairs = [socket.socketpair() for _ in range(most)]
@@ -28,11 +28,11 @@ class ForkedWorkers:
         _close(theirs)
 
     def connections(self) -> list[Connection]:
-        """Return those to the first and to all that it may become."""
+        """Return the connections to the first process and to all that it may fork."""
         return _connected(self._ours)
 
     def end(self) -> None:
-        """End the first, which ends the others."""
+        """End the first process, which ends the others."""
         _close(self._ours)
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(self._first, signal.SIGTERM)
@@ -40,7 +40,7 @@ class ForkedWorkers:
 
 
 def _serve(ends: list[socket.socket], codes: frozenset[str]) -> NoReturn:
-    """Do what a process does, and end without what this one would do at its end."""
+    """Run a worker, and exit without the exit handlers of the parent."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us

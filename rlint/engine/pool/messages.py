@@ -1,4 +1,4 @@
-"""What a process is told to do: plain data, light to import."""
+"""Messages to worker processes: plain data, cheap to import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.run_data import CheckOptions, FileTask
 
 @frozen
 class WorkerSetup:
-    """To begin, as so many processes: the first that was started gets ready once, for all of them."""
+    """The number of processes to start: the first process prepares once, for all of them."""
 
     options: CheckOptions
     count: int
@@ -21,8 +21,9 @@ class WorkerSetup:
 
 @frozen
 class Share:
-    """To summarise some files of groups that several processes share, and to give the summaries, packed: so
-    they travel, and only those unpack them who need them. `groups` are the names of all files of the groups.
+    """Summarise some files of groups that several processes share, and return the summaries, packed: they are
+    sent packed, and only processes that need them unpack them. `groups` are the names of all files of the
+    groups.
     """
 
     jobs: list[FileTask]
@@ -31,14 +32,14 @@ class Share:
 
 @frozen
 class Others:
-    """To check the files of the share, with the summaries of all other shares."""
+    """Check the files of the share, with the summaries of all other shares."""
 
     packed: list[bytes]
 
 
 @frozen
 class Whole:
-    """To check a whole group."""
+    """Check a whole group."""
 
     group: Sequence[FileTask]
 

@@ -1,4 +1,4 @@
-"""Which process does what: groups of files that are too large for one are shared out, the others are not."""
+"""Scheduling of processes: groups of files that are too large for one are divided, the others are not."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 _READ, _TOLD, _CHECKED = 3, 6, 10
-"""What a call costs in a file that is only read (a test), in one that tells of others, and in one that is
-checked: measured over 1,100 files of five projects, where calls tell the time better than bytes do.
+"""The cost of a call in a file that is only read (a test), in one that is summarised, and in one that is
+checked: measured over 1,100 files of five projects, where the number of calls predicts the time better than
+bytes do.
 """
 
 
 class Scheduler:
-    """Who is to do what. Nobody waits for the summaries of the others while a whole group is left."""
+    """Assigns work to processes. No process waits for the summaries of the others while a whole group is
+    left.
+    """
 
     def __init__(self, groups: Sequence[Sequence[FileTask]], connections: Sequence[Connection]) -> None:
         shared, whole = _parted(groups, len(connections))
@@ -36,7 +39,7 @@ class Scheduler:
         self._packed: dict[Connection, bytes] = {}
 
     def next_for(self, connection: Connection) -> Order | None:
-        """Return the next order for an idle process; None if there is none, or none yet."""
+        """Return the next message for an idle process; None if there is none, or none yet."""
         if connection in self._shares:
             return self._shares.pop(connection)
         if connection in self._unchecked and not self._missing:
@@ -48,13 +51,13 @@ class Scheduler:
         return Whole(self._left.pop()) if self._left else None
 
     def take(self, connection: Connection, packed: bytes) -> None:
-        """Take the summaries of a share."""
+        """Receive the summaries of a share."""
         self._packed[connection] = packed
         self._missing.remove(connection)
 
 
 def _work(job: FileTask) -> int:
-    """About how much there is to do with a file."""
+    """Return the approximate cost of a file."""
     if lies_in_tests(job.name, job.module) or not job.judged:
         return job.calls * _READ
     return job.calls * (_TOLD if job.codes is None else _CHECKED)
@@ -67,7 +70,7 @@ def _total(jobs: Iterable[FileTask]) -> int:
 def _parted(
     groups: Sequence[Sequence[FileTask]], count: int
 ) -> tuple[list[Sequence[FileTask]], list[Sequence[FileTask]]]:
-    """Return the groups that are more than a process's fair part of the work, and all others, the largest
+    """Return the groups that are more than a process's fair share of the work, and all others, the largest
     first.
     """
     ordered = sorted(groups, key=lambda group: (-_total(group), group[0].name))
@@ -79,8 +82,8 @@ def _parted(
 def _shares(
     shared: Sequence[Sequence[FileTask]], whole: Sequence[Sequence[FileTask]], count: int
 ) -> list[list[FileTask]]:
-    """Return the files of shared groups in shares, with which all have about the same to do: who will be
-    the first to take a whole group, and so the largest, has the smallest share.
+    """Return the files of divided groups in shares of about equal total work: the process that will take the
+    first, and so the largest, whole group has the smallest share.
     """
     loads = [0] * count
     for group in whole:

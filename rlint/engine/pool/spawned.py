@@ -1,4 +1,4 @@
-"""Processes that start anew, where none can be copied: each is a Python of its own."""
+"""Spawned workers, for systems that cannot fork: each process is a Python of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 
 
 class SpawnedWorkers:
-    """As many as may be needed."""
+    """Starts the maximum number of processes that may be needed."""
 
     def __init__(self, most: int, codes: frozenset[str]) -> None:
         context = multiprocessing.get_context("spawn")
@@ -27,7 +27,7 @@ class SpawnedWorkers:
             theirs.close()
 
     def connections(self) -> list[Connection]:
-        """Return those to each of them."""
+        """Return the connections to each of them."""
         return self._ours
 
     def end(self) -> None:
@@ -46,7 +46,7 @@ def _serve(end: Connection, codes: frozenset[str]) -> None:
 
 @contextmanager
 def _away() -> Iterator[None]:
-    """Out of the working folder: a new Python would import what is named like its own modules from there."""
+    """Leave the working folder: a new Python would import modules from there in place of its own."""
     folder = os.getcwd()
     os.chdir(os.path.dirname(os.__file__))
     try:

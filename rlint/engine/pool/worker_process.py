@@ -1,4 +1,4 @@
-"""What one of several processes does: it takes one order after another, and gives what was found."""
+"""A worker process: it handles one message after another, and returns results."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from rlint.semantics.interprocedural.summary import ModuleSummary
 
 
 def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
-    """Run in a process of its own, and, once `WorkerSetup` says how many there are to be, in copies of it:
-    one for each connection, until that ends.
+    """Run in a separate process and, once `WorkerSetup` gives the number of processes, in forks of it: one
+    for each connection, until it is closed.
     """
     gc.disable()
-    with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
+    with suppress(RlintError):  # users of a rule that cannot be used are informed
         catalogue.load(codes)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent is gone
         start: WorkerSetup = _received(connections[0])
@@ -44,19 +44,19 @@ def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
 
 @frozen
 class _One:
-    """One of several processes: its own connection, and the processes that it has started."""
+    """One of several processes: its own connection, and its child processes."""
 
     connection: Connection
     children: list[int]
 
     def wait(self) -> None:
-        """Wait for the children, which end as this process does: with their connections."""
+        """Wait for the child processes, which end as this process does: with their connections."""
         for child in self.children:
             with suppress(ChildProcessError):
                 os.waitpid(child, 0)
 
     def terminate(self, *_: object) -> None:
-        """End at once, whatever is being done, and the children first."""
+        """Terminate at once, in any state, the children first."""
         for child in self.children:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGTERM)
@@ -65,12 +65,12 @@ class _One:
 
 
 def _divided(connections: Sequence[Connection]) -> _One:
-    """Become as many processes as there are connections: each keeps one, so that its end is seen."""
+    """Fork until there are as many processes as connections: each keeps one, so that its end is noticed."""
     first = _One(connections[0], [])
     if len(connections) > 1:
         signal.signal(signal.SIGTERM, first.terminate)
     for connection in connections[1:]:
-        with suppress(OSError):  # no process is to be had: the connection ends, and the parent says so
+        with suppress(OSError):  # no process can be created: the connection closes, and the parent reports it
             child = os.fork()
             if child == 0:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -84,7 +84,9 @@ def _divided(connections: Sequence[Connection]) -> _One:
 
 
 def _received(connection: Connection) -> Any:
-    """Return what the parent sends. Raises EOFError where it is gone, be it in the middle of a message."""
+    """Return what the parent sends. Raises EOFError if the connection is closed, even in the middle of a
+    message.
+    """
     try:
         return connection.recv()
     except OSError as error:
@@ -114,7 +116,7 @@ class _Process:
         self._garbage = GcControl()
 
     def do(self, order: Order) -> bytes | CheckOutcome:
-        """Do what is ordered."""
+        """Handle a message."""
         if isinstance(order, Share):
             return self._summarised(order)
         if isinstance(order, Others):
@@ -131,7 +133,7 @@ class _Process:
 
     def _checked(self, packed: list[bytes]) -> CheckOutcome:
         every = dict(self._own)
-        while packed:  # what is unpacked is not held twice
+        while packed:  # unpacked data is not kept twice
             every.update(pickle.loads(packed.pop()))  # noqa: S301 - from a process of this very run
         groups = [{name: every[name] for name in names if name in every} for names in self._names]
         found = CheckOutcome(summaries=self._own if self._how.give_summaries else {})

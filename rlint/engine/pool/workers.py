@@ -1,4 +1,4 @@
-"""Several processes that share the files of a run. Each keeps the trees of its own share."""
+"""Pool of worker processes that share the files of a run. Each keeps the trees of its own share."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 FORKS = sys.platform == "linux"
-"""Can a process become several? That saves each of them its imports; nothing here runs threads."""
+"""Whether a process can fork. That saves each of them its imports; no threads run here."""
 
 
 class NoWorkersError(RlintError):
-    """The system gives no processes, or not so many."""
+    """The system does not provide processes, or not this many."""
 
 
 class WorkerDiedError(RlintError):
@@ -28,22 +28,22 @@ class WorkerDiedError(RlintError):
 
 
 class Processes(Protocol):
-    """Processes that are at work from now on, or get ready for it."""
+    """Processes that are working or preparing."""
 
     def connections(self) -> list[Connection]:
-        """Return those to each of them. To be asked for once."""
+        """Return the connections to each of them. To be asked for once."""
 
     def end(self) -> None:
-        """End them, whatever they do."""
+        """Terminate them, in any state."""
 
 
 class Workers:
-    """Some processes. Groups that are too large for one of them are shared out file by file: each summarises
-    its share, gets the summaries of the others, and checks its share, whose trees it has kept. The other
-    groups are handed out whole, the largest first, to whoever has nothing else to do.
+    """A pool of processes. Groups that are too large for one process are divided by files: each process
+    summarises its share, receives the summaries of the others, and checks its share, whose trees it has kept.
+    The other groups are assigned whole, the largest first, to the next idle process.
 
-    They get ready while their work is still looked for: `codes` are those of the rules that will be wanted.
-    Where processes can be copied, one gets ready, and becomes as many as are needed, `most` of them.
+    The processes prepare while files are still being discovered: `codes` are those of the rules that will be
+    needed. If processes can be forked, one prepares, and forks as many as are needed, up to `most`.
 
     Raises NoWorkersError.
     """
@@ -58,7 +58,7 @@ class Workers:
         self._connections: list[Connection] = []
 
     def check(self, groups: Sequence[Sequence[FileTask]], options: CheckOptions, count: int) -> CheckOutcome:
-        """Read all files and check them, each with the knowledge of its group, in so many processes."""
+        """Read all files and check them, each with the knowledge of its group, in several processes."""
         from multiprocessing.connection import wait
 
         from rlint.engine.pool.scheduler import Scheduler
