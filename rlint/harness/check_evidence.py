@@ -1,4 +1,4 @@
-"""Says which evidence is missing, stale or broken. Runs the fixer, but no program."""
+"""Find missing, stale or broken evidence. Runs the fixer, but no program."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def check(entries: Sequence[RuleEntry], fixtures: Path | None = None) -> list[str]:
-    """Return what is wrong with the evidence of rules, each as a sentence with what to do about it.
+    """Return the problems of the evidence of rules, each as a sentence that says what to do.
 
-    Evidence is wanted for the cpu, and for every other kind of device for which any rule has some and on
-    which a workload of the rule claims a gain. It is read from below `fixtures`, the folder of the fixtures
-    that come with a rule unless given.
+    Evidence is required for the CPU, and for every other kind of device that has evidence of any rule and on
+    which a workload of the rule claims a gain. It is read from the folder `fixtures`, by default the folder
+    of the rule's fixtures.
     """
     found: list[str] = []
     kinds: dict[Path, set[str]] = {}

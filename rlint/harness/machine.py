@@ -1,4 +1,6 @@
-"""Where it is measured: processor, memory, versions. Imports none of the packages whose versions it tells."""
+"""The measuring machine: processor, memory, versions. Imports none of the packages whose versions it
+reports.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ _LOOK = 0.3  # seconds for which the machine's load is observed
 
 
 def busy() -> float:
-    """Return the per cent of all processors that programs use now."""
+    """Return the current load of all processors in per cent."""
     return psutil.cpu_percent(interval=_LOOK)
 
 
 def describe_machine(accelerator: str = "") -> Machine:
-    """Describe this machine and the Python that runs."""
+    """Describe this machine and the running Python."""
     versions = {"rlint": __version__}
     installed = (one for name in _PACKAGES for one in metadata.distributions(name=name))
     versions.update({one.name: one.version for one in installed})

@@ -1,6 +1,6 @@
-"""The devices of this machine: which are there, what they are called, and how to time work on them.
+"""Devices of this machine: which exist, their names, and how to time work on them.
 
-For the processes that run programs: PyTorch is imported only where it is asked for by name.
+For the processes that run programs: PyTorch is imported only if it is requested by name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from rlint.registry.recorded_gain import DEVICES
 
 KINDS = DEVICES
-"""The kinds of devices that workloads may name, in the order in which they are reported."""
+"""The kinds of devices that workloads may name, in the order of reports."""
 
 _children_time: Callable[[], float] | None = None
 with contextlib.suppress(ImportError):  # Windows has no `resource`
@@ -32,7 +32,7 @@ with contextlib.suppress(ImportError):  # Windows has no `resource`
 
 
 def available() -> dict[str, str | None]:
-    """Say for each kind of device why it is not there, or None where it is. Imports PyTorch."""
+    """Return for each kind of device why it does not exist, or None if it does. Imports PyTorch."""
     if importlib.util.find_spec("torch") is None:
         why = "PyTorch is not installed"
         return {"cpu": None, "cuda": why, "mps": why}
@@ -61,7 +61,7 @@ def _why_no_mps(torch: Any) -> str | None:
 
 
 def describe(device: str) -> str:
-    """Name the hardware of a kind of device that is there: "NVIDIA H100 PCIe, 80 GiB"."""
+    """Return the name of a device's hardware: "NVIDIA H100 PCIe, 80 GiB"."""
     if device == "cuda":
         torch = importlib.import_module("torch")
         found = torch.cuda.get_device_properties(torch.cuda.current_device())
@@ -80,7 +80,7 @@ def _processor() -> str:
 
 
 def loaded_torch() -> Any:
-    """Give PyTorch if the program under test has imported it, else None."""
+    """Return PyTorch if the program under test has imported it, else None."""
     torch = sys.modules.get("torch")
     return torch if hasattr(torch, "Tensor") else None
 
@@ -88,7 +88,7 @@ def loaded_torch() -> Any:
 def set_threads(count: int) -> None:
     """Let PyTorch use `count` threads within an operation, if it is loaded.
 
-    Other libraries read their number from the environment when they are loaded.
+    Other libraries read their number from the environment on import.
     """
     torch = loaded_torch()
     if torch is not None:
@@ -96,7 +96,7 @@ def set_threads(count: int) -> None:
 
 
 def synchronise(device: str) -> None:
-    """Wait until all work passed to a device is done. The processor's is done when it returns."""
+    """Wait until all work queued on a device is done. The processor's is done when it returns."""
     torch = loaded_torch()
     if torch is None:
         return
@@ -107,11 +107,11 @@ def synchronise(device: str) -> None:
 
 
 class Clock:
-    """Times work on one device: `start`, the work, then `stop`, which waits for it.
+    """Times work on one device: `start`, the work, then `stop`, which synchronises.
 
-    Wall time is that of CUDA events where the device has them, so that what the host does between
-    handing over the work and waiting for it is in it, and the wait itself is not. Processor time is
-    that of all threads of this process, and of child processes that have ended meanwhile.
+    Wall time is that of CUDA events if the device has them, so that host time between launching the work and
+    synchronising is included, and the synchronisation itself is not. Processor time is that of all threads of
+    this process, and of child processes that have ended meanwhile.
     """
 
     def __init__(self, device: str) -> None:
@@ -123,7 +123,7 @@ class Clock:
         self._wall = self._cpu = 0.0
 
     def start(self) -> None:
-        """Begin, with the device idle."""
+        """Start the clock, with the device idle."""
         synchronise(self._device)
         self._cpu = _processor_time()
         if self._events is not None:
@@ -131,7 +131,7 @@ class Clock:
         self._wall = time.perf_counter()
 
     def stop(self) -> tuple[float, float]:
-        """Give the seconds since `start`: wall time and processor time."""
+        """Return the seconds since `start`: wall time and processor time."""
         if self._events is None:
             synchronise(self._device)
             wall = time.perf_counter() - self._wall

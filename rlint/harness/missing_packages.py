@@ -1,4 +1,4 @@
-"""How to install what a program imports and does not find."""
+"""How to install a package that a program imports and that is missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
-"""Distributions that are not named like the package that they bring."""
+"""Distributions whose name differs from that of their package."""
 
 
 def how_to_install(module: str) -> str:

@@ -1,4 +1,4 @@
-"""Loads a program several times into one process: as it is, and as fixes make it."""
+"""Load a program several times into one process: unchanged, and with its fixes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rlint.harness.missing_packages import how_to_install
 from rlint.harness.workload import Workload, mistakes_of
 
 BEFORE, SAFE, AFTER = "before", "safe", "after"
-"""The arms of an experiment: the program as it is, with its safe fixes alone, and with all wanted ones."""
+"""The arms of an experiment: the unchanged program, with its safe fixes only, and with all requested ones."""
 
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 class WorkloadError(Exception):
-    """A workload or the program that it drives cannot be loaded, or declares nonsense."""
+    """A workload or its program cannot be loaded, or has invalid declarations."""
 
 
 class MissingPackageError(WorkloadError):
@@ -39,9 +39,9 @@ class MissingPackageError(WorkloadError):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A program and the file that drives it. Travels to the processes that run it.
+    """A program and the file that drives it. Sent to the processes that run it.
 
-    `texts` gives for each arm the text of every file that is not to be read from disk, by absolute path.
+    `texts` contains for each arm the text of every file that is not to be read from disk, by absolute path.
     """
 
     main: str
@@ -72,7 +72,7 @@ class Arm:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """Within, imports of the project's modules give those of this arm."""
+        """Let imports of the project's modules return those of this arm within the context."""
         with _environment(self.subject, self.name, self._modules):
             yield
 
@@ -87,7 +87,7 @@ class Arm:
         }
 
     def fresh(self) -> Arm:
-        """Load the same text once more: modules, caches and workloads are new."""
+        """Load the same text once more: with new modules, caches and workloads."""
         return load(self.subject, self.name)
 
 
@@ -132,7 +132,7 @@ def _import(name: str, path: str) -> ModuleType:
 
 
 def _deepest_line(error: BaseException, path: str) -> str:
-    """Return the last line of `path` that the error went through."""
+    """Return the last line of `path` in the error's traceback."""
     found, traceback = path, error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == path:
@@ -170,7 +170,7 @@ def _workloads_of(driver: ModuleType, path: str) -> dict[str, Workload]:
 
 
 class TextFinder(importlib.abc.MetaPathFinder):
-    """Finds modules of the project whose text is given, not read."""
+    """Finds modules of the project whose text is given, instead of read."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = {os.path.realpath(path): text for path, text in texts.items()}
@@ -178,7 +178,7 @@ class TextFinder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Find a module as Python does, and give it its text."""
+        """Find a module as Python does, and set its text."""
         found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if found is None or not found.origin:
             return None
@@ -209,7 +209,7 @@ class _TextLoader(importlib.machinery.SourceFileLoader):
 
 @functools.lru_cache(maxsize=64)
 def _compiled(text: str, path: str) -> CodeType:
-    """Return the code of a text: the same few texts are run for each of many cases."""
+    """Return the code of a text, cached: the same few texts are run for each of many cases."""
     return compile(text, path, "exec", dont_inherit=True)
 
 
@@ -224,7 +224,9 @@ def _finders() -> list[TextFinder]:
 
 @contextlib.contextmanager
 def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) -> Iterator[None]:
-    """Put `modules` in place of what other arms have loaded, and gather in it what is loaded meanwhile."""
+    """Replace the modules that other arms have loaded by `modules`, and add modules loaded meanwhile to
+    it.
+    """
     finder = TextFinder(subject.texts[name])
     folders = [*subject.roots, str(Path(subject.workload).parent)]
     files = (subject.main, subject.workload)
@@ -250,8 +252,9 @@ def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) ->
 
 
 _foreign: dict[tuple[tuple[str, ...], tuple[str, ...]], set[str]] = {}
-"""Names of loaded modules that are known not to be the project's: looking at each takes milliseconds, in
-which a processor forgets what the last run has left in its caches."""
+"""Names of loaded modules that are known not to be the project's: checking each takes milliseconds, which
+evict the previous run's data from processor caches.
+"""
 
 
 def _own_modules(folders: tuple[str, ...], files: tuple[str, ...]) -> dict[str, ModuleType]:
@@ -268,9 +271,9 @@ def _own_modules(folders: tuple[str, ...], files: tuple[str, ...]) -> dict[str, 
 
 
 def _is_own(module: ModuleType | None, folders: tuple[str, ...], files: tuple[str, ...]) -> bool:
-    """Whether a module belongs to the project, so that each arm has to have its own."""
+    """Whether a module belongs to the project, so that each arm needs a copy of its own."""
     if getattr(module, "__name__", "").partition(".")[0] == "rlint":
-        return False  # it is rlint that is running
+        return False  # rlint itself is running
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return False

@@ -1,4 +1,6 @@
-"""Writes what a session measured into evidence files, which reports about rules read their figures from."""
+"""Write the measurements of a session to evidence files, from which reports about rules read their
+figures.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from rlint.source.atomic_write import replace_file
 
 
 def hashes_of(experiment: Experiment) -> Hashes:
-    """Return what the figures of a rule's experiment depend on. Raises RlintError."""
+    """Return digests of the inputs of a rule's measurements. Raises RlintError."""
     subject = experiment.subject
     return Hashes(
         fixture=hash_of_fixture(Path(subject.workload).parent),
@@ -32,9 +34,9 @@ def record(
     """Write `<rule>/evidence/<device>.json` below the folder of all fixtures, or below `directory`.
 
     Return the files, by rule and device. A kind of device on which nothing was run gets none. `measured`
-    gives, by code, what `hashes_of` said before the session: rules that have changed while they were
-    measured are not recorded. Raises RlintError for a session that is no evidence (quick, interrupted,
-    about a person's own files), and, once everything else is written, for rules that could not be recorded.
+    contains, by code, the result of `hashes_of` before the session: rules that have changed while they were
+    measured are not recorded. Raises RlintError for a session that is not evidence (quick, interrupted, about
+    the user's own files), and, after everything else is written, for rules that could not be recorded.
     """
     if session.quick or session.interrupted:
         how = "quick" if session.quick else "interrupted"
@@ -59,7 +61,7 @@ def record(
 
 
 def _groups(session: Session) -> list[tuple[str, str, tuple[RuleOutcome, ...]]]:
-    """Code, device and outcomes of everything that was run, by code and device."""
+    """Return code, device and outcomes of everything that was run, by code and device."""
 
     def key(outcome: RuleOutcome) -> tuple[str, int]:
         return outcome.subject, DEVICES.index(outcome.device)
@@ -72,7 +74,7 @@ def _groups(session: Session) -> list[tuple[str, str, tuple[RuleOutcome, ...]]]:
         (group[0].subject, group[0].device, group)
         for group in groups
         if any(
-            # Behaviour that was compared is evidence, too, where no cost is claimed.
+            # Compared behaviour is evidence, too, if no cost is claimed.
             outcome.verdict is not Verdict.NOT_RUN or outcome.failed or outcome.behaviour is not None
             for outcome in group
         )

@@ -1,4 +1,4 @@
-"""What a person may ask of a session, how much time its parts take, and who is told how far it is."""
+"""Options of a session, time limits of its parts, and progress reports."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from rlint.evidence.results import LEAST_SEEDS
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How much time the parts of a session take. All times are seconds."""
+    """Time for the parts of a session. All times are seconds."""
 
     processes: int
     """Fresh processes that each time all workloads."""
     more: int
-    """Further ones for workloads that these leave undecided."""
+    """Further processes for workloads that are undecided after these."""
     further: float
-    """For those further ones: none is started later."""
+    """Seconds for those further processes: none is started later."""
     timing: float
-    """For timing all workloads, starts of processes left out; shared between them."""
+    """Seconds for timing all workloads, without starts of processes; shared between them."""
     least: float
     most: float
-    """Of that, for one workload in one process."""
+    """Maximum of that for one workload in one process."""
     behaviour: float
-    """For comparing the behaviour of one workload, which usually takes far less."""
+    """Seconds for comparing the behaviour of one workload, which usually takes far less."""
     together: bool
-    """Whether experiments are timed on all processors at once: sooner done, less clearly seen."""
+    """Whether experiments are timed on all processors at once: faster, but less accurate."""
 
 
 THOROUGH = Pace(processes=3, more=4, further=90, timing=150, least=0.4, most=3, behaviour=120, together=False)
@@ -35,16 +35,16 @@ QUICK = Pace(processes=1, more=1, further=10, timing=10, least=0.2, most=0.5, be
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """What a person may ask for."""
+    """The options of a session."""
 
     devices: tuple[str, ...] | None = None
-    """Kinds of devices; None: all that are there."""
+    """Kinds of devices; None: all that exist."""
     quick: bool = False
     seeds: int = LEAST_SEEDS
     silence: float = 60.0
-    """Seconds after which a process without a sign of life is ended."""
+    """Seconds without activity after which a process is ended."""
     memory: int = 4 * 2**30
-    """Bytes that one process may hold."""
+    """Maximum bytes of one process."""
 
     def wants(self, device: str) -> bool:
         """Whether a kind of device is asked for."""
@@ -57,26 +57,26 @@ class SessionOptions:
 
 
 class Progress(Protocol):
-    """Is told what goes on, from several threads."""
+    """Receives progress, from several threads."""
 
     def expect(self, steps: int) -> None:
-        """`steps` more will be taken."""
+        """Announce `steps` more steps."""
 
     def begin(self, what: str) -> None:
-        """Say what is being done now."""
+        """Show what is being done now."""
 
     def advance(self, steps: int = 1) -> None:
-        """Say that steps are done."""
+        """Record completed steps."""
 
 
 class Silent:
     """Shows nothing."""
 
     def expect(self, steps: int) -> None:
-        """Take note of nothing."""
+        """Ignore the number of steps."""
 
     def begin(self, what: str) -> None:
-        """Take note of nothing."""
+        """Ignore the description."""
 
     def advance(self, steps: int = 1) -> None:
-        """Take note of nothing."""
+        """Ignore completed steps."""

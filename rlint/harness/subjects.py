@@ -1,4 +1,4 @@
-"""What is verified: the fixtures of rules, or a person's own files, with the texts that fixing gives them."""
+"""Programs to verify: the fixtures of rules, or the user's own files, with their fixed texts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from rlint.registry.catalogue import RuleEntry
 
 PROGRAM, WORKLOAD, ADVISED = "before.py", "workload.py", "after.py"
-"""The files of a rule's fixture folder that are run; the last only for a rule that has advice alone."""
+"""The files of a rule's fixture folder that are run; the last only for a rule that only has advice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One program to verify: a rule's fixture, or a person's own."""
+    """One program to verify: a rule's fixture, or the user's own."""
 
     label: str
     """The rule's code, or the path as it was given."""
@@ -48,10 +48,10 @@ def fixture_folder(entry: RuleEntry) -> Path:
 
 @contextmanager
 def fixtures_of(entries: Sequence[RuleEntry]) -> Iterator[list[Experiment]]:
-    """Copy the fixtures of rules into a folder that lasts as long as the context, and fix the copies.
+    """Copy the fixtures of rules into a temporary folder, and fix the copies.
 
-    For a rule that has advice alone, what somebody wrote who followed it stands for the fixed text.
-    Raises RlintError for a rule without a fixture or workload, or one whose fixer changes nothing.
+    For a rule that only has advice, a program rewritten by hand as advised is the fixed text. Raises
+    RlintError for a rule without a fixture or workload, or one whose fixer changes nothing.
     """
     with TemporaryDirectory(prefix="rlint-verify-") as folder:
         yield [_of_rule(entry, Path(os.path.realpath(folder), entry.name)) for entry in entries]
@@ -84,9 +84,9 @@ def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
 
 
 def own_program(targets: Sequence[Target], workload: Path, *, unsafe: bool) -> Experiment:
-    """Make an experiment of files, the first of which the workload drives.
+    """Return an experiment of files, the first of which the workload drives.
 
-    Raises RlintError where a file cannot be read or where there is nothing to fix.
+    Raises RlintError if a file cannot be read or if there is nothing to fix.
     """
     main = Path(os.path.abspath(targets[0].path))
     texts, fixes = _texts(targets, unsafe=unsafe)
@@ -100,8 +100,8 @@ def own_program(targets: Sequence[Target], workload: Path, *, unsafe: bool) -> E
 
 
 def _module_name(path: Path) -> tuple[Path, str]:
-    """Return the folder to import a file from, and its name seen from there: up through the packages
-    around it.
+    """Return the folder to import a file from, and its module name relative to it, including enclosing
+    packages.
     """
     root, parts = path.parent, [path.stem]
     while (root / "__init__.py").is_file() and root.parent != root:

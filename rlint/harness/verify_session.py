@@ -1,4 +1,4 @@
-"""A whole `rlint verify`: what runs in what order, and what it comes to."""
+"""A whole `rlint verify` session: the order of its phases, and its result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def verify(
     progress: Progress | None = None,
     runner: process.JobRunner | None = None,
 ) -> Session:
-    """Run experiments and judge them. Ctrl-C ends all processes; what was found until then is returned.
+    """Run experiments and judge them. Ctrl-C ends all processes; results so far are returned.
 
     Jobs run on this machine unless a `runner` runs them elsewhere.
     """
@@ -54,7 +54,7 @@ class _Verification:
         self._slots = bench.runner.slots
 
     def run(self) -> Session:
-        """Do everything, as far as nobody interrupts it."""
+        """Run all phases, until the user interrupts."""
         started = time.monotonic()
         date = datetime.now(timezone.utc).isoformat(timespec="seconds")
         interrupted = False
@@ -80,7 +80,7 @@ class _Verification:
         with _Pool(self._slots["cpu"] + self._slots.get("cuda", 0), self._bench.stop) as submit:
             others = [kind for kind in KINDS[1:] if wanted is None or kind in wanted]
             looking = submit(self._bench.look_for_devices) if others else None
-            # What a program declares is known once it has run on the processor, which it always can.
+            # The declarations of a program are known once it has run on the CPU, which it always can.
             done = [self._submit(submit, experiment, "cpu") for experiment in self._experiments]
             if looking is not None:
                 _wait(looking)
@@ -105,7 +105,7 @@ class _Verification:
             device=device,
             seeds=self._options.seeds,
             budget=self._options.pace.behaviour,
-            # Where the processor is not asked for, only what is declared is asked of it.
+            # If the CPU is not requested, only its declarations are read there.
             workloads=None if self._options.wants(device) else (),
         )
         for record, data in self._bench.run(job, experiment):
@@ -114,7 +114,7 @@ class _Verification:
             names = tuple(
                 record.declared.name
                 for record in self._bench.measurable(experiment, device)
-                # What nobody claimed is worth knowing, too, where there is time for it.
+                # Unclaimed costs are measured, too, if there is time.
                 if not self._options.quick or _OF_PHASE[phase] & set(record.declared.claims_on(device))
             )
             if not names:
@@ -256,9 +256,9 @@ def _undecided(record: Record) -> bool:
 
 
 def _explained(experiment: Experiment, failure: BenchFailure) -> tuple[str, bool]:
-    """Return why something was not run, and whether that is a fault.
+    """Return why a workload was not run, and whether that is a failure.
 
-    The program of a rule may need a package that the user has no use for.
+    The program of a rule may need a package that the user does not need.
     """
     if failure.lacking and experiment.name:
         return f"{failure.lacking} is not installed: {how_to_install(failure.lacking)}", False
@@ -298,7 +298,7 @@ class _Pool:
 
 
 def _wait(future: Future[None]) -> None:
-    """Wait in steps: a wait without end would keep Ctrl-C from being noticed on some systems."""
+    """Wait in steps: an unlimited wait would delay Ctrl-C on some systems."""
     while not future.done():
         wait([future], timeout=0.2)
     future.result()

@@ -1,4 +1,4 @@
-"""What a person writes to have code measured: what to run on which inputs, and what it should gain."""
+"""The interface for measured code: what to run on which inputs, and what it should gain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     import torch
 
 CLAIMS = ("time", "cpu", "mem", "alloc", "sync", "exp")
-"""What can be claimed: wall time, processor time, peak memory, allocations, synchronisations, growth."""
+"""Costs that can be claimed: wall time, processor time, peak memory, allocations, synchronisations,
+growth.
+"""
 
 
 AGAIN, CHANGED = "again", "changed"
@@ -29,14 +31,16 @@ VARIANTS: Mapping[str, str] = {
     EMPTY: "empty inputs",
     STRIDED: "inputs that are not contiguous",
 }
-"""What is compared besides single calls on the workload's own inputs; `Workload.excludes` leaves some out."""
+"""Variants compared besides single calls on the workload's own inputs; `Workload.excludes` leaves some
+out.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One set of inputs: everything that `Workload.prepare` may depend on.
 
-    `size` counts what the workload's `unit` says. `device` is "cpu", "cuda" or "mps".
+    `size` counts the workload's `unit`. `device` is "cpu", "cuda" or "mps".
     """
 
     seed: int
@@ -44,17 +48,17 @@ class Case:
     device: str = "cpu"
 
     def random(self) -> random.Random:
-        """Return a generator of Python's own, the same in each call."""
+        """Return a Python random generator, with the same seed in each call."""
         return random.Random(f"{self.seed} {self.size}")  # noqa: S311 - inputs, no secrets
 
     def numpy(self) -> np.random.Generator:
-        """Return a generator of numpy's, the same in each call."""
+        """Return a numpy generator, with the same seed in each call."""
         import numpy as np
 
         return np.random.default_rng([self.seed, self.size])
 
     def torch(self) -> torch.Generator:
-        """Return a generator of torch's, on the host, the same in each call."""
+        """Return a torch generator on the host, with the same seed in each call."""
         import torch
 
         return torch.Generator().manual_seed(self.seed * 1_000_003 + self.size)
@@ -62,9 +66,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far two numbers may lie apart, and why they need not be equal.
+    """How much two numbers may differ, and why they need not be equal.
 
-    They agree where `|before - after| <= atol + rtol * |before|`, as in `numpy.allclose`.
+    They agree if `|before - after| <= atol + rtol * |before|`, as in `numpy.allclose`.
     """
 
     reason: str
@@ -74,7 +78,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a document promised, to be put beside the measured figure: before/after of `claim`."""
+    """An expected value from documentation, shown beside the measured figure: before/after of `claim`."""
 
     claim: str
     low: float
@@ -86,20 +90,20 @@ class Estimate:
 class Workload:
     """Drives one piece of a program. Subclass it, with a docstring whose first line is its title.
 
-    The program is loaded twice, as it is and as rlint's fixes make it, and `prepare` and `run` are called
-    alike with both. Only `run` is measured. All random streams (Python, numpy, torch) are seeded from the
+    The program is loaded twice, unchanged and with rlint's fixes, and `prepare` and `run` are called in the
+    same way with both. Only `run` is measured. All random streams (Python, numpy, torch) are seeded from the
     case before `prepare` and again before `run`.
     """
 
     claims: ClassVar[tuple[str, ...]] = ("time",)
-    """What the fix should improve, of CLAIMS; `sync:cuda` is claimed on that kind of device alone.
+    """Costs that the fix should reduce, from CLAIMS; `sync:cuda` is claimed on that kind of device only.
 
     Empty: only behaviour is compared, and nothing measured.
     """
     sizes: ClassVar[tuple[int, ...]] = ()
-    """The sizes that are measured, ascending; at least four where growth ("exp") is claimed."""
+    """The measured sizes, ascending; at least four if growth ("exp") is claimed."""
     typical: ClassVar[int | None] = None
-    """The size whose figures stand for the workload; the largest, if none is given."""
+    """The size whose figures represent the workload; the largest, if none is given."""
     unit: ClassVar[str] = "items"
     """What a size counts: "transitions", "rows", "words"."""
     small_sizes: ClassVar[tuple[int, ...]] = (0, 1, 2, 7)
@@ -109,32 +113,36 @@ class Workload:
     threads: ClassVar[int] = 1
     """Threads that numerical libraries may use while it runs."""
     tolerances: ClassVar[Mapping[str, Tolerance]] = {}
-    """By path of the compared value (`result.loss`, `inputs[0].weight`; `*` and `?` as in file names)."""
+    """Tolerances by path of the compared value (`result.loss`, `inputs[0].weight`; `*` and `?` as in file
+    names).
+    """
     allowed: ClassVar[Mapping[str, str]] = {}
-    """Differences that the fix is meant to make: path patterns (`logged`, `inputs.*_before`), and why."""
+    """Differences that the fix is meant to cause: path patterns (`logged`, `inputs.*_before`), and why."""
     excludes: ClassVar[Mapping[str, str]] = {}
-    """What the program is not meant for, and why: `{"nan": "rewards are finite"}`.
+    """Inputs and sequences of calls that the program does not support, and why: `{"nan": "rewards are
+    finite"}`.
 
-    Besides single calls on what `prepare` makes, rlint compares several calls on the same and on other inputs
-    ("again"), also with inputs and results modified in between ("changed"), and inputs derived from what
-    `prepare` makes: with "nan", "infinity" or "negative zero" among their numbers, "empty", or not contiguous
-    in memory ("strided"). Numbers are derived only where no `tolerances` are declared. Where the program
+    Besides single calls on the inputs of `prepare`, rlint compares several calls on the same and on other
+    inputs ("again"), also with inputs and results modified in between ("changed"), and inputs derived from
+    those of `prepare`: with "nan", "infinity" or "negative zero" among their numbers, "empty", or not
+    contiguous in memory ("strided"). Numbers are derived only if no `tolerances` are declared. If the program
     raises on derived inputs before the fix, it has to raise the same type of exception after it.
     """
     estimate: ClassVar[Estimate | None] = None
 
     def prepare(self, program: ModuleType, case: Case) -> Any:
-        """Make the inputs of one run: whatever `run` needs, new in each call."""
+        """Return the inputs of one run: whatever `run` needs, new in each call."""
         return case
 
     def run(self, program: ModuleType, inputs: Any) -> Any:
-        """Do the work, and return what a caller would see of it."""
+        """Run the program, and return everything that a caller would see."""
         raise NotImplementedError
 
     def outcome(self, program: ModuleType, inputs: Any, result: Any) -> Mapping[str, Any]:
-        """Return what must be equal after `run`, by name; the result and the inputs unless overridden.
+        """Return the objects that must be equal after `run`, by name; the result and the inputs unless
+        overridden.
 
-        Exceptions, what is printed, warned and logged, and the random streams are compared in any case.
+        Exceptions, output, warnings, log records and random streams are always compared.
         """
         return {"result": result, "inputs": inputs}
 
@@ -152,7 +160,7 @@ class Workload:
 
     @property
     def typical_size(self) -> int:
-        """Return the size whose figures stand for the workload."""
+        """Return the size whose figures represent the workload."""
         return self.typical if self.typical is not None else self.sizes[-1]
 
     def claims_on(self, device: str) -> tuple[str, ...]:
@@ -161,13 +169,13 @@ class Workload:
 
 
 def claims_on(device: str, claims: Sequence[str]) -> tuple[str, ...]:
-    """Return those of `claims` that are made on a kind of device, without its name."""
+    """Return the `claims` for a kind of device, without its name."""
     found = [claim.partition(":") for claim in claims]
     return tuple(claim for claim, _, only in found if only in ("", device))
 
 
 def mistakes_of(workload: Workload) -> list[str]:
-    """Say what is wrong with the declarations of a workload, each as one clause."""
+    """Return the problems of a workload's declarations, each as a clause."""
     wrong = []
     if not workload.sizes:
         wrong.append("`sizes` is empty: name the sizes to measure")

@@ -1,4 +1,4 @@
-"""Compare what a program does before and after its fixes: values, gradients, effects, random streams.
+"""Compare the behaviour of a program before and after its fixes: values, gradients, effects, random streams.
 
 Answers where two runs differ. Measures nothing.
 """

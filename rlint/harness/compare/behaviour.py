@@ -1,4 +1,4 @@
-"""Says whether a program behaves the same after its fixes, over many cases."""
+"""Compare the behaviour of a program before and after its fixes, over many cases."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from rlint.harness.program import (
 from rlint.harness.workload import INFINITY, NAN, NEGATIVE_ZERO, VARIANTS, Case
 
 _REPEATED_SEEDS = 2  # of each size, for which the program is also compared with itself
-_REPEATS = 3  # of a case in which a difference is reported
+_REPEATS = 3  # repetitions of a case in which a difference is reported
 _MOST_REPORTED = 5
 _SLOW = 0.05  # seconds to load a program
-_LEAST_LIMIT = 2.0  # seconds that a call may take on inputs that are not the workload's
-_MUCH_LONGER = 20  # times as long as what the workload's take
+_LEAST_LIMIT = 2.0  # seconds that a call may take on derived inputs
+_MUCH_LONGER = 20  # the same relative to the time on the workload's own inputs
 
 
 def compare(
@@ -60,18 +60,18 @@ def compare(
     budget: float = 30.0,
     progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005 - nobody looks
 ) -> Behaviour:
-    """Run the program before and after its fixes on the same cases, and compare all that can be seen.
+    """Run the program before and after its fixes on the same cases, and compare everything observable.
 
-    At least LEAST_SEEDS seeds are compared at one size; when `budget` (seconds) is over, fewer at others.
-    `progress` is told how many cases are done, of how many. Raises WorkloadError where the comparison
-    would say nothing: preparing fails, every run raises, the program differs from itself.
+    At least LEAST_SEEDS seeds are compared at one size; once `budget` (seconds) is used up, fewer at others.
+    `progress` is called with the number of completed cases and the total. Raises WorkloadError if the
+    comparison would be meaningless: preparing fails, every run raises, the program differs from itself.
     """
     return _Experiment(subject, workload, device, max(seeds, LEAST_SEEDS)).run(budget, progress)
 
 
 @dataclass(slots=True)
 class _Bench:
-    """Where runs take place, one after the other and without traces."""
+    """Executes runs, one after the other, without side effects on one another."""
 
     workload: str
     scene: Scene = field(default_factory=lambda: Scene(Listener()))
@@ -79,10 +79,10 @@ class _Bench:
 
 
 class _Lane:
-    """One arm that goes through cases.
+    """One arm while it runs cases.
 
-    Each case gets a newly loaded program, so that nothing is left of earlier cases. Only where that
-    takes long is the program used again; all lanes then have gone through the same cases before.
+    Each case gets a newly loaded program, so that earlier cases do not affect it. Only if loading takes long
+    is the program reused; all lanes have then run the same cases before.
     """
 
     def __init__(self, subject: Subject, name: str, bench: _Bench, *, fresh: bool) -> None:
@@ -91,7 +91,7 @@ class _Lane:
         self._loaded_with = bench.surroundings
 
     def observe(self, trial: Trial, limit: float | None = None) -> list[Observation]:
-        """Make the calls of a trial. The settings of the process are afterwards as they were."""
+        """Run the calls of a trial. The process settings are restored afterwards."""
         bench = self._bench
         bench.surroundings.restore()
         try:
@@ -107,7 +107,7 @@ class _Lane:
             bench.surroundings.restore()
 
     def state(self) -> dict[str, Root]:
-        """Return what the modules of the program hold once they are loaded; nothing if they cannot be."""
+        """Return the state of the program's modules after loading; empty if they cannot be loaded."""
         try:
             return module_state(self._ready(Case(0, 0)))
         except WorkloadError:
@@ -117,7 +117,7 @@ class _Lane:
         if self._arm is not None and not self._fresh:
             self._loaded_with.restore()
             return self._arm
-        with self._bench.scene.listener.listening():  # to nothing: fixes do not change what importing does
+        with self._bench.scene.listener.listening():  # to nothing: fixes do not change what an import does
             seed_streams(case)  # modules may draw when they are imported
             self._arm = load(self._subject, self._name)
         if not self._fresh:
@@ -140,12 +140,12 @@ class _Seen:
 
     @property
     def order(self) -> tuple[bool, int, int]:
-        """Single calls on the workload's own inputs first, of these the smallest."""
+        """Sort key: single calls on the workload's own inputs first, the smallest sizes first."""
         return self.trial.variant != "", self.trial.case.size, self.trial.case.seed
 
     @property
     def when(self) -> str:
-        """In which call or on what inputs, for a person."""
+        """Return a description of the call or inputs for a report."""
         return self.call or (f"on {VARIANTS[self.trial.variant]}" if self.trial.derives else "")
 
 
@@ -173,7 +173,7 @@ class _Experiment:
 
     def run(self, budget: float, progress: Callable[[int, int], None]) -> Behaviour:
         plan = CasePlan(self._driver, self._seeds, self._device)
-        gc.freeze()  # packages that are loaded by now are no garbage; looking at them takes longer than runs
+        gc.freeze()  # loaded packages are not garbage; scanning them takes longer than runs
         try:
             for trial in plan.trials(budget, self._seconds):
                 progress(plan.done, plan.total)
@@ -209,8 +209,8 @@ class _Experiment:
         return _Lane(self._subject, name, self._bench, fresh=self._fresh if fresh is None else fresh)
 
     def _warm_up(self) -> bool:
-        """Run each size, so that all packages are loaded and have said what they say only once, and note how
-        long that takes. Then say whether loading the program again is quick.
+        """Run each size, so that all packages are loaded and have printed their one-time messages, and record
+        the time. Then determine whether reloading the program is fast.
         """
         for size in CasePlan(self._driver, self._seeds, self._device).sizes:
             started = time.perf_counter()
@@ -223,8 +223,8 @@ class _Experiment:
         return time.perf_counter() - started < _SLOW
 
     def _import_differences(self) -> dict[str, frozenset[str]]:
-        """Names of each arm's modules that importing gives another value than before, which no run changes,
-        and those that hold too much.
+        """Find names of each arm's modules that the fix changes on import, which no run changes, and those
+        with too much content.
         """
         before = self._lane(BEFORE, fresh=True).state()
         found = {}
@@ -241,7 +241,7 @@ class _Experiment:
     # --- cases ---
 
     def _try(self, trial: Trial, step: Callable[[], None]) -> bool:
-        """Compare a trial; False where there was nothing to compare."""
+        """Compare a trial; False if there was nothing to compare."""
         try:
             return self._compare(trial, step)
         except TooManyObjectsError as error:
@@ -287,7 +287,7 @@ class _Experiment:
         return usual, 3 * usual
 
     def _is_inexact(self, trial: Trial, arm: str) -> bool:
-        """Whether a trial asks for more than is claimed: numbers beyond all tolerances."""
+        """Whether a trial requires more than is claimed: numbers beyond all tolerances."""
         return bool(
             arm != SAFE and self._driver.tolerances and trial.variant in (NAN, INFINITY, NEGATIVE_ZERO)
         )
@@ -298,7 +298,7 @@ class _Experiment:
         """Compare call by call, up to the first that differs."""
         excuses = Excuses() if arm == SAFE else self._excuses
         if trial.variant and [one.derived for one in before] != [one.derived for one in after][: len(before)]:
-            return  # other inputs were derived, as the fixed program holds them otherwise
+            return  # other inputs were derived, as the fixed program stores them differently
         for one, other in zip(before, after, strict=False):
             if trial.derives and one.raised is not None:
                 found = _refusals(one.raised, other.raised)
@@ -310,7 +310,7 @@ class _Experiment:
                 return
 
     def _refuse_failing(self, before: Observation, after: Observation) -> None:
-        """A workload that fails in itself is to be mended, whatever the fix does."""
+        """Raise WorkloadError for a workload that fails without the fix."""
         stages = (PREPARE, OUTCOME)
         one = before.raised
         if one and one.stage in stages and after.raised and after.raised.stage == one.stage:
@@ -318,7 +318,7 @@ class _Experiment:
             raise MissingPackageError(what, one.missing) if one.missing else WorkloadError(what)
 
     def _varies(self, found: FoundDifference) -> bool:
-        """Whether the program does not agree with itself there, and the workload allows that it does not."""
+        """Whether the unfixed program differs from itself there, as the workload allows."""
         return any(matches(path, found.path) or path == found.place for path in self._varying)
 
     def _repeat(self, trial: Trial, first: list[Observation], second: list[Observation]) -> None:
@@ -338,8 +338,8 @@ class _Experiment:
                 )
 
     def _may_vary(self, found: FoundDifference) -> bool:
-        """Whether the program may differ from itself there: what the workload allows, and what the system
-        has a part in.
+        """Return the paths where the program may differ from itself: those that the workload allows, and
+        those that depend on the system.
         """
         if found.kind in ("file", "running") or found.place.startswith("printed.descriptor"):
             return True
@@ -348,9 +348,7 @@ class _Experiment:
     # --- what is reported ---
 
     def _confirmed(self) -> list[_Seen]:
-        """Return the first differences, smallest size and seed first, each seen again in newly loaded
-        programs.
-        """
+        """Return the first differences, by size and seed, each reproduced in newly loaded programs."""
         first: dict[tuple[str, str], _Seen] = {}
         for one in sorted(self._seen, key=lambda seen: seen.order):
             if one.key not in first:
@@ -374,7 +372,7 @@ class _Experiment:
             self._repeat(trial, runs[0], other)
 
     def _shows_alone(self, one: _Seen) -> bool:
-        self._bench.scene.leftovers = Leftovers()  # as patient as at first
+        self._bench.scene.leftovers = Leftovers()  # with the same time limit as at first
         limits = self._limits(one.trial)
         before, after = (
             self._lane(name, fresh=True).observe(one.trial, limit)

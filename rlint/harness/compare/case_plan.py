@@ -1,4 +1,4 @@
-"""Which cases are compared, in an order that leaves the most telling ones when time runs out."""
+"""Plan of the cases to compare, ordered so that the most informative ones come before the time runs out."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from rlint.harness.workload import (
 
 _LEAST_SEEDS = 3
 _SHARE = 0.5
-"""The part of the time in which all seeds of one size are to be over."""
+"""The fraction of the time in which all seeds of one size should be completed."""
 _SEEDS_OF_VARIANTS = {AGAIN: 2, CHANGED: 2, NAN: 2, INFINITY: 2, NEGATIVE_ZERO: 1, EMPTY: 3, STRIDED: 2}
 
 
 class CasePlan:
-    """All small sizes and the smallest of those that are measured, with `seeds` seeds each; one case of each
+    """All small sizes and the smallest of the measured sizes, with `seeds` seeds each; one case of each
     larger size, and a few of each variant.
 
-    One size surely gets all of its seeds: the largest small one for which there is time.
+    One size always gets all of its seeds: the largest small one for which there is time.
     """
 
     def __init__(self, workload: Workload, seeds: int, device: str) -> None:
@@ -46,12 +46,12 @@ class CasePlan:
 
     @property
     def done(self) -> int:
-        """Cases that are over."""
+        """Number of completed cases."""
         return self._done.total() + self._others
 
     @property
     def total(self) -> int:
-        """Cases, if there is time for all and each variant can be made."""
+        """Number of cases, if there is time for all and each variant can be created."""
         variants = sum(_SEEDS_OF_VARIANTS[name] for name in self._variants)
         return self._seeds * len(self.sizes) + len(self._larger) + variants
 
@@ -71,9 +71,9 @@ class CasePlan:
         return tuple(name for name in VARIANTS if self._made[name])
 
     def trials(self, budget: float, seconds: Mapping[int, float]) -> Iterator[Trial]:
-        """Yield a case of each size, one of the largest, the variants, and all seeds of one size. The
-        rest, a few seeds of each size first, for `budget` seconds from the start. `seconds` says what a
-        case takes, by size.
+        """Yield a case of each size, one of the largest, the variants, and all seeds of one size. The rest, a
+        few seeds of each size first, for `budget` seconds from the start. `seconds` is the time of a case, by
+        size.
         """
         end = time.perf_counter() + budget
         full = self._full(budget, seconds)
@@ -95,7 +95,7 @@ class CasePlan:
             yield trial
 
     def compared(self, trial: Trial) -> None:
-        """Note that a trial was run, and not given up."""
+        """Record that a trial was run, and not given up."""
         if trial.variant:
             self._made[trial.variant] += 1
         self._compared.add(trial.case.size)
@@ -116,13 +116,13 @@ class CasePlan:
         ]
 
     def _full(self, budget: float, seconds: Mapping[int, float]) -> int:
-        """Return the size that gets all seeds: not one without anything in it, if there is another."""
+        """Return the size that gets all seeds: not 0, if there is another."""
         candidates = sorted((size for size in self._small if size > 1), reverse=True) or [max(self._small)]
         fitting = (size for size in candidates if seconds[size] * self._seeds <= budget * _SHARE)
         return next(fitting, candidates[-1])
 
     def omissions(self) -> Iterator[str]:
-        """Yield the sizes at which fewer seeds than wanted were compared."""
+        """Yield the sizes at which fewer seeds than requested were compared."""
         for size in self.sizes:
             if self._done[size] < self._seeds:
                 yield f"size {size}: {self._done[size]} of {self._seeds} seeds, because the time was up"

@@ -1,9 +1,9 @@
-"""Inputs that a workload does not make by itself, derived from those that it makes.
+"""Derived inputs: inputs that a workload does not create itself, derived from those that it creates.
 
-Special numbers are written into arrays, tensors and lists of numbers; these and texts are emptied, or laid
-out otherwise in memory. They are found through tuples, lists and dicts, and numbers also in the public
-attributes of the program's own objects. Weights of networks stay as they are, unless inputs are changed
-between calls.
+Special numbers are written into arrays, tensors and lists of numbers; these and strings are emptied, or get
+another memory layout. They are found through tuples, lists and dicts, and numbers also in the public
+attributes of the program's own objects. Weights of networks are unchanged, unless inputs are modified between
+calls.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _NUMBERS: Mapping[str, tuple[float, ...]] = {
     NEGATIVE_ZERO: (-0.0,),
 }
 _MOST = 100_000
-"""Objects that are looked at."""
+"""Maximum number of objects examined."""
 
 
 def derive(kind: str, inputs: Any, seed: int, own: frozenset[str]) -> tuple[Any, tuple[str, ...]]:
-    """Return inputs of a kind, and where they differ from those that were given, which may be changed.
+    """Return inputs of a variant, and the paths where they differ from the given ones, which may be modified.
 
-    `own` are the names of the modules whose objects are looked into. Other seeds change other places.
+    `own` are the names of the modules whose objects are searched. Other seeds change other places.
     """
     if kind in _NUMBERS:
         planting = _Planting(_NUMBERS[kind], seed, own)
@@ -54,7 +54,7 @@ def derive(kind: str, inputs: Any, seed: int, own: frozenset[str]) -> tuple[Any,
 
 @dataclass(slots=True)
 class _Planting:
-    """Writes numbers into what holds numbers, in place."""
+    """Writes numbers into objects that contain numbers, in place."""
 
     numbers: tuple[float, ...]
     seed: int
@@ -64,7 +64,7 @@ class _Planting:
     _alive: list[Any] = field(default_factory=list)
 
     def visit(self, value: Any, place: str) -> None:
-        """Change a value and what it holds."""
+        """Modify a value and its contents."""
         if id(value) in self._seen or len(self._seen) > _MOST:
             return
         self._seen.add(id(value))
@@ -110,7 +110,7 @@ class _Planting:
         self.places.append(place)
 
     def _chosen(self, count: int, place: str) -> Iterator[tuple[int, float]]:
-        """Some of so many places, the same in each arm, and what is to be written there."""
+        """Return some of a number of places, the same in each arm, with the values to write there."""
         rng = random.Random(f"{self.seed} {place}")  # noqa: S311 - inputs, no secrets
         few = min(max(1, count // 4), 16) if count else 0
         for number, index in enumerate(sorted(rng.sample(range(count), few))):
@@ -129,7 +129,7 @@ def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _data_of(value: Any, place: str, *, nested: bool = False) -> Iterator[tuple[str, Any]]:
-    """Yield what holds data among arguments, which tuples and dicts pack; also in lists if `nested`."""
+    """Yield the data among arguments, which may be packed in tuples and dicts; also in lists if `nested`."""
     if isinstance(value, tuple):
         for index, item in enumerate(value):
             yield from _data_of(item, f"{place}[{index}]", nested=nested)
@@ -144,7 +144,7 @@ def _data_of(value: Any, place: str, *, nested: bool = False) -> Iterator[tuple[
 
 
 def _rebuilt(value: Any, place: str, chosen: set[str], change: Callable[[Any], Any]) -> Any:
-    """Return the same arguments, with what is at `chosen` places changed."""
+    """Return the same arguments with changes at the `chosen` places."""
     if place in chosen:
         return change(value)
     if not any(one.startswith(place) for one in chosen):
@@ -173,7 +173,7 @@ def _emptied(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Another place for each element in memory: the order of dimensions turned round, or room in between."""
+    """Another memory layout of the elements: with reversed dimensions, or with gaps."""
 
     transposed: bool
 
@@ -200,7 +200,7 @@ class _Layout:
 
 
 def reverse(value: Any, place: str) -> Iterator[str]:
-    """Reverse the order of elements in place in arrays, tensors, lists and weights; yield their places."""
+    """Reverse the order of elements in place in arrays, tensors, lists and weights; yield their paths."""
     torch = loaded_torch()
     if isinstance(value, tuple):
         for index, item in enumerate(value):
@@ -239,7 +239,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_plain_tensor(value: Any) -> bool:
-    """Whether it is a tensor that nothing is learned of, in one piece of memory."""
+    """Whether a value is a contiguous tensor without gradient."""
     torch = loaded_torch()
     return _is_tensor(value) and not value.requires_grad and value.layout is torch.strided
 

@@ -1,4 +1,4 @@
-"""Captures what is written to the descriptors 1 and 2: by `os.write`, child processes and libraries."""
+"""Capture output to the descriptors 1 and 2: by `os.write`, child processes and libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ DESCRIPTORS = (1, 2)
 
 @contextlib.contextmanager
 def overheard() -> Iterator[dict[int, str]]:
-    """Within, descriptors are listened to; afterwards, what is given holds the text that each has got."""
+    """Capture output to descriptors within the context; afterwards, the yielded object contains the text of
+    each.
+    """
     heard: dict[int, str] = {}
     if sys.platform == "win32":  # where files cannot be read at a position
         yield heard
@@ -34,15 +36,15 @@ def overheard() -> Iterator[dict[int, str]]:
 
 @contextlib.contextmanager
 def _file_at(descriptor: int) -> Iterator[int]:
-    """Let a descriptor be a file that can be read, and give where in it the next byte comes.
+    """Redirect a descriptor to a readable file, and return the offset of the next byte.
 
-    One that is such a file stays as it is: what a crash writes there is read by the process that waits.
+    A descriptor that already is such a file is unchanged: output of a crash is read by the waiting process.
     """
     with contextlib.suppress(OSError):
         found = os.fstat(descriptor)
         if stat.S_ISREG(found.st_mode):
             start = os.lseek(descriptor, 0, os.SEEK_CUR)
-            os.pread(descriptor, 1, 0)  # raises where it can only be written to
+            os.pread(descriptor, 1, 0)  # raises if it is write-only
             yield start
             return
     try:
@@ -60,7 +62,7 @@ def _file_at(descriptor: int) -> Iterator[int]:
 
 
 def _taken(descriptor: int, start: int) -> str:
-    """Read what was written since `start`, and take it out of the file."""
+    """Read the text written since `start`, and remove it from the file."""
     try:
         end = os.fstat(descriptor).st_size
         written = os.pread(descriptor, max(0, end - start), start)
@@ -72,6 +74,6 @@ def _taken(descriptor: int, start: int) -> str:
 
 
 def _flush_libraries() -> None:
-    """Let C's own streams write what they hold."""
+    """Flush the streams of the C library."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).fflush(None)

@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 _MISSING = "nothing"
 _MOST = 200
-"""Differences of one case that are told apart."""
+"""Maximum number of differences of one case that are distinguished."""
 _ENDING = frozenset({"type", "dtype", "shape"})
-"""Facts that leave no point in comparing what the objects hold."""
+"""Kinds of facts whose difference makes comparing the contents pointless."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDifference:
-    """One difference. Those of the same kind at the same `place` are one to a person."""
+    """One difference. Differences of the same kind at the same `place` are reported as one."""
 
     kind: str
     path: str
     before: str
     after: str
     place: str
-    """The path with `[*]` for the places in lists, and without those in arrays."""
+    """The path with `[*]` for positions in lists, and without positions in arrays."""
 
 
 @dataclass(slots=True)
 class Snapshot:
-    """What was observed at one moment."""
+    """Observation at one moment."""
 
     roots: Mapping[str, Root]
     probes: Sequence[Probe] = ()
@@ -58,18 +58,18 @@ class Comparison:
     excuses: Excuses = field(default_factory=Excuses)
     found: list[FoundDifference] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
-    """What is no difference: names with a leading underscore that only the second snapshot has."""
+    """Not reported as differences: names with a leading underscore that only the second snapshot has."""
     _trail: Trail = field(default_factory=Trail)
     _pending: list[_Pair] = field(default_factory=list)
     _met: dict[tuple[Node, Node], int] = field(default_factory=dict)
-    """Pairs of nodes, and where they were first met."""
+    """Pairs of nodes, with the paths where they were first met."""
     _after_of: dict[Node, Node] = field(default_factory=dict)
     _before_of: dict[Node, Node] = field(default_factory=dict)
     _where_before: dict[Node, int] = field(default_factory=dict)
     _where_after: dict[Node, int] = field(default_factory=dict)
 
     def run(self, before: Snapshot, after: Snapshot) -> list[FoundDifference]:
-        """Return all differences, in the order of the roots; those that are excused are left out."""
+        """Return all differences, in the order of the roots, without excused ones."""
         for name in (*before.roots, *(name for name in after.roots if name not in before.roots)):
             at = self._trail.start(name)
             if name in before.roots and name in after.roots:
@@ -134,9 +134,9 @@ class Comparison:
             self._gap(kind or "value", at, scalar_gap(before, after, tolerance), tolerance)
 
     def _meet(self, before: Node, after: Node, at: int) -> bool | None:
-        """Whether two nodes are met as a pair for the first time; None: all is said of them.
+        """Whether two nodes are met as a pair for the first time; None: they were compared already.
 
-        False where they are met, but not as the pair that they are elsewhere.
+        False if they were met, but paired with other nodes.
         """
         if (before, after) in self._met:
             return None
@@ -204,7 +204,7 @@ class Comparison:
     # --- memory ---
 
     def _compare_memory(self) -> None:
-        """Arrays that are one another's views before, or after, but not both."""
+        """Compare which arrays are views of one another, before and after."""
         ours: list[Extent] = []
         theirs: list[Extent] = []
         places: list[int] = []
@@ -227,7 +227,7 @@ class Comparison:
         for probe in before:
             other, at = theirs.get(tuple(probe.outputs)), self._where_before.get(probe.outputs[0])
             if other is None or at is None:
-                # What carries a graph only before or only after is determined by `requires_grad`.
+                # A graph that exists only before or only after shows as a difference in `requires_grad`.
                 if len(probe.outputs) > 1 and at is not None:
                     self.notes[f"gradients of `{self._trail.path(at)}` and others are not compared"] = None
                 continue
@@ -250,7 +250,7 @@ class Comparison:
             if a is None or b is None:
                 texts = ("a gradient", "no gradient")
                 self._report("gradient", step, texts if b is None else texts[::-1])
-            elif type(a) is type(b) and a.alike(b):  # else the leaf is another, which is told there
+            elif type(a) is type(b) and a.alike(b):  # else the leaf is another one, which is reported there
                 self._data("gradient", step, a, b)
 
     def _leaf_name(self, key: Node | tuple[str, int]) -> str:
@@ -287,7 +287,7 @@ class Comparison:
 
 
 def _told(child: Child) -> str:
-    """Return a value that stands against one of another type, or against none."""
+    """Return the text of a value whose counterpart has another type or is missing."""
     if not isinstance(child, Node):
         return described(child)
     facts = [f"{_fact(fact.value)}" for fact in child.facts if fact.kind in ("dtype", "shape")]

@@ -1,4 +1,4 @@
-"""What a workload declares to be no fault: tolerances and allowed differences, by path."""
+"""Excuses of a workload: tolerances and allowed differences, by path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlint.harness.workload import Tolerance
 
 
 class Excuses:
-    """Answers what is excused at a path, and remembers which excuses were needed."""
+    """Answers what is excused at a path, and records which excuses were needed."""
 
     def __init__(
         self, tolerances: Mapping[str, Tolerance] | None = None, allowed: Mapping[str, str] | None = None
@@ -18,10 +18,10 @@ class Excuses:
         self._tolerances = dict(tolerances or {})
         self._allowed = dict(allowed or {})
         self.notes: dict[str, None] = {}
-        """One sentence for each that was needed, in order."""
+        """One sentence for each excuse that was needed, in order."""
 
     def allows(self, path: str) -> bool:
-        """Whether a difference at `path` is one that the fix is meant to make; if so, it is noted."""
+        """Whether the fix is meant to cause a difference at `path`; if so, it is recorded."""
         for pattern, why in self._allowed.items():
             if matches(pattern, path):
                 self.notes[f"`{pattern}` may differ, and does: {why}"] = None
@@ -33,7 +33,7 @@ class Excuses:
         return next((found for pattern, found in self._tolerances.items() if matches(pattern, path)), None)
 
     def needed(self, tolerance: Tolerance) -> None:
-        """Note that numbers agree within `tolerance`, and would not without."""
+        """Record that numbers agree within `tolerance`, and would not without it."""
         pattern = next(key for key, value in self._tolerances.items() if value is tolerance)
         bounds = [
             f"{name}={bound:g}"
@@ -44,9 +44,9 @@ class Excuses:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a pattern means `path` or something that it is part of.
+    """Whether a pattern matches `path` or an object that contains it.
 
-    `*` and `?` are as in file names, but also stand for dots; brackets are only brackets.
+    `*` and `?` are as in file names, but also match dots; brackets are literal.
     """
     return _compiled(pattern).match(path) is not None
 

@@ -1,4 +1,4 @@
-"""Which files a run writes, and what is in them afterwards."""
+"""Files that a run writes, and their contents afterwards."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ _NAMED_FIRST = ("os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.mkfifo",
 _NAMED_TWICE = ("os.rename", "os.link", "os.symlink")
 _NO_FILES = ("/dev", "/proc", "/sys")
 _MOST_BYTES = 32 * 2**20
-"""Of a file that is kept to be put back."""
+"""Maximum size of a file that is kept to be restored."""
 _MOST_SHOWN = 2**16
 _MOST_ENTRIES = 2_000
 _FOLDER = "a folder"
 _LARGE = "a large file"
 
 _State: TypeAlias = bytes | str | None
-"""What is at a path: the bytes of a file, a word for what is no file, None for nothing."""
+"""State of a path: the bytes of a file, a word for anything else, None if it does not exist."""
 
 
 class FileWatch:
-    """Notes what is written while it is active, and puts it back: a run finds what the run before found.
+    """Records files written while it is active, and restores them: each run starts from the same files.
 
-    Python tells of every file that it opens. What libraries and child processes write is seen in the
-    working folder and in those of `folders`.
+    Python reports every file that it opens. Files written by libraries and child processes are detected in
+    the working folder and in those of `folders`.
     """
 
     def __init__(self, folders: tuple[str, ...] = ()) -> None:
         self.folders = folders
         self._before: dict[str, _State] = {}
-        """When the run began, for what it has touched."""
+        """The state at the start of the run, for the paths that it has touched."""
         self._originals: dict[str, _State] = {}
-        """The same when the first run since `put_back` began."""
+        """The state when the first run since `put_back` started."""
         self._cwd = ""
         self._entries: dict[str, tuple[int, int]] = {}
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """Within, files are watched."""
+        """Watch files within the context."""
         _install_hook()
         self._before.clear()
         self._cwd = _folder()
@@ -61,7 +61,7 @@ class FileWatch:
             _active.pop()
 
     def touch(self, path: Any) -> None:
-        """Note that something is about to be written at a path."""
+        """Record that a path is about to be written."""
         if isinstance(path, int):
             return
         try:
@@ -77,7 +77,7 @@ class FileWatch:
         self._originals.setdefault(place, state)
 
     def changed(self) -> dict[str, str | None]:
-        """Return the content of each path that is not as it was, None where there is nothing any more."""
+        """Return the content of each changed path, None if it no longer exists."""
         now = self._listed()
         for place in self._entries.keys() | now.keys():
             if self._entries.get(place) != now.get(place) and place not in self._before:
@@ -95,8 +95,8 @@ class FileWatch:
         return found
 
     def put_back(self) -> None:
-        """Remove what was made and restore what was changed, as far as that can be done."""
-        for place, before in sorted(self._originals.items(), reverse=True):  # what is in a folder goes first
+        """Remove created files and restore changed ones, as far as possible."""
+        for place, before in sorted(self._originals.items(), reverse=True):  # the content of a folder first
             state = _state(place)
             if before in (state, _LARGE):
                 continue
@@ -121,7 +121,7 @@ class FileWatch:
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     if len(found) > _MOST_ENTRIES:
-                        return {}  # too many to look at after each run
+                        return {}  # too many to examine after each run
                     if entry.is_file(follow_symlinks=False):
                         status = entry.stat(follow_symlinks=False)
                         found[entry.path] = (status.st_mtime_ns, status.st_size)
@@ -129,12 +129,14 @@ class FileWatch:
 
 
 _active: list[FileWatch] = []
-"""The watch that is active, if one is."""
+"""The active watch, if there is one."""
 
 
 @functools.cache
 def _install_hook() -> None:
-    """Hear of each file that is opened. The hook stays, and does nothing while nothing is watched."""
+    """Install a hook that is called for each opened file. The hook remains installed, and does nothing while
+    no watch is active.
+    """
     sys.addaudithook(_hear)
 
 
@@ -155,7 +157,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def _torch_tells(touch: Callable[[Any], None]) -> Iterator[None]:
-    """Hear of the files that `torch.save` writes, which Python is not told of."""
+    """Report the files that `torch.save` writes, for which Python calls no hook."""
     serialization: Any = sys.modules.get("torch.serialization")
     opener = getattr(serialization, "_open_zipfile_writer", None)
     if opener is None:

@@ -1,4 +1,4 @@
-"""Gradients of what a run returned, by all leaves that it depends on."""
+"""Gradients of a run's result, by all leaves that it depends on."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from rlint.harness.compare.values import Data, TextData, TorchData, bytes_of
 from rlint.harness.program import WorkloadError
 
 _SINGLY = 16
-"""Outputs whose gradients are taken one by one; more are taken together, which finds as much."""
-_SEED = 20_240_613  # of the weights, which are nobody's random stream
+"""Maximum number of outputs whose gradients are computed one by one; more are computed together, which
+detects as much.
+"""
+_SEED = 20_240_613  # of the weights, independent of all random streams
 
 
 @dataclass(slots=True, eq=False)
 class Leaf:
-    """What a gradient is taken by. `node` is None where it is not among what is compared; its shape, dtype
-    and contents then have to tell it.
+    """A leaf by which a gradient is computed. `node` is None if it is not among the compared objects; it is
+    then identified by its shape, dtype and contents.
     """
 
     node: Node | None
@@ -31,16 +33,16 @@ class Leaf:
 
 @dataclass(slots=True, eq=False)
 class Probe:
-    """The gradients of some outputs, weighted by fixed random numbers, or the error that came instead."""
+    """The gradients of some outputs, weighted by fixed random numbers, or the error."""
 
     outputs: list[Node]
     gradients: list[tuple[Leaf, Data | None]] = field(default_factory=list)
-    """None where an output does not depend on the leaf."""
+    """None if an output does not depend on the leaf."""
     error: str | None = None
 
 
 def probe(walker: Walker) -> list[Probe]:
-    """Probe the tensors that were met. Graphs, gradients and random streams stay as they are."""
+    """Compute gradients of the visited tensors. Graphs, gradients and random streams are not modified."""
     torch: Any = sys.modules.get("torch")
     outputs = [(tensor, node) for tensor, node in walker.objects if tensor.grad_fn is not None]
     if torch is None or not outputs:
@@ -89,7 +91,7 @@ def _weights(tensor: Any, torch: Any) -> Any:
 
 
 def _leaves(walker: Walker, outputs: list[Any]) -> list[tuple[Any, Leaf]]:
-    """Return the leaves that were met, and those that only the graphs know."""
+    """Return the visited leaves, and those that occur only in the graphs."""
     torch: Any = sys.modules["torch"]
     found = {
         id(tensor): (tensor, Leaf(node, ""))

@@ -1,4 +1,4 @@
-"""Threads and child processes that a run has started and left running."""
+"""Threads and child processes that a run has started and not ended."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any
 
 from rlint.harness.compare.texts import name_of
 
-_PATIENCE = 0.5  # seconds for which something that is about to end is waited for
+_PATIENCE = 0.5  # maximum seconds to wait for a thread or process that is about to end
 _LEAST_PATIENCE = 0.02
 _PAUSE = 0.002
 
 
 @dataclass(slots=True)
 class Leftovers:
-    """Looks for what runs leave. Waits for less where runs before have left something for good."""
+    """Detects threads and processes that runs leave behind. Waits for a shorter time if earlier runs have
+    left some for good.
+    """
 
     _patience: float = _PATIENCE
 
@@ -27,7 +29,7 @@ class Leftovers:
         return frozenset(one for one in (*threading.enumerate(), *_children()) if one.is_alive())
 
     def since(self, before: frozenset[Any]) -> list[str]:
-        """Describe what runs now and did not then, once it had time to end."""
+        """Describe the threads and processes that have started since then and had time to end."""
         end = time.monotonic() + self._patience
         while left := self.running() - before:
             if time.monotonic() > end:

@@ -18,7 +18,7 @@ from rlint.harness.machine_devices import loaded_torch
 
 @dataclass(slots=True)
 class Heard:
-    """What was printed, warned and logged during one run, without addresses and temporary paths."""
+    """Output, warnings and log records of one run, without addresses and temporary paths."""
 
     printed: str = ""
     printed_as_error: str = ""
@@ -29,7 +29,7 @@ class Heard:
 
 
 class _Stream(io.TextIOWrapper):
-    """A standard stream that keeps what is written to it, and that a program cannot close."""
+    """A standard stream that stores what is written to it, and that a program cannot close."""
 
     def __init__(self) -> None:
         self.bytes = io.BytesIO()
@@ -49,9 +49,9 @@ class _Stream(io.TextIOWrapper):
 
 
 class Listener:
-    """Listens to one run after the other.
+    """Captures the output of one run after the other.
 
-    The streams stay the same, as handlers that a program sets up when it is imported hold on to them.
+    The streams stay the same objects, as handlers created on import keep references to them.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,9 @@ class Listener:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[Heard]:
-        """Within, nothing is printed; afterwards, what is given holds what would have been."""
+        """Capture output within the context, so that nothing is printed; afterwards, the yielded object
+        contains it.
+        """
         heard = Heard()
         self._out.take()
         self._err.take()
@@ -72,7 +74,7 @@ class Listener:
             warnings.simplefilter("always")
             torch = loaded_torch()
             if torch is not None:
-                torch.set_warn_always(True)  # else many are given once in a process
+                torch.set_warn_always(True)  # else many are shown once per process
             try:
                 yield heard
             finally:
@@ -81,7 +83,9 @@ class Listener:
 
     @contextlib.contextmanager
     def _logs_of(self, heard: Heard) -> Iterator[None]:
-        """Note each record, and keep handlers from printing it: it would be compared twice, with its time."""
+        """Record each log record, and keep handlers from printing it: it would be compared twice, with its
+        time.
+        """
         pass_on, emit = logging.Logger.callHandlers, logging.StreamHandler.emit
         terminals = (self._out, self._err, sys.__stdout__, sys.__stderr__)
 
@@ -109,7 +113,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _of_the_program(warning: warnings.WarningMessage) -> bool:
-    """Whether it tells of the program, and not of when garbage is collected or how it is run here."""
+    """Whether a warning is about the program, and not about garbage collection or how it is run here."""
     if issubclass(warning.category, ResourceWarning):
         return False
     return "use_deterministic_algorithms" not in str(warning.message)

@@ -1,4 +1,4 @@
-"""What a program's modules hold: global names, and the attributes of their classes and functions."""
+"""State of a program's modules: global names, and the attributes of their classes and functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROUTINES = (
 def module_state(arm: Arm) -> dict[str, Root]:
     """Return all of it by path: `train.TOTAL`, `train.Buffer.count`, `train.act.calls`.
 
-    What holds more than can be compared after each run is a node without contents.
+    An object too large to compare after each run is a node without contents.
     """
     found = {}
     for path, value in _held(arm.own_modules):
@@ -81,5 +81,5 @@ def _is_dunder(name: str) -> bool:
 
 
 def is_too_much(root: Root) -> bool:
-    """Whether something holds more than can be compared."""
+    """Whether an object is too large to compare."""
     return isinstance(root.child, Node) and root.child.type == TOO_MUCH

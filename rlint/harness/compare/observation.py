@@ -1,4 +1,4 @@
-"""Runs of a workload, watched: what came of each, as data."""
+"""Observed runs of a workload: the result of each, as data."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 IMPORT, PREPARE, RUN, OUTCOME = "import", "prepare", "run", "outcome"
 """The stages of a run."""
-_OTHER_SEED = 1_000_000  # what is added to a seed for other inputs of the same program
+_OTHER_SEED = 1_000_000  # added to a seed for other inputs of the same program
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception, where it came from (`file:line`), and at which stage."""
+    """An exception, its origin (`file:line`), and the stage."""
 
     stage: str
     text: str
     where: str
     missing: str = ""
-    """The module that is not installed, if that is what it says."""
+    """The module that is not installed, if the error says so."""
     late: bool = False
-    """It was ended because its time was up."""
+    """It was raised because the time limit was reached."""
 
     @property
     def type(self) -> str:
@@ -53,19 +53,19 @@ class Raised:
 
 @dataclass(slots=True)
 class Observation:
-    """What one run did."""
+    """The observed behaviour of one run."""
 
     snapshot: Snapshot
     raised: Raised | None = None
     call: str = ""
-    """Which call of a sequence it is, for a person; "" for the first."""
+    """Description of the call in a sequence; "" for the first."""
     derived: tuple[str, ...] = ()
-    """Where its inputs are not those that the workload made."""
+    """The paths where its inputs are not those of the workload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A case, and what is done with it: one call, unless `variant` is one of VARIANTS."""
+    """A case, and how it is run: as one call, unless `variant` is one of VARIANTS."""
 
     case: Case
     variant: str = ""
@@ -74,13 +74,13 @@ class Trial:
 
     @property
     def derives(self) -> bool:
-        """Whether the inputs are not those that the workload makes, so that the program may refuse them."""
+        """Whether the inputs are not those of the workload, so that the program may refuse them."""
         return self.variant not in ("", AGAIN, CHANGED)
 
 
 @dataclass(slots=True)
 class Scene:
-    """What runs are watched with."""
+    """Observers of runs."""
 
     listener: Listener
     leftovers: Leftovers = field(default_factory=Leftovers)
@@ -88,9 +88,9 @@ class Scene:
 
 
 def observe(arm: Arm, workload: str, case: Case, listener: Listener) -> Observation:
-    """Prepare a case with an arm's own copy of the workload, run it, and look at what came of it.
+    """Prepare a case with an arm's own copy of the workload, run it, and observe the result.
 
-    What the program's modules hold is not looked at.
+    The state of the program's modules is not observed.
     """
     [found] = observe_calls(arm, workload, Trial(case), Scene(listener), modules=False)
     return found
@@ -99,9 +99,9 @@ def observe(arm: Arm, workload: str, case: Case, listener: Listener) -> Observat
 def observe_calls(
     arm: Arm, workload: str, trial: Trial, scene: Scene, *, limit: float | None = None, modules: bool = True
 ) -> list[Observation]:
-    """Run a trial with an arm's own copy of the workload, and look at everything after each call.
+    """Run a trial with an arm's own copy of the workload, and observe everything after each call.
 
-    There is no call where the inputs have nothing to derive others from. `limit` are the seconds for a call.
+    There is no call if the inputs allow no derived ones. `limit` are the seconds for a call.
     """
     with arm.active():
         calls = _Calls(arm, arm.workloads[workload], trial.case, scene, limit, modules=modules)
@@ -134,7 +134,7 @@ class _Calls:
         self.found: list[Observation] = []
 
     def make(self, trial: Trial) -> None:
-        """Make all calls of a trial; none after one that runs out of time."""
+        """Make all calls of a trial; none after one that exceeds its time."""
         if not self._prepare(trial.case):
             return
         if trial.derives:
@@ -168,7 +168,7 @@ class _Calls:
         return bool(self.found) and self.found[-1].raised is not None and self.found[-1].raised.late
 
     def _prepare(self, case: Case) -> bool:
-        """Make inputs, and say whether there are any. What the first preparation raises is observed."""
+        """Create inputs, and return whether there are any. What the first preparation raises is observed."""
         if self._late:
             return False
         with self._scene.listener.listening() as heard:
@@ -285,16 +285,16 @@ def _raised(stage: str, error: BaseException, subject: Subject) -> Raised:
 
 
 def failed_to_load(error: WorkloadError) -> Observation:
-    """Return the observation of an arm that cannot even be imported."""
+    """Return the observation of an arm that cannot be imported."""
     return Observation(Snapshot({}), Raised(IMPORT, str(error), ""))
 
 
 def differences(
     before: Observation, after: Observation, excuses: Excuses, passed_over: frozenset[str] = frozenset()
 ) -> tuple[list[FoundDifference], dict[str, None]]:
-    """Compare two runs of one case: return the differences, and what else is to be known of that.
+    """Compare two runs of one case: return the differences, and notes.
 
-    What is at the top of the paths in `passed_over` is left out.
+    Objects at the top-level paths in `passed_over` are left out.
     """
     comparison = Comparison(excuses)
     one, other = before.raised, after.raised
@@ -305,7 +305,7 @@ def differences(
     texts = [raised.text if raised else "no exception" for raised in (one, other)]
     found = [] if excuses.allows(stage) else [FoundDifference("exception", stage, texts[0], texts[1], stage)]
     if {raised.stage for raised in (one, other) if raised} == {RUN}:
-        # What both have got can still be told apart: inputs changed half-way, streams, what was printed.
+        # What both arms have can still be compared: inputs modified half-way, streams, output.
         roots = [before.snapshot.roots, after.snapshot.roots]
         lone = passed_over | (roots[0].keys() ^ roots[1].keys())
         pair = [Snapshot(_without(one.snapshot, lone).roots) for one in (before, after)]

@@ -1,4 +1,4 @@
-"""Settings of the process that a program may change: read, compared, put back."""
+"""Process settings that a program may change: read, compared, restored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlint.harness.machine_devices import loaded_torch
 
 
 def settings() -> dict[str, Scalar]:
-    """Return the process state that later code would see, by path: `settings.cwd`,
+    """Return the process state that later code would observe, by path: `settings.cwd`,
     `settings.environ['HOME']`.
     """
     found: dict[str, Scalar] = {
@@ -142,7 +142,7 @@ def _torch_settings() -> _TorchState | None:
 
 @dataclass(slots=True)
 class Surroundings:
-    """The settings at the moment when this was made, to go back to."""
+    """The settings when this object was created, which can be restored."""
 
     _cwd: str = field(default_factory=_folder)
     _environ: dict[str, str] = field(default_factory=lambda: dict(os.environ))

@@ -21,8 +21,8 @@ def seed_streams(case: Case) -> None:
     torch: Any = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "default_generator"):
         return
-    # `torch.manual_seed` also queues the seed for each kind of device that may yet be used, with a traceback
-    # each time, which takes 3 ms.
+    # `torch.manual_seed` also queues the seed for each kind of device that may be used later, with a
+    # traceback each time, which takes 3 ms.
     seed = case.seed * 1_000_003 + case.size
     torch.default_generator.manual_seed(seed)
     if case.device == "cuda" or torch.cuda.is_initialized():
@@ -32,9 +32,7 @@ def seed_streams(case: Case) -> None:
 
 
 def global_streams() -> dict[str, Stream]:
-    """Return the streams of Python, numpy and PyTorch, those that are loaded, by path:
-    `random.torch.cuda[0]`.
-    """
+    """Return the random streams of Python, numpy and PyTorch, if loaded, by path: `random.torch.cuda[0]`."""
     found = {"random.python": python_stream(random._inst)}
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None:
@@ -51,7 +49,7 @@ def global_streams() -> dict[str, Stream]:
 
 
 def python_stream(generator: random.Random) -> Stream:
-    """Return the state of a generator of Python's own. One that draws from the system has none."""
+    """Return the state of a generator of Python's own. A generator that draws from the system has none."""
     if isinstance(generator, random.SystemRandom):
         return Stream("system", lambda: "of the system")
     state = random.Random.getstate(generator)
@@ -113,7 +111,7 @@ def _mps_stream(torch: Any) -> Stream:
 
 
 def _frozen(state: Any) -> object:
-    """Return the same with arrays and dicts turned into what can be compared by `==`."""
+    """Return the same with arrays and dicts converted to values that can be compared by `==`."""
     if isinstance(state, dict):
         return tuple((key, _frozen(value)) for key, value in state.items())
     if hasattr(state, "tobytes"):

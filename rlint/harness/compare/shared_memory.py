@@ -1,4 +1,4 @@
-"""Which arrays lie in the same memory, and how far apart, read from addresses alone."""
+"""Arrays that share memory, and their distances, determined from addresses only."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _FEW = 20_000
-"""Elements that are compared address by address."""
+"""Number of elements up to which arrays are compared address by address."""
 _MOST_TRIALS = 300_000
-"""Pairs of arrays that are looked at, after which only those that lie at the very same place count."""
+"""Number of pairs of arrays that are examined, after which only those at the same address count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where the elements of an array lie; addresses and strides in bytes."""
+    """Memory extent of an array's elements; addresses and strides in bytes."""
 
     space: str
-    """Addresses of different spaces (devices) have nothing to do with one another."""
+    """Addresses in different spaces (devices) are unrelated."""
     address: int
     width: int
-    """Of one element."""
+    """Size of one element."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
@@ -38,7 +38,7 @@ class Extent:
 
     @property
     def end(self) -> int:
-        """Return the first address behind it."""
+        """Return the first address after it."""
         steps = ((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         return self.address + sum(step for step in steps if step > 0) + self.width
 
@@ -55,7 +55,7 @@ def overlap(a: Extent, b: Extent) -> bool:
     steps = [abs(s) for e in (a, b) for n, s in zip(e.shape, e.strides, strict=True) if n > 1 and s]
     if not steps:
         return True
-    # Within the greatest common step, each array keeps to its own lane.
+    # Modulo the greatest common stride, each array has its own residues.
     common = math.gcd(*steps)
     apart = (b.address - a.address) % common
     if apart >= a.width and apart + b.width <= common:
@@ -73,7 +73,7 @@ def _elements(extent: Extent) -> int:
 
 
 def relation(early: Extent, late: Extent, path: str) -> str:
-    """Say whether the later array shares memory with the earlier one, which is called `path`."""
+    """Describe how the later array shares memory with the earlier one, which is called `path`."""
     if not overlap(early, late):
         return f"no memory shared with `{path}`"
     distance = late.address - early.address
@@ -81,10 +81,11 @@ def relation(early: Extent, late: Extent, path: str) -> str:
 
 
 def pairs(extents: Sequence[Extent]) -> list[tuple[int, int]]:
-    """Pairs (earlier, later) of arrays that share memory, enough to know of all others by their distances.
+    """Return pairs (earlier, later) of arrays that share memory, enough to derive all others by their
+    distances.
 
-    Each later array is paired with one array of each group of sharing arrays that it touches, so that the
-    distances along the pairs place all arrays of a group.
+    Each later array is paired with one array of each group of sharing arrays that it overlaps, so that the
+    distances along the pairs locate all arrays of a group.
     """
     found: list[tuple[int, int]] = []
     groups = _Groups(len(extents))
@@ -117,7 +118,7 @@ def pairs(extents: Sequence[Extent]) -> list[tuple[int, int]]:
 
 
 class _Groups:
-    """Sets of numbers that are joined one by one."""
+    """Disjoint sets of numbers, with union."""
 
     def __init__(self, count: int) -> None:
         self._parents = list(range(count))

@@ -1,4 +1,4 @@
-"""A copy of everything that can be reached from some objects, made at one moment, to be compared later."""
+"""A copy of everything reachable from some objects at one moment, for later comparison."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rlint.harness.compare.values import SCALARS, Data, Scalar
 from rlint.harness.program import WorkloadError
 
 MOST_NODES = 500_000
-"""Objects that are looked at in one run."""
+"""Maximum number of objects examined in one run."""
 
 
 class TooManyObjectsError(WorkloadError):
-    """There is more to compare than can be looked at."""
+    """There are too many objects to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class ObjectFact:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One object. What it holds is copied; objects that it holds are nodes of their own."""
+    """A copy of one object. Its contents are copied; objects that it contains are separate nodes."""
 
     type: str
     mutable: bool = False
-    """Whether it matters that two places hold the same object."""
+    """Whether it matters that two places refer to the same object."""
     facts: list[ObjectFact] = field(default_factory=list)
     data: Data | None = None
     items: list[Child] | None = None
@@ -54,26 +54,28 @@ Child: TypeAlias = Node | Scalar
 
 @dataclass(slots=True, eq=False)
 class Root:
-    """Where comparing starts. `kind` is that of any difference below, if not told by what differs."""
+    """An object at which the comparison starts. `kind` is that of any difference below, unless the difference
+    determines it.
+    """
 
     child: Child
     kind: str | None = None
 
 
 class Walker:
-    """Builds nodes. Nothing that it reads is changed, and no method of a user's class is called."""
+    """Builds nodes. Nothing that it reads is modified, and no method of a user's class is called."""
 
     def __init__(self, limit: int = MOST_NODES) -> None:
         self._limit = limit
         self._count = 0
         self._nodes: dict[int, Node] = {}
-        self._alive: list[Any] = []  # so that no two of them have one id
+        self._alive: list[Any] = []  # keeps them alive, so that no two of them have the same id
         self._pending: deque[tuple[Node, Any]] = deque()
         self.objects: list[tuple[Any, Node]] = []
-        """Tensors met, whose gradients may be asked for, the nearest first."""
+        """Visited tensors, whose gradients may be needed, the nearest first."""
 
     def walk(self, value: Any) -> Child:
-        """Return the node of a value, complete with all that is reached from it."""
+        """Return the node of a value, complete with everything reachable from it."""
         child = self.child(value)
         while self._pending:
             node, pending = self._pending.popleft()
@@ -100,7 +102,7 @@ class Walker:
         return [value if type(value) in SCALARS else self.child(value) for value in values]
 
     def known(self, value: Any) -> Node | None:
-        """Return the node of an object that was met."""
+        """Return the node of a visited object."""
         return self._nodes.get(id(value))
 
     def data_bytes(self) -> int:
@@ -118,7 +120,7 @@ class Walker:
 
 
 Filler: TypeAlias = Callable[[Node, Any, Walker], bool]
-"""Completes the node of an object, if it knows its type; else says False."""
+"""Completes the node of an object if it knows its type; else returns False."""
 
 
 def _fill(node: Node, value: Any, walker: Walker) -> None:
@@ -128,7 +130,7 @@ def _fill(node: Node, value: Any, walker: Walker) -> None:
 
 
 def _fillers() -> tuple[Filler, ...]:
-    """Return those for the packages that the program has loaded, the most particular first."""
+    """Return the fillers for the packages that the program has loaded, the most specific first."""
     from rlint.harness.compare import snapshot_arrays, snapshot_objects, snapshot_tensors
 
     torch = (snapshot_tensors.fill,) if hasattr(sys.modules.get("torch"), "Tensor") else ()

@@ -13,7 +13,7 @@ from rlint.harness.compare.values import NumpyData, TextData
 
 
 def fill(node: Node, value: Any, walker: Walker) -> bool:
-    """Complete the node of an object of numpy's; False if it is none."""
+    """Complete the node of a numpy object; return False for others."""
     numpy: Any = sys.modules["numpy"]
     if isinstance(value, numpy.ndarray):
         node.mutable = True
@@ -35,7 +35,7 @@ def fill(node: Node, value: Any, walker: Walker) -> bool:
 
 def _array(node: Node, value: Any, walker: Walker) -> None:
     numpy: Any = sys.modules["numpy"]
-    shown = numpy.asarray(value)  # without what subclasses make of it
+    shown = numpy.asarray(value)  # bypasses overrides in subclasses
     node.facts = [
         ObjectFact("dtype", ".dtype", str(shown.dtype)),
         ObjectFact("shape", ".shape", shown.shape),
@@ -56,7 +56,7 @@ def _array(node: Node, value: Any, walker: Walker) -> None:
 
 def _contents(node: Node, array: Any, walker: Walker) -> None:
     if array.dtype.names:
-        for name in array.dtype.names:  # between fields there may be bytes that mean nothing
+        for name in array.dtype.names:  # between fields there may be padding
             node.parts[f"[{name!r}]"] = walker.child(array[name])
     elif array.dtype.hasobject:
         node.items = walker.children(array.reshape(-1).tolist())
@@ -65,7 +65,7 @@ def _contents(node: Node, array: Any, walker: Walker) -> None:
 
 
 def visible_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int | None, ...]:
-    """Return the strides that some element depends on: None along dimensions with no second element."""
+    """Return the strides on which some element depends: None for dimensions of size 1."""
     empty = 0 in shape
     return tuple(
         None if empty or length <= 1 else stride for length, stride in zip(shape, strides, strict=True)

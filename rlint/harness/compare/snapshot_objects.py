@@ -1,4 +1,4 @@
-"""Nodes of Python's own objects and of those of a program's classes."""
+"""Nodes of Python's own objects and of instances of a program's classes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _NAMED = (
     types.WrapperDescriptorType, types.MethodWrapperType, types.ModuleType, type,
     types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, functools._lru_cache_wrapper,
 )  # fmt: skip
-"""Objects that are determined by their names."""
+"""Types of objects that are identified by their names."""
 _OPAQUE = (
     types.CodeType, types.FrameType, types.TracebackType, types.CellType, property, staticmethod, classmethod,
     io.IOBase, threading.Thread, type(threading.Lock()), type(threading.RLock()), threading.local,
     weakref.ReferenceType, weakref.ProxyTypes[0], weakref.ProxyTypes[1], logging.Handler,
 )  # fmt: skip
-"""Objects whose type is all that can be compared."""
+"""Types whose objects can only be compared by type."""
 _OPAQUE_ELSEWHERE = (
     ("socket", "socket"),
     ("subprocess", "Popen"),
@@ -67,7 +67,7 @@ def _opaque(node: Node, value: Any, walker: Walker) -> bool:  # noqa: ARG001 - a
 
 
 def _plain(node: Node, value: Any, walker: Walker) -> bool:
-    """Objects of Python's own that cannot change, and generators of random numbers."""
+    """Complete the node of an immutable Python object, or of a random generator."""
     if isinstance(value, enum.Enum):
         node.data = TextData(_member_name(value))
     elif isinstance(value, random.Random):
@@ -85,7 +85,7 @@ def _plain(node: Node, value: Any, walker: Walker) -> bool:
 
 
 def _as_base(value: Any) -> Child:
-    """Return the value of an object whose class is derived from one of Python's, without asking that
+    """Return the value of an object whose class derives from a builtin type, without calling methods of that
     class.
     """
     if isinstance(value, (str, bytes)):
@@ -144,14 +144,14 @@ def _containers(node: Node, value: Any, walker: Walker) -> bool:
 def _entries(node: Node, entries: Any, walker: Walker) -> None:
     for index, (key, entry) in enumerate(entries):
         text = key_text(key)
-        if text is None:  # an object, known by its place
+        if text is None:  # an object, identified by its position
             text = f"key {index}"
             node.parts[f"[{text}] as a key"] = walker.child(key)
         node.parts[f"[{text}]"] = walker.child(entry)
 
 
 def _members(value: Any, walker: Walker) -> Iterator[tuple[str, Child]]:
-    """Yield the members of a set in an order that does not depend on where they lie."""
+    """Yield the members of a set in an order that does not depend on their addresses."""
     told = {text: member for member in value if (text := key_text(member)) is not None}
     for text in sorted(told):
         walker.count(1)
@@ -190,7 +190,7 @@ def key_text(key: Any) -> str | None:
 
 
 def _objects(node: Node, value: Any, walker: Walker) -> bool:
-    """Objects of a class: what their attributes hold."""
+    """Complete the node of an instance with its attributes."""
     node.mutable = True
     if isinstance(value, BaseException):
         node.parts[".args"] = walker.child(value.args)
@@ -201,7 +201,7 @@ def _objects(node: Node, value: Any, walker: Walker) -> bool:
 
 
 def _attributes(node: Node, value: Any, walker: Walker) -> bool:
-    """Add the attributes of an object, and say whether its class has any."""
+    """Add the attributes of an object, and return whether its class has any."""
     found = False
     for base in type(value).__mro__:
         own = vars(base).get("__slots__")

@@ -17,7 +17,7 @@ _HOOK_DETAILS = ("_with_kwargs", "_always_called")
 
 
 def fill(node: Node, value: Any, walker: Walker) -> bool:
-    """Complete the node of an object of PyTorch's; False if it is none."""
+    """Complete the node of a PyTorch object; return False for others."""
     torch: Any = sys.modules["torch"]
     if isinstance(value, torch.Tensor):
         _tensor(node, value, walker)
@@ -116,7 +116,7 @@ def _extent(plain: Any) -> Extent | None:
 
 
 def _module(node: Node, value: Any, walker: Walker) -> None:
-    """A module's attributes as one writes them; parameters, buffers and submodules are among them."""
+    """Complete the node of a module, with attributes, parameters, buffers and submodules."""
     node.mutable = True
     held = attributes_of(value) or {}
     fleeting = held.get("_non_persistent_buffers_set", ())

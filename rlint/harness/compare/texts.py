@@ -1,4 +1,4 @@
-"""How values are shown where they differ: short, and with the difference in sight."""
+"""Texts of differing values in reports: short, and with the difference visible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import tempfile
 
 LONGEST = 80
-"""Characters of one value that are shown."""
+"""Maximum number of characters of a value in a report."""
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 
 
@@ -17,9 +17,7 @@ def name_of(found: type) -> str:
 
 
 def settled(text: str) -> str:
-    """Return the text without what differs from run to run by its nature: addresses, names of temporary
-    files.
-    """
+    """Return the text without parts that always differ between runs: addresses, names of temporary files."""
     text = _ADDRESS.sub("0x…", text)
     folder = re.escape(tempfile.gettempdir())
     return re.sub(rf"{folder}[/\\][^/\\\s'\"]+", "<temporary>", text)
@@ -31,8 +29,8 @@ def shortened(text: str) -> str:
 
 
 def around(before: str, after: str) -> tuple[str, str]:
-    """Both texts as literals, cut to the neighbourhood of the first character that differs."""
-    pairs = zip(before, after, strict=False)  # one may be the other's beginning
+    """Return both texts as literals, cut to the neighbourhood of the first character that differs."""
+    pairs = zip(before, after, strict=False)  # one may be a prefix of the other
     first = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
     start = max(0, first - LONGEST // 4) if max(len(before), len(after)) > LONGEST else 0
     return _literal(before, start), _literal(after, start)

@@ -1,4 +1,4 @@
-"""Remembers the ways to compared values, and writes them as paths."""
+"""Paths to compared values, recorded as steps."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ class _Step(NamedTuple):
 
 
 class Trail:
-    """Steps from place to place, each of which is a number. Paths are only put together when asked for,
-    as what is nested deeply has long ones.
+    """Steps from place to place, each of which is a number. Paths are built on demand, as those of deeply
+    nested values are long.
     """
 
     def __init__(self) -> None:
         self._steps: list[_Step] = []
 
     def start(self, name: str) -> int:
-        """Return the place of a value that nothing leads to."""
+        """Return the place of a root value."""
         return self.step(-1, name)
 
     def step(self, origin: int, label: str, *, listed: bool = False) -> int:
-        """Return the place that `label` (`.weight`, `[2]`) leads to; `listed` where it is one of many
-        alike.
+        """Return the place that `label` (`.weight`, `[2]`) leads to; `listed` if it is one of many similar
+        ones.
         """
         if not label:
             return origin
@@ -34,11 +34,11 @@ class Trail:
         return len(self._steps) - 1
 
     def path(self, at: int) -> str:
-        """Return the path of a place, as a person writes it: `inputs.rows[2]`."""
+        """Return the path of a place as shown to users: `inputs.rows[2]`."""
         return "".join(reversed([step.label for step in self._way(at)]))
 
     def pattern(self, at: int) -> str:
-        """Return the path with `[*]` for the places in lists: `inputs.rows[*]`."""
+        """Return the path with `[*]` for positions in lists: `inputs.rows[*]`."""
         return "".join(reversed(["[*]" if step.listed else step.label for step in self._way(at)]))
 
     def _way(self, at: int) -> Iterator[_Step]:

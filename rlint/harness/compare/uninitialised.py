@@ -1,4 +1,4 @@
-"""Makes memory that nobody has written to look the same in each run."""
+"""Fill uninitialised memory, so that it is the same in each run."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlint.harness.machine_devices import loaded_torch
 
 @contextlib.contextmanager
 def filled() -> Iterator[None]:
-    """Within, new arrays and tensors without values are filled: with NaN, or the largest whole number.
+    """Fill new arrays and tensors without values within the context: with NaN, or the largest integer.
 
-    Else a buffer of which only some rows are written would never equal itself; and zeros, which fresh memory
-    usually holds, would hide that a fix has taken `zeros` for `empty`.
+    Otherwise a buffer of which only some rows are written would never equal itself; and zeros, which fresh
+    memory usually contains, would hide that a fix replaces `zeros` by `empty`.
     """
     numpy: Any = sys.modules.get("numpy")
     torch = loaded_torch()

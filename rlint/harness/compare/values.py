@@ -1,4 +1,4 @@
-"""Exact copies of what objects hold, and where two copies first differ."""
+"""Exact copies of objects' contents, and the first difference between two copies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Scalar: TypeAlias = bool | int | float | complex | str | bytes | None
 SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
-"""Types (not their subclasses) whose objects cannot change and are kept as they are."""
+"""Types (not their subclasses) whose objects are immutable and are kept as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Data(Protocol):
     """A copy of the data of an object. It is compared with others of its class."""
 
     def alike(self, other: Any) -> bool:
-        """Whether both are of one form (shape and dtype), which the following functions take for granted."""
+        """Whether both have one form (shape and dtype), which the following functions require."""
 
     def same(self, other: Any) -> bool:
         """Whether both are equal bit for bit."""
@@ -46,14 +46,14 @@ class Data(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextData:
-    """Data that is all in a text."""
+    """Data that is a string."""
 
     text: str
     literal: bool = False
-    """Show it in quotes."""
+    """Return it in quotes."""
 
     def alike(self, other: TextData) -> bool:  # noqa: ARG002 - part of the protocol
-        """There is one form only."""
+        """Return True: there is one form only."""
         return True
 
     def same(self, other: TextData) -> bool:
@@ -61,7 +61,7 @@ class TextData:
         return self.text == other.text
 
     def gap(self, other: TextData, tolerance: Tolerance | None) -> Gap | None:  # noqa: ARG002 - no numbers
-        """Both texts, or the parts where they differ."""
+        """Return both strings, or the parts where they differ."""
         if self.text == other.text:
             return None
         if self.literal or max(len(self.text), len(other.text)) > 80:
@@ -75,10 +75,10 @@ class Stream:
 
     state: object
     draw: Callable[[], str]
-    """Says what comes next, for a person to see."""
+    """Return the next draw, for reports."""
 
     def alike(self, other: Stream) -> bool:  # noqa: ARG002 - part of the protocol
-        """There is one form only."""
+        """Return True: there is one form only."""
         return True
 
     def same(self, other: Stream) -> bool:
@@ -120,7 +120,7 @@ class NumpyData:
         return np.array_equal(a.view(np.uint8), b.view(np.uint8))
 
     def _unequal(self, other: NumpyData) -> Any:
-        """Per element, in one dimension."""
+        """Return which elements differ, in one dimension."""
         import numpy as np
 
         a, b = self.array.reshape(-1), other.array.reshape(-1)
@@ -135,7 +135,7 @@ class NumpyData:
         return (a.view(np.uint8) != b.view(np.uint8)).reshape(len(a), width).any(axis=1)
 
     def gap(self, other: NumpyData, tolerance: Tolerance | None) -> Gap | None:
-        """Return the first element that differs, in the order of rows."""
+        """Return the first element that differs, in row-major order."""
         import numpy as np
 
         unequal = self._unequal(other)
@@ -187,12 +187,12 @@ class TorchData:
         import torch
 
         flat = self.tensor.reshape(-1)
-        if flat.stride() != (1,):  # a single element may have any stride, and then has no bytes to look at
+        if flat.stride() != (1,):  # a single element may have any stride, and then has no contiguous bytes
             flat = flat.clone(memory_format=torch.contiguous_format)
         return flat.view(torch.uint8)
 
     def gap(self, other: TorchData, tolerance: Tolerance | None) -> Gap | None:
-        """Return the first element that differs, in the order of rows."""
+        """Return the first element that differs, in row-major order."""
         import torch
 
         unequal = self._unequal(other)

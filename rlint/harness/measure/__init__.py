@@ -1,4 +1,4 @@
-"""Measure what a program costs before and after its fixes: time, memory, synchronisations, growth.
+"""Measure the cost of a program before and after its fixes: time, memory, synchronisations, growth.
 
 Answers with intervals and verdicts. Compares no behaviour.
 """

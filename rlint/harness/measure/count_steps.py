@@ -1,9 +1,9 @@
-"""Counts the steps of training that a workload makes at the places which a rule finds in its fixture, so that
-a gain can be told for each step.
+"""Count the training steps that a workload runs at the places of a rule's findings in its fixture, so that
+gains can be given per step.
 
-A workload of 2,048 steps runs a line 2,048 times, or once with 2,048 rows: only running it says which. What
-counts is the iterations of the training loop around the place or, where the function has none, the calls of
-the function. The counts do not depend on the machine; each rule is counted in a process of its own.
+A workload of 2,048 steps runs a line 2,048 times, or once with 2,048 rows: only running it shows which. Steps
+are iterations of the training loop around the place or, if the function has none, calls of the function. The
+counts do not depend on the machine; each rule is counted in a process of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rlint.registry import catalogue
 from rlint.run_data import Target
 from rlint.source.atomic_write import replace_file
 
-_TIMEOUT = 300  # seconds for one rule: a fixture that waits for something runs slowly while it is traced
+_TIMEOUT = 300  # seconds for one rule: a fixture that waits runs slowly while it is traced
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -38,7 +38,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def record_occurrences(codes: Sequence[str]) -> list[Path]:
     """Count for each rule, and write `<rule>/evidence/occurrences.json`. Return the files that were written;
-    a rule whose fixture cannot be run here has none.
+    none for a rule whose fixture cannot be run here.
     """
     written = []
     for code in codes:
@@ -59,8 +59,8 @@ def record_occurrences(codes: Sequence[str]) -> list[Path]:
 
 
 def count_occurrences(code: str) -> Occurrences:
-    """Return how often the places run that a rule finds in its fixture, for each of its workloads at its
-    typical size. Raises RlintError or WorkloadError where the fixture cannot be run.
+    """Return how often the places of a rule's findings in its fixture run, for each of its workloads at its
+    typical size. Raises RlintError or WorkloadError if the fixture cannot be run.
     """
     entry = catalogue.find(code)
     with fixtures_of([entry]) as (experiment,):
@@ -91,9 +91,8 @@ def _counted(subject: Subject, workload: Workload, findings: Sequence[Finding]) 
 
 
 def _places(text: str, findings: Sequence[Finding]) -> list[range]:
-    """Return the lines of the statement that runs once in each step, for each finding: the statement
-    around it that stands directly in its training loop or, without one in its function, directly in the
-    function.
+    """Return the lines of the statement that runs once per step, for each finding: the enclosing statement
+    directly in its training loop or, without one in its function, directly in the function.
     """
     tree = ast.parse(text)
     return [place for one in findings if (place := _place(tree, one)) is not None]
@@ -107,7 +106,7 @@ def _place(tree: ast.Module, finding: Finding) -> range | None:
         statement = next((each for each in body if finding.start.line in _lines_of(each)), None)
         if statement is None:
             break
-        # below a definition or the training loop, the next statement inwards is the one that counts
+        # below a definition or the training loop, the next statement inwards counts
         chosen = chosen or statement
         if isinstance(statement, _SCOPES) or (isinstance(statement, _LOOPS) and statement.lineno == loop):
             chosen = None
@@ -126,8 +125,8 @@ def _lines_of(statement: ast.stmt) -> range:
 
 
 class _LineCounter:
-    """Counts, in all threads, how often statements of one file begin to run, by their first lines. To go on
-    with a statement, such as a loop, is not to begin it.
+    """Counts, in all threads, how often statements of one file start, by their first lines. Continuing a
+    statement, such as a loop, does not start it.
     """
 
     def __init__(self, path: str, places: Iterable[range]) -> None:
@@ -176,7 +175,7 @@ def _lines(code: CodeType) -> Iterator[int]:
 
 
 def main() -> None:
-    """Print the occurrences of one rule as JSON."""
+    """Print the counts of one rule as JSON."""
     found = count_occurrences(sys.argv[1])
     print(json.dumps(found.as_json()))  # noqa: T201 - what the calling process reads
 

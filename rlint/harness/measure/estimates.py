@@ -1,8 +1,8 @@
-"""What measured costs say, and how surely: medians, ratios and growth, each with a bootstrap interval.
+"""Estimates from measured costs: medians, ratios and growth, each with a bootstrap interval.
 
-Costs come from several processes, each with several rounds at each size. Rounds of one process resemble one
-another (where memory lies, how the interpreter has specialised the code), so processes are drawn anew as
-well as rounds. Everything is drawn from a given seed: the same costs give the same interval.
+Costs come from several processes, each with several rounds at each size. Rounds of one process are correlated
+(memory addresses, specialised bytecode), so processes are resampled as well as rounds. All draws use a given
+seed: the same costs give the same interval.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from rlint.evidence.results import Ratio
 
 RESAMPLES = 1_000
-_DRAWS = 600  # sets of rounds that are drawn, from all processes together
+_DRAWS = 600  # number of resamples over all processes
 _TAIL = 0.025
-_LEAST = 1e-9  # seconds; a clock may give 0, which has no logarithm
+_LEAST = 1e-9  # seconds; a clock may return 0, which has no logarithm
 
 Row = tuple[float, ...]
 """The costs of one round, one of each arm."""
@@ -47,10 +47,10 @@ class Resampled:
 def resample(
     processes: Sequence[Sequence[Row]], *, choices: Sequence[Sequence[int]], rng: random.Random
 ) -> Resampled:
-    """Draw rounds within processes, and combine them for the drawn processes.
+    """Resample rounds within processes, and combine them for the resampled processes.
 
-    `choices` says for each resample which processes it is of, so that several sizes can share it.
-    Rounds are drawn whole: what disturbs all arms of a round stays together.
+    `choices` are the processes of each resample, so that several sizes can share them. Rounds are drawn
+    whole: a disturbance of all arms of a round stays together.
     """
     count = _DRAWS // len(processes) + 1
     drawn = [[_medians(rng.choices(rounds, k=len(rounds))) for _ in range(count)] for rounds in processes]
@@ -65,18 +65,16 @@ def choose_processes(count: int, rng: random.Random, resamples: int = RESAMPLES)
 
 
 def interval(of: Resampled, value: Callable[[Row], float]) -> Ratio:
-    """Return a number that depends on the medians, with the interval that holds it in 95 % of the
-    resamples.
-    """
+    """Return a statistic of the medians, with its interval that covers 95 % of the resamples."""
     return bounds(value(of.center), [value(row) for row in of.draws])
 
 
 def bounds(center: float, draws: Sequence[float]) -> Ratio:
-    """Return a number with the interval of its `draws`, those in the tails left out."""
+    """Return a number with the interval of its `draws` without the tails."""
     ordered = sorted(draws)
     low = ordered[math.floor(_TAIL * (len(ordered) - 1))]
     high = ordered[math.ceil((1 - _TAIL) * (len(ordered) - 1))]
-    # Drawn medians take few values where rounds are few: the measured one may be the outermost.
+    # Medians of few rounds take few values: the measured one may be the outermost.
     return Ratio(center, min(center, low), max(center, high))
 
 
@@ -87,7 +85,7 @@ class GrowthEstimate:
     slopes: Row
     """Of each arm."""
     difference: Ratio
-    """The first arm's minus the last one's, with its interval; a difference, no ratio."""
+    """The first arm's exponent minus the last one's, with its interval; a difference, not a ratio."""
 
 
 def growth(points: Mapping[int, Resampled], *, first: int = 0, last: int = -1) -> GrowthEstimate | None:
@@ -126,7 +124,7 @@ def _medians(rounds: Sequence[Row]) -> Row:
 
 
 def _median(values: Sequence[float]) -> float:
-    # The one of `statistics` takes three times as long, and this is done a hundred thousand times.
+    # `statistics` takes three times as long, and this runs a hundred thousand times.
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

@@ -1,4 +1,4 @@
-"""Measures the memory that one run takes, before and after the fix."""
+"""Measure the memory of one run, before and after the fix."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _SHORT = 0.05  # seconds; such a run is easily disturbed
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """What one run took, above what was taken when it began."""
+    """Memory of one run, above the level at its start."""
 
     size: int
     arm: str
     """BEFORE or AFTER."""
     run: int
     peak_host: int
-    """Bytes: the peak of what Python and numpy hold, and the peak of what PyTorch holds on the host.
+    """Bytes: the peak of Python and numpy, and the peak of PyTorch on the host.
 
-    The two may peak at different moments, so that a program that uses both held at most this.
+    The two may peak at different times, so a program that uses both held at most this.
     """
     peak_device: int | None
     """Bytes that PyTorch held on a CUDA device; None elsewhere."""
     allocations: int
-    """Tensors' memory that PyTorch allocated, on the host and on a CUDA device.
+    """Number of tensor allocations by PyTorch, on the host and on a CUDA device.
 
-    Objects of Python and arrays of numpy are not counted: nothing tells how often they are allocated.
+    Python objects and numpy arrays are not counted: their allocations are not reported.
     """
 
 
 def measure(
     subject: Subject, workload: str, device: str, *, sizes: Sequence[int], runs: int = 3
 ) -> list[MemoryUse]:
-    """Observe some runs of each arm at each size, after runs that fill whatever is made only once.
+    """Observe some runs of each arm at each size, after runs that fill caches.
 
-    Inputs are prepared before, and the result is alive when the peak is read. Observing slows
-    the run down several times. What the workload raises is raised. Sizes at which PyTorch is likely to
-    allocate more than MOST_ALLOCATIONS times are left out: each is kept in memory with some 3 kB.
+    Inputs are prepared before, and the result is alive when the peak is read. Observing slows the run down
+    several times. What the workload raises is raised. Sizes at which PyTorch is likely to allocate more than
+    MOST_ALLOCATIONS times are left out: each allocation takes some 3 kB of records.
     """
     settle_memory()  # looking through packages takes longer than most runs
     try:
@@ -65,8 +65,8 @@ def _measured(
         arm = load(subject, name)
         driver = arm.workloads[workload]
         set_threads(driver.threads)
-        rate = 0.0  # allocations a second, as far as sizes are known
-        for size in sorted({driver.sizes[0], *sizes}):  # the smallest tells what to expect of the others
+        rate = 0.0  # allocations per second, as far as sizes are known
+        for size in sorted({driver.sizes[0], *sizes}):  # the smallest size predicts the others
             point = ArmAtSize(arm, workload, Case(0, size, device))
             point.runs_change_inputs = point.first_run()
             seconds = _least_time(point)
@@ -79,7 +79,7 @@ def _measured(
 
 
 def _least_time(point: ArmAtSize) -> float:
-    """Seconds that a run takes when nothing disturbs it."""
+    """Return the seconds of an undisturbed run."""
     point.batch(runs=1)
     if point.turn >= _SHORT:
         return point.seconds
@@ -115,18 +115,18 @@ def _observed(device: str) -> Iterator[_Seen]:
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        seen.result = None  # here: freed in the next run, it would be taken off that run's peak
+        seen.result = None  # freed here: in the next run, it would reduce that run's peak
         seen.peak_host += peak - started
 
 
 @contextlib.contextmanager
 def _torch_on_host(seen: _Seen) -> Iterator[None]:
-    """Follow what PyTorch allocates and frees on the host, with its profiler."""
+    """Record what PyTorch allocates and frees on the host, with its profiler."""
     torch = loaded_torch()
     if torch is None:
         yield
         return
-    # The part that `torch.profiler` is built on; that itself imports a compiler first.
+    # The part that `torch.profiler` is built on; that module itself imports a compiler first.
     with torch.autograd.profiler.profile(use_cpu=True, profile_memory=True) as profiler:
         yield
     changes = [
@@ -139,15 +139,13 @@ def _torch_on_host(seen: _Seen) -> Iterator[None]:
 
 
 def _start(event: Any) -> int:
-    """When an event began; PyTorch before 2.4 says it in microseconds."""
+    """Return the start of an event; PyTorch before 2.4 reports it in microseconds."""
     found: int = event.start_ns() if hasattr(event, "start_ns") else event.start_us()
     return found
 
 
 def peak_of(changes: Iterable[tuple[int, int]]) -> int:
-    """Return the most that was held above the start, from pairs of a time and the bytes taken or (below
-    0) freed.
-    """
+    """Return the peak above the start, from pairs of a time and the bytes allocated or (below 0) freed."""
     held = peak = 0
     for _, size in sorted(changes, key=lambda change: change[0]):
         held += size

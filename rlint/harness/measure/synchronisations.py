@@ -1,4 +1,4 @@
-"""Counts how often the host waits for the GPU, and what goes over the bus."""
+"""Count synchronisations with the GPU, and copies between host and device."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _WAITS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What passed between host and device."""
+    """Synchronisations and copies between host and device."""
 
     waits: int = 0
-    """Calls in which the host waited for the device."""
+    """Calls that synchronised with the device."""
     to_device: int = 0
     to_device_bytes: int = 0
     to_host: int = 0
@@ -50,17 +50,17 @@ class HostWaits:
 
 
 def why_not(device: str) -> str | None:
-    """Say why synchronisations cannot be counted on a kind of device, or None where they can."""
+    """Return why synchronisations cannot be counted on a kind of device, or None if they can."""
     return None if device == "cuda" else f"synchronisations can be counted on cuda only, not on {device}"
 
 
 def measure(
     subject: Subject, workload: str, device: str, *, sizes: Sequence[int], runs: int = 3
 ) -> list[HostWaits]:
-    """Trace some runs of each arm at each size with PyTorch's profiler, after a run that warms up.
+    """Trace some runs of each arm at each size with PyTorch's profiler, after a warm-up run.
 
-    Gives nothing where `why_not` has a reason, and where the program does not use PyTorch.
-    What the workload raises is raised.
+    Yields nothing if `why_not` returns a reason, or if the program does not use PyTorch. What the workload
+    raises is raised.
     """
     if why_not(device) is not None:
         return []
@@ -88,13 +88,13 @@ def traced(point: ArmAtSize, device: str) -> Traffic:
         with torch.profiler.profile(activities=[kinds.CPU, kinds.CUDA]) as profiler:
             with torch.profiler.record_function(_MARK):
                 result = action()
-            synchronise(device)  # so that copies that are still under way are in the trace
+            synchronise(device)  # so that pending copies are in the trace
         del result
     return traffic_in(profiler)
 
 
 def traffic_in(profiler: Any) -> Traffic:
-    """Count in what a profiler of PyTorch has recorded. Only its trace tells bytes."""
+    """Count synchronisations and copies in the record of a PyTorch profiler. Only its trace tells bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         profiler.export_chrome_trace(str(path))
@@ -102,9 +102,11 @@ def traffic_in(profiler: Any) -> Traffic:
 
 
 def traffic_of(events: Iterable[Mapping[str, Any]]) -> Traffic:
-    """Count in the events of a trace, as `export_chrome_trace` writes them, what belongs to the marked run.
+    """Count synchronisations and copies of the marked run in the events of a trace, in the format of
+    `export_chrome_trace`.
 
-    Calls belong to it by their time. Copies do by the call that asked for them, as they may end later.
+    Calls belong to the run by their time. Copies belong to it by the call that requested them, as they may
+    end later.
     """
     complete = [event for event in events if event.get("ph") == "X"]
     start, end = next(

@@ -1,4 +1,4 @@
-"""Runs of one arm of a workload at one size: inputs, random streams, and runs without a pause in between."""
+"""Batches of runs of one arm of a workload at one size: inputs, random streams, and consecutive runs."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from rlint.harness.program import Arm
 from rlint.harness.workload import Case
 
 BATCH = 0.001
-"""Seconds that a batch should last: far above what a clock can tell apart, and below the time after which
-a busy system gives the processor to somebody else, so that most batches run undisturbed."""
+"""Seconds that a batch should last: far above the resolution of the clock, and below the time after which a
+busy system schedules another process, so that most batches run undisturbed.
+"""
 MOST_RUNS = 100_000
 MOST_PREPARING = 0.05
-"""Seconds that preparing the inputs of one batch may take, if that leaves one run."""
+"""Maximum seconds for preparing the inputs of one batch, if that leaves one run."""
 MOST_INPUTS = 64
 MOST_INPUT_BYTES = 64 * 2**20
 _MUCH = 20
-_WARM = 0.2  # two successive runs that differ by less are taken as warm
+_WARM = 0.2  # two successive runs that differ by less count as warm
 
 
 class ArmAtSize:
     """One arm at one size.
 
-    Where runs change their inputs, each run gets inputs of its own, prepared outside the clock;
-    else all runs share one set, as a loop over a filled buffer does.
+    If runs modify their inputs, each run gets inputs of its own, prepared outside the clock; else all runs
+    share one set, as a loop over a filled buffer does.
     """
 
     def __init__(self, arm: Arm, workload: str, case: Case) -> None:
@@ -56,18 +57,20 @@ class ArmAtSize:
 
     @property
     def turn(self) -> float:
-        """Seconds that one run takes with the preparation that it needs."""
+        """Return the seconds of one run including its preparation."""
         return self.seconds + (self._preparing if self.runs_change_inputs else 0.0)
 
     def first_run(self) -> bool:
-        """Run once, and say whether that changed the inputs (or may have: not everything can be compared)."""
+        """Run once, and return whether that modified the inputs (or may have: not everything can be
+        compared).
+        """
         with self._ready():
             started = time.perf_counter()
             inputs = self._prepare()
             self._preparing = time.perf_counter() - started
             print_before, self._input_bytes = _fingerprint(inputs)
             seed_streams(self._case)
-            self._clock = Clock(self._case.device)  # now that the program has loaded what it needs
+            self._clock = Clock(self._case.device)  # after the program has loaded its packages
             self._clock.start()
             self._workload.run(self._arm.program, inputs)
             self.seconds = self._clock.stop()[0]
@@ -76,10 +79,10 @@ class ArmAtSize:
         return print_before is None or print_before != print_after
 
     def warm_up(self, seconds: float) -> None:
-        """Run at least once more, until two runs in a row take alike or `seconds` are over; not at all where
-        the first run has taken much longer than that.
+        """Run at least once more, until two successive runs take about the same time or `seconds` are over;
+        not at all if the first run has taken much longer than that.
 
-        Short runs then go through batches, which tell how many of them a batch takes.
+        Short runs then go through batches, which determine the number of runs in a batch.
         """
         if self.runs_change_inputs:
             self._shared = None
@@ -97,7 +100,7 @@ class ArmAtSize:
                 self.batch()
 
     def batch(self, runs: int | None = None) -> tuple[float, float]:
-        """Give wall and processor time of one run, in seconds, as the mean over a batch."""
+        """Return wall and processor time of one run, in seconds, as the mean over a batch."""
         count = self._runs() if runs is None else runs
         with self._ready():
             if self.runs_change_inputs:
@@ -112,7 +115,7 @@ class ArmAtSize:
 
     @contextlib.contextmanager
     def prepared(self) -> Iterator[Callable[[], Any]]:
-        """Give a function that runs once, its inputs ready: to be observed by other means than a clock."""
+        """Return a function that runs once, with its inputs ready: for observers other than a clock."""
         with self._ready():
             inputs = self._prepare() if self.runs_change_inputs else self._shared
             gc.collect()
@@ -149,7 +152,7 @@ class ArmAtSize:
 
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
-    """Let what a program prints go nowhere, into a real file as printing does in life."""
+    """Redirect a program's output to a real file, as costly as normal output."""
     with (
         open(os.devnull, "w", encoding="utf-8", errors="replace") as nowhere,
         contextlib.redirect_stdout(nowhere),
@@ -159,15 +162,13 @@ def silenced() -> Iterator[None]:
 
 
 def settle_memory() -> None:
-    """Collect garbage, and spare later collections what is there now, until `gc.unfreeze`."""
+    """Collect garbage, and exclude existing objects from later collections, until `gc.unfreeze`."""
     gc.collect()
     gc.freeze()
 
 
 def _fingerprint(inputs: object) -> tuple[bytes | None, int | None]:
-    """Return a digest of the inputs and their size in bytes; None and None where they cannot be written
-    down.
-    """
+    """Return a digest of the inputs and their size in bytes; None and None if they cannot be pickled."""
     digest = _Digest()
     pickler = _GradientPickler(digest, protocol=pickle.HIGHEST_PROTOCOL)
     try:
@@ -179,7 +180,7 @@ def _fingerprint(inputs: object) -> tuple[bytes | None, int | None]:
 
 
 class _Digest(io.RawIOBase):
-    """A file that keeps no more than a digest of what is written to it."""
+    """A file that keeps only a digest of what is written to it."""
 
     def __init__(self) -> None:
         self.hash = hashlib.blake2b()
@@ -193,7 +194,7 @@ class _Digest(io.RawIOBase):
 
 
 class _GradientPickler(pickle.Pickler):
-    """Gathers the gradients of tensors, which pickling leaves out."""
+    """Collects the gradients of tensors, which pickling leaves out."""
 
     def __init__(self, file: _Digest, protocol: int) -> None:
         super().__init__(file, protocol)
@@ -201,7 +202,7 @@ class _GradientPickler(pickle.Pickler):
         self._torch: Any = loaded_torch()
 
     def reducer_override(self, obj: Any) -> Any:
-        """Pickle as usual, and note the gradient."""
+        """Pickle as usual, and record the gradient."""
         if self._torch is not None and isinstance(obj, self._torch.Tensor) and obj.is_leaf:
             self.gradients.append(obj.grad)
         return NotImplemented

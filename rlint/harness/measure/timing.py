@@ -1,8 +1,8 @@
-"""Times a program before and after its fix, side by side in one process.
+"""Time a program before and after its fix, side by side in one process.
 
-A process gives rounds. In each round every arm runs one batch: the program as it is, the same program
-loaded a second time (what the instrument makes of nothing), and the fixed one, in an order that changes
-from round to round. All sizes take turns, so that a machine that slows down slows all of them.
+A process gives rounds. In each round every arm runs one batch: the unchanged program, the same program loaded
+a second time (which measures the noise of the method), and the fixed one, in an order that changes from round
+to round. All sizes take turns, so that a slowdown of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from rlint.harness.program import AFTER, BEFORE, Subject, load
 from rlint.harness.workload import Case
 
 CONTROL = "control"
-"""The arm that is the unchanged program loaded once more."""
+"""The arm that is the unchanged program loaded a second time."""
 ARMS = (BEFORE, CONTROL, AFTER)
 _TURNS = (ARMS, ARMS[1:] + ARMS[:1], ARMS[2:] + ARMS[:2])
 ORDERS = (*_TURNS, *(order[::-1] for order in _TURNS))
-"""All six. In the first three each arm is first, second and last once, so that few rounds are fair."""
+"""All six orders of the arms. In the first three each arm is first, second and last once, so that few rounds
+are fair.
+"""
 
 MOST_ROUNDS = 60
 LEAST_ROUNDS = 9
 LEAST_OF_LONG = 6
-"""Where one run takes more than a tenth of the budget, with what has to be prepared for it."""
+"""Rounds if one run takes more than a tenth of the budget, with its preparation."""
 LEAST_OF_VERY_LONG = 3
-"""Where it takes more than a quarter."""
+"""Rounds if it takes more than a quarter."""
 
 
 class Cost(NamedTuple):
@@ -63,14 +65,14 @@ def measure(
     seed: int,
     round: int,  # noqa: A002 - the word of the caller
 ) -> Iterator[Round]:
-    """Time a workload at all `sizes` for about `budget` seconds, loading it left out, with warm-up and all.
+    """Time a workload at all `sizes` for about `budget` seconds, including warm-up, but not loading.
 
-    `round` says the how-manieth process of this workload it is: another one gives another order.
-    What the workload raises is raised. Sizes whose runs are long get few rounds, in spite of the budget:
-    never fewer than LEAST_OF_VERY_LONG.
+    `round` is the number of this process among those of the workload: another one gets another order. What
+    the workload raises is raised. Sizes whose runs are long get few rounds, in spite of the budget: never
+    fewer than LEAST_OF_VERY_LONG.
     """
     loaded = {}
-    for name in ORDERS[round % len(ORDERS)]:  # what is loaded first lies elsewhere in memory
+    for name in ORDERS[round % len(ORDERS)]:  # the order of loading affects memory addresses
         loaded[name] = load(subject, BEFORE if name == CONTROL else name)
     set_threads(loaded[BEFORE].workloads[workload].threads)
     started = time.perf_counter()  # loading is not on the budget
@@ -90,7 +92,7 @@ def measure(
 def measure_arms(
     points: Mapping[int, Mapping[str, ArmAtSize]], budget: float, process: int, started: float | None = None
 ) -> Iterator[Round]:
-    """Warm up and time arms that are loaded, at each of their sizes, for about `budget` seconds."""
+    """Warm up and time loaded arms, at each of their sizes, for about `budget` seconds."""
     started = time.perf_counter() if started is None else started
     for arms in points.values():
         _make_ready(arms, budget / len(points))
@@ -99,7 +101,7 @@ def measure_arms(
 
 
 def _make_ready(arms: Mapping[str, ArmAtSize], share: float) -> None:
-    """Warm up, and settle how many runs a batch has; `share` are the seconds for this size."""
+    """Warm up, and determine the number of runs in a batch; `share` are the seconds for this size."""
     changing = [arm.first_run() for arm in arms.values()]
     for arm in arms.values():
         arm.runs_change_inputs = any(changing)  # all arms are treated alike

@@ -1,4 +1,6 @@
-"""Says of measured costs whether the fix gains, loses, or changes nothing that can be told from noise."""
+"""Verdicts on measured costs: whether the fix gains, loses, or causes no change distinguishable from
+noise.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ from rlint.harness.program import AFTER, BEFORE
 from rlint.harness.workload import claims_on
 
 SMALLEST = 0.03
-"""The least share that counts as a change: 0.03 is 3 %."""
+"""The smallest share that counts as a change: 0.03 is 3 %."""
 _LARGEST_FLOOR = 0.5
 SMALLEST_EXPONENT = 0.1
-"""The least change of growth that counts."""
+"""The smallest change of growth that counts."""
 _WIDE = 0.05  # the half width of an interval that more rounds should narrow
-_LEAST_BYTES = 4096  # a smaller change of memory says nothing
+_LEAST_BYTES = 4096  # a smaller change of memory is meaningless
 _LEAST_SIZES = 4
 _FEW_ROUNDS = 10  # of all processes together
 
@@ -47,10 +49,10 @@ def measurements(
     device: str,
     seed: int = 0,
 ) -> tuple[Measurement, ...]:
-    """Turn what the measuring processes gave into figures, each with its verdict.
+    """Convert the results of the measuring processes to figures, each with its verdict.
 
-    `claims` are those on this device. The rounds may be of several processes. Growth is fitted where at
-    least four sizes were timed.
+    `claims` are those on this device. The rounds may be of several processes. Growth is fitted if at least
+    four sizes were timed.
     """
     found = _times(list(rounds), claims, random.Random(seed))  # noqa: S311 - statistics
     uses = list(memory)
@@ -122,9 +124,9 @@ def floor_of(control: Ratio | None) -> float:
 
 
 def verdict_of_ratio(ratio: Ratio, control: Ratio) -> Verdict:
-    """Return a change only where the whole interval lies beyond the floor and outside the control's interval.
+    """Return a change only if the whole interval is beyond the floor and outside the control's interval.
 
-    What the instrument may make of no change at all is no gain, however certain it looks.
+    A difference that the method may show without any change is not a gain, however small its interval.
     """
     floor = floor_of(control)
     if ratio.low > max(1 + floor, control.high):
@@ -180,7 +182,7 @@ def _counts(
 
 
 def _ratio_of_counts(before: Sequence[int], after: Sequence[int]) -> Ratio | None:
-    """Return the ratio of the medians, from the least to the greatest that the runs allow; None next to a
+    """Return the ratio of the medians, from the smallest to the largest that the runs allow; None next to a
     zero.
     """
     if min(before) <= 0 or min(after) <= 0:
@@ -190,7 +192,9 @@ def _ratio_of_counts(before: Sequence[int], after: Sequence[int]) -> Ratio | Non
 
 
 def _of_counts(before: Sequence[int], after: Sequence[int], least: int) -> Verdict:
-    """Better or worse where the runs of the two do not overlap, and lie apart by more than what counts."""
+    """Return better or worse if the runs of the two do not overlap, and differ by more than the smallest
+    change that counts.
+    """
     if min(before) > max(max(after) * (1 + SMALLEST), max(after) + least):
         return Verdict.FASTER
     if min(after) > max(max(before) * (1 + SMALLEST), max(before) + least):
@@ -202,10 +206,10 @@ def _of_counts(before: Sequence[int], after: Sequence[int], least: int) -> Verdi
 
 
 def undecided(found: Iterable[Measurement], *, typical: int) -> bool:
-    """Whether more processes could change what is said of a claim.
+    """Whether more processes could change the verdict on a claim.
 
-    So where the figure lies beyond what counts as a change but its interval does not,
-    and where the interval is wide and reaches that far.
+    True if the figure is beyond the smallest change but its interval is not, and if the interval is wide and
+    reaches that far.
     """
     return any(_is_open(one) for one in found if one.claimed and one.size in (None, typical))
 
@@ -234,10 +238,10 @@ def judge(
     device: str,
     typical: int,
 ) -> tuple[Verdict, str | None]:
-    """Give one verdict for a workload on a device, and what a reader should know of it.
+    """Return one verdict for a workload on a device, and notes for the reader.
 
-    `declared` are all claims of the workload, those on other kinds of devices included. `behaviour` is
-    None where it was not compared.
+    `declared` are all claims of the workload, those on other kinds of devices included. `behaviour` is None
+    if it was not compared.
     """
     if behaviour is not None and behaviour.differences:
         return Verdict.DIFFERENT, str(behaviour.differences[0])
@@ -259,7 +263,7 @@ def judge(
         return Verdict.NOT_RUN, f"{_listed(missing)} could not be measured"
     better = [one for one in telling if one.claimed and one.verdict is Verdict.FASTER]
     worse = [one for one in telling if one.claimed and one.verdict is Verdict.SLOWER]
-    # Where a fixed cost goes, the exponent rises although all sizes gain: it tells only where it is claimed.
+    # If a fixed cost disappears, the exponent rises although all sizes gain: it counts only if it is claimed.
     others = [
         one for one in telling if one.verdict is Verdict.SLOWER and not one.claimed and one.unit != "exponent"
     ]
@@ -293,7 +297,7 @@ def _changes(found: Sequence[Measurement]) -> str:
 
 
 def _change(one: Measurement) -> str:
-    """From before to after: "+12%", "from 0 to 3", "from 1.02 to 1.98"."""
+    """Return the text of a change: "+12%", "from 0 to 3", "from 1.02 to 1.98"."""
     if one.ratio is not None:
         return f"{one.after / one.before - 1:+.0%}"
     if one.unit == "exponent":

@@ -1,4 +1,4 @@
-"""Run jobs of the harness in processes of their own, bounded in time, leaving nothing of them.
+"""Run jobs of the harness in separate processes, with limits, and clean up after them.
 
 Answers what a job reported. Knows no verdict.
 """

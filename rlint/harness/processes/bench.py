@@ -1,4 +1,4 @@
-"""Runs jobs for the workloads of experiments, iterates those that crash, and remembers the rest."""
+"""Run jobs for the workloads of experiments, retry without those that crash, and record the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BenchFailure:
-    """Why something could not be run to its end."""
+    """Why a workload could not be run to its end."""
 
     why: str
     lacking: str = ""
@@ -31,7 +31,7 @@ class BenchFailure:
 
 @dataclass(slots=True)
 class Record:
-    """What is known of one workload on one device so far."""
+    """The results of one workload on one device so far."""
 
     experiment: Experiment
     declared: Declared
@@ -63,16 +63,16 @@ class Bench:
         self._lock = threading.Lock()
         self._records: dict[tuple[str, str, str], Record] = {}
         self.stop = threading.Event()
-        """Once set, every running job is ended with StoppedError."""
+        """Once set, every running job ends with StoppedError."""
         self.unloadable: dict[str, BenchFailure] = {}
         """Why an experiment could not be loaded, by its label."""
         self.declared: dict[str, tuple[Declared, ...]] = {}
-        """The workloads of each experiment that could be, in the file's order."""
+        """The workloads of each loaded experiment, in the file's order."""
         self.devices: dict[str, tuple[str | None, str]] = {"cpu": (None, "")}
-        """Per kind, why it is not there (None: it is), and what it is called."""
+        """For each kind, why it does not exist (None: it does), and its name."""
 
     def look_for_devices(self) -> None:
-        """Find out which devices there are."""
+        """Detect the devices."""
         found = dict(self.devices)
 
         def take(message: Message) -> None:
@@ -85,7 +85,7 @@ class Bench:
         self.devices = found
 
     def missing(self, device: str) -> str | None:
-        """Why there is no device of a kind; None: there is one."""
+        """Return why there is no device of a kind; None if there is one."""
         return self.devices.get(device, ("it was not checked for", ""))[0]
 
     def accelerator(self) -> str:
@@ -93,7 +93,7 @@ class Bench:
         return next((self.devices[kind][1] for kind in KINDS[1:] if not self.missing(kind)), "")
 
     def record(self, experiment: Experiment, device: str, workload: str) -> Record | None:
-        """Return what is recorded of a workload on a device."""
+        """Return the results of a workload on a device."""
         return self._records.get((experiment.label, device, workload))
 
     def measurable(self, experiment: Experiment, device: str) -> list[Record]:
@@ -102,7 +102,7 @@ class Bench:
         return [record for record in found if record is not None and record.measurable]
 
     def run(self, job: BenchJob, experiment: Experiment, *, hash_seed: int = 0) -> list[tuple[Record, Any]]:
-        """Run a job, and again without the workload that ended it, until all others are done."""
+        """Run a job, and retry without the workload that ended it, until all others are done."""
         results: list[tuple[Record, Any]] = []
         begun: list[str] = []
 

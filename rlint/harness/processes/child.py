@@ -1,4 +1,4 @@
-"""The program that runs in each measuring process: takes one job, reports, ends."""
+"""The program of each measuring process: takes one job, reports, ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main() -> None:
     given, channel = _take_streams()
     job: Job = pickle.load(given)  # noqa: S301 - from the process that started this one
     _end_with_parent(given)
-    sys.dont_write_bytecode = True  # the folders of the program are left as they are
+    sys.dont_write_bytecode = True  # the folders of the program are not changed
 
     def send(message: Message | None) -> None:
         pickle.dump(message, channel)
@@ -42,12 +42,12 @@ def main() -> None:
     else:
         job.work(send)
     send(None)
-    # Threads and handlers that the program has left behind are not waited for.
+    # Threads and exit handlers that the program has left behind are not waited for.
     os._exit(0)
 
 
 def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Keep both channels, and give the program under test an empty input and an output that goes nowhere."""
+    """Keep both channels, and give the program under test an empty input and a discarded output."""
     given = os.fdopen(os.dup(0), "rb")
     channel = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -58,7 +58,7 @@ def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _end_with_parent(given: IO[bytes]) -> None:
-    """End at once when the process that waits for this one has gone, however it went."""
+    """Exit at once when the waiting process has ended, for whatever reason."""
 
     def watch() -> None:
         given.read()
@@ -146,7 +146,7 @@ def _phase(job: BenchJob, subject: Subject, workload: Workload, send: Callable[[
 
 
 def _explained(error: BaseException, subject: Subject) -> str:
-    """Return the error, and the last line of the workload or the program that it went through."""
+    """Return the error, and the last line of the workload or the program in its traceback."""
     own = {subject.workload, subject.main}
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
     place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""

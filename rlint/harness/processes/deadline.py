@@ -1,4 +1,4 @@
-"""Ends what runs too long in this process: a loop that waits for a number that is never reached."""
+"""Time limit for runs in this process, such as a loop that waits for a number that is never reached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class OutOfTimeError(BaseException):
 
 @contextlib.contextmanager
 def deadline(seconds: float | None) -> Iterator[None]:
-    """Raise OutOfTimeError within once so many seconds are over, where the system has such a timer."""
+    """Raise OutOfTimeError within the context after this many seconds, if the system has such a timer."""
     if (
         seconds is None
         or not hasattr(signal, "setitimer")

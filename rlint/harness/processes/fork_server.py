@@ -1,7 +1,7 @@
 """The program of a fork server: imports heavy packages once, then forks a process for each job.
 
-A fork server stands for a fresh interpreter whose imports are done, which takes seconds for torch. It never
-runs anything itself, so each process begins as it was when the imports were done.
+A fork server replaces a fresh interpreter whose imports are done, which takes seconds for torch. It never
+runs a job itself, so each process starts in the state after the imports.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import socket
 import sys
 
 HANDED = 4
-"""Descriptors that come with each request: the job's input, output and errors, and where its end is told."""
+"""Descriptors that come with each request: the job's input, output and errors, and the one for its exit
+status.
+"""
 
 
 def main() -> None:
@@ -28,8 +30,8 @@ def main() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     sys.argv[1:] = []
-    gc.freeze()  # what is imported is no garbage: each job would look through all of it, and copy its pages
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # those that wait for a job are not waited for
+    gc.freeze()  # imported modules are not garbage: each job would scan all of it, and copy its pages
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # processes that wait for a job are not waited for
     while True:
         data, descriptors, _, _ = socket.recv_fds(requests, 1, HANDED)
         if not data:
@@ -42,11 +44,11 @@ def main() -> None:
 
 
 def _start_and_wait(given: int, channel: int, errors: int, told: int) -> None:
-    """Fork the process of a job; tell its number, and once it has ended its status, one in each line."""
+    """Fork the process of a job; report its number and, once it has ended, its status, one in each line."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     job = os.fork()
     if job == 0:
-        os.setsid()  # a group of its own, which is ended as a whole
+        os.setsid()  # a process group of its own, which is ended as a whole
         os.close(told)
         for number, descriptor in enumerate((given, channel, errors)):
             os.dup2(descriptor, number)

@@ -1,4 +1,4 @@
-"""What the process that directs and those that run programs say to one another."""
+"""Messages between the directing process and those that run programs."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class BenchJob:
     round: int = 0
     """The how-manieth process of the phase this is."""
     quick: bool = False
-    """Measure the typical size alone, and count once what is counted."""
+    """Measure the typical size only, and count once."""
 
 
 class Job(Protocol):
-    """Work for a process of its own that brings its code along."""
+    """Work for a separate process, pickled with its code."""
 
     def work(self, send: Callable[[Message], None]) -> None:
-        """Do it, and tell what comes of it."""
+        """Do the work, and report its results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a workload says of itself, without its code."""
+    """The declarations of a workload, without its code."""
 
     name: str
     title: str
@@ -89,8 +89,8 @@ class Message:
     """A report from a running job.
 
     `kind` is "declared" (data: a tuple of Declared), "begun", "progress" (data: done and total), "result"
-    (data: what the phase gives), "failed" (data: why, as text), or "lacking" (data: that, and the module that
-    is not installed).
+    (data: the result of the phase), "failed" (data: why, as text), or "lacking" (data: that, and the module
+    that is not installed).
     """
 
     kind: str

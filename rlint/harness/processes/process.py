@@ -1,4 +1,4 @@
-"""Runs one job in a process of its own, ends it at its limits, and leaves nothing of it behind."""
+"""Run one job in a separate process, enforce its limits, and clean up after it."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from rlint.evidence.results import Machine
 
 _POLL = 0.1  # seconds between two looks at the process
-_TAIL = 2_000  # characters of standard error that a report of a crash quotes
+_TAIL = 2_000  # characters of standard error quoted in the report of a crash
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What a process may take before it is ended."""
+    """Limits of a process."""
 
     silence: float
     """Seconds without a message."""
     memory: int
-    """Bytes, resident, of the process and all that it starts."""
+    """Resident bytes of the process and its descendants."""
 
 
 class JobRunner(Protocol):
-    """Runs jobs in processes of their own, here or on other machines."""
+    """Runs jobs in separate processes, here or on other machines."""
 
     slots: Mapping[str, int]
-    """How many jobs of a kind of device run at once, and on how many machines ("nodes")."""
+    """Number of jobs for a kind of device that run at once, and number of machines ("nodes")."""
 
     def run(
         self,
@@ -64,7 +64,7 @@ class EndedError(Exception):
 
 
 class StoppedError(Exception):
-    """Somebody asked for all work to stop."""
+    """The user requested all work to stop."""
 
 
 def run(
@@ -77,9 +77,9 @@ def run(
     stop: threading.Event | None = None,
     start: ForkStart = fresh,
 ) -> None:
-    """Run `job` in a process of its own, and pass on what it reports.
+    """Run `job` in a separate process, and pass on its messages.
 
-    Raises EndedError where it crashes, hangs or takes too much memory, StoppedError once `stop` is set.
+    Raises EndedError if it crashes, hangs or takes too much memory, StoppedError once `stop` is set.
     """
     with tempfile.TemporaryFile() as errors:
         child = start(errors, threads=threads, hash_seed=hash_seed)
@@ -119,7 +119,7 @@ class OnThisMachine:
 
 
 class _Life:
-    """Reads what a process reports, in a thread, and knows when it last did."""
+    """Reads the messages of a process, in a thread, and knows the time of the last one."""
 
     def __init__(self, stream: IO[bytes], on_message: Callable[[Any], None]) -> None:
         self.last = time.monotonic()
@@ -145,7 +145,7 @@ class _Life:
 def _messages(stream: IO[bytes]) -> Iterator[Any]:
     with contextlib.suppress(EOFError, pickle.UnpicklingError, ValueError, OSError):
         while True:
-            # From a process of our own, which runs code that was asked for.
+            # From a process of our own, which runs code that was requested.
             yield pickle.load(stream)  # noqa: S301
 
 
@@ -165,15 +165,15 @@ def _watch(child: Started, life: _Life, limits: ProcessLimits, stop: threading.E
             )
         life.thread.join(timeout=_POLL)
         if child.poll() is not None:
-            # What it has started may keep the channel open; all that it said itself has arrived soon.
+            # Its children may keep the channel open; all its own messages have arrived soon.
             life.thread.join(timeout=1)
             return
     with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(timeout=2)  # it ends by itself, so that its status tells how
+        child.wait(timeout=2)  # it ends by itself, so that its status says how
 
 
 def _end(child: Started) -> None:
-    """Kill a process and everything that it has started."""
+    """Kill a process and all of its descendants."""
     descendants = []
     with contextlib.suppress(psutil.Error):
         descendants = psutil.Process(child.pid).children(recursive=True)

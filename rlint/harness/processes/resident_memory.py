@@ -1,4 +1,4 @@
-"""How much memory a process holds, with all that it has started."""
+"""Resident memory of a process and its descendants."""
 
 from __future__ import annotations
 

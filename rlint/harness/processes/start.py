@@ -1,4 +1,4 @@
-"""Starts the processes that run jobs: as fresh interpreters, or forked from one that has torch imported."""
+"""Start processes for jobs: as fresh interpreters, or forked from one that has imported torch."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ _START = "import sys; sys.path[:] = {path!r}; from rlint.harness.processes.{prog
 """Imports as this process does. With `-m`, the modules of the working folder would go before Python's own."""
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _HEAVY = {"torch": ("numpy", "torch", "torch._dynamo"), "numpy": ("numpy",)}
-"""What is imported beforehand for a program that imports a package. The first optimizer that a process makes
-imports torch's compiler, which takes as long as torch itself."""
+"""Modules imported beforehand for a program that imports a package. The first optimizer that a process
+creates imports torch's compiler, which takes as long as torch itself.
+"""
 _OWN = (
     "rlint.harness.processes.child",
     "rlint.harness.compare.behaviour",
     "rlint.harness.measure.timing",
     "rlint.harness.measure.memory",
 )
-_KEPT = 4  # servers; those for other hash seeds are not asked again soon
+_KEPT = 4  # servers; those for other hash seeds are not needed again soon
 
 
 class Started(Protocol):
-    """A process that runs a job. The parts of `subprocess.Popen` that are needed to look after it."""
+    """A process that runs a job. The parts of `subprocess.Popen` that are needed to control it."""
 
     pid: int
     stdin: IO[bytes] | None
@@ -46,7 +47,7 @@ class Started(Protocol):
         """Its exit status, negative for a signal; None while it runs."""
 
     def poll(self) -> int | None:
-        """Look whether it has ended."""
+        """Check whether it has ended."""
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for its end. Raises subprocess.TimeoutExpired."""
@@ -59,7 +60,7 @@ class ForkStart(Protocol):
     """A way to start a process."""
 
     def __call__(self, errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
-        """Return start a process that takes a job from its input; what goes wrong is written to `errors`."""
+        """Start a process that reads a job from its input; errors are written to `errors`."""
 
 
 def fresh(errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
@@ -75,23 +76,23 @@ def fresh(errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
 
 
 class ForkServers:
-    """Fork servers by what they have imported and how they were started, made as they are needed."""
+    """Fork servers by their imports and start options, created on demand."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._servers: OrderedDict[tuple[tuple[str, ...], int, int], _Server] = OrderedDict()
 
     def close(self) -> None:
-        """End the servers. What they have forked goes on."""
+        """Stop the servers. Processes that they have forked continue."""
         with self._lock:
             while self._servers:
                 self._servers.popitem()[1].close()
 
     def start_for(self, subject: Subject | None, device: str) -> ForkStart:
-        """Return the quickest way to start processes for a program.
+        """Return the fastest way to start processes for a program.
 
-        That is a fork where the system can, for programs on the processor that use what is slow to import.
-        A process on another device is a fresh one: drivers do not survive a fork.
+        That is a fork if the system supports it, for programs on the CPU that use packages which are slow to
+        import. A process on another device is a fresh one: drivers do not survive a fork.
         """
         heavy = _heavy_imports(subject) if subject is not None else ()
         if sys.platform != "linux" or device != "cpu" or not heavy:
@@ -117,7 +118,7 @@ class ForkServers:
 
 
 class _Server:
-    """A running fork server. What it has forked outlives it."""
+    """A running fork server. Forked processes outlive it."""
 
     def __init__(self, modules: Sequence[str], threads: int, hash_seed: int) -> None:
         self._requests, theirs = socket.socketpair()
@@ -137,13 +138,13 @@ class _Server:
         return self._process.poll() is None
 
     def start(self, errors: IO[bytes]) -> Started | None:
-        """Fork a process; None where the server has ended, as when there is no memory."""
+        """Fork a process; None if the server has ended, as when there is no memory."""
         their_input, our_input = os.pipe()
         our_output, their_output = os.pipe()
         told, telling = os.pipe()
         theirs = [their_input, their_output, errors.fileno(), telling]
         try:
-            # One that has just ended shows as a request without an answer.
+            # If it has just ended, the request gets no answer.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 socket.send_fds(self._requests, [b"s"], theirs)
         finally:
@@ -171,7 +172,7 @@ class _Server:
 
 
 class _Forked:
-    """A process that was forked elsewhere, which tells over a pipe what becomes of it."""
+    """A process that was forked by a server, which reports its state over a pipe."""
 
     def __init__(self, pid: int, given: IO[bytes], channel: IO[bytes], told: int) -> None:
         self.pid = pid
@@ -185,7 +186,7 @@ class _Forked:
     def returncode(self) -> int | None:
         if not self._ended:
             return None
-        return int(self._said or 1)  # with no word, whoever waited for it was ended, too
+        return int(self._said or 1)  # if the pipe closes without a message, the waiting server was ended, too
 
     def poll(self) -> int | None:
         self._listen(0)
@@ -206,7 +207,7 @@ class _Forked:
                 os.kill(self.pid, signal.SIGKILL)
 
     def _listen(self, timeout: float | None) -> None:
-        """Take in what has been told, waiting for it so many seconds (None: until there is something)."""
+        """Read messages, waiting for at most this many seconds (None: until there is one)."""
         if self._ended or not select.select([self._told], [], [], timeout)[0]:
             return
         heard = os.read(self._told, 64)

@@ -1,4 +1,4 @@
-"""Measure what the steps of a training usually cost.
+"""Measure the usual cost of training steps.
 
 Answers how long one environment step, gradient step, generated token or message takes, in a small and in a
 large setting. Knows nothing of rules.

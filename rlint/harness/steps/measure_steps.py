@@ -1,4 +1,6 @@
-"""Measures the reference steps and keeps them with rlint: `python -m rlint.harness.steps.measure_steps`."""
+"""Measure the reference steps and store the results in rlint: `python -m
+rlint.harness.steps.measure_steps`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _DIGITS = 3
 
 
 def measure_steps() -> dict[str, list[float]]:
-    """Return the seconds that a small and a large step of each kind take a processor, with one thread."""
+    """Return the CPU seconds of a small and a large step of each kind, with one thread."""
     import torch
 
     torch.set_num_threads(1)
@@ -25,7 +27,7 @@ def measure_steps() -> dict[str, list[float]]:
 
 def _seconds(program: StepProgram) -> float:
     run = program()
-    run()  # what is made with the first step does not count
+    run()  # the set-up in the first step does not count
     number = max(1, int(_BATCH_SECONDS / _timed(run, 1)))
     return float(f"{statistics.median(_timed(run, number) for _ in range(_BATCHES)):.{_DIGITS}g}")
 
@@ -38,7 +40,7 @@ def _timed(run: Callable[[], object], number: int) -> float:
 
 
 def main() -> None:
-    """Measure on this machine's processor, and write the figures where rlint reads them."""
+    """Measure on this machine's processor, and write the figures to rlint's data file."""
     measured = {"cpu": measure_steps()}
     replace_file(STEP_COSTS, (json.dumps(measured, indent=2) + "\n").encode())
 

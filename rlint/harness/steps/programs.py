@@ -1,4 +1,4 @@
-"""The reference steps: small and large ones of the kinds that published RL code is made of."""
+"""The reference steps: small and large steps of the kinds in published RL code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 StepProgram = Callable[[], Callable[[], object]]
-"""Sets a step up, and returns what runs it once."""
+"""Sets a step up, and returns a function that runs it once."""
 
 
 def small_rollout() -> Callable[[], object]:
@@ -40,7 +40,7 @@ def _acting(net: nn.Module, environment: Callable[[], np.ndarray]) -> Callable[[
 
 
 def _pendulum() -> Callable[[], np.ndarray]:
-    """Return a step of a pendulum that is swung up, computed with numpy as the classic environments are."""
+    """Return a step of a pendulum swing-up, computed with numpy as in the classic environments."""
     import numpy as np
 
     state = np.array([0.1, 0.2])
@@ -157,12 +157,12 @@ def _token(*, layers: int, width: int, length: int, batch: int) -> Callable[[], 
 
 
 def small_message() -> Callable[[], object]:
-    """Return the passing of one transition of a few numbers through a queue between threads."""
+    """Return a function that passes one transition of a few numbers through a queue between threads."""
     return _message(8)
 
 
 def large_message() -> Callable[[], object]:
-    """Return the passing of a stack of four frames, pickled as between processes."""
+    """Return a function that passes a stack of four frames, pickled as between processes."""
     return _message(4 * 84 * 84)
 
 
