@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while fixes are proven: what was recorded is kept, and nothing of it is left behind."""
+"""Handle Ctrl-C and SIGTERM during `rlint prove`: keep recorded data for the report, and clean up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Taker = Callable[[int], None]
 
 
 class Interruptions:
-    """Takes both signals: each raises KeyboardInterrupt, except where something else takes it."""
+    """Handles both signals: each raises KeyboardInterrupt, unless another handler takes it."""
 
     def __init__(self) -> None:
         self.raised = 0
@@ -28,7 +28,7 @@ class Interruptions:
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[None]:
-        """Within, take the signals of this process, except those that it ignores."""
+        """Handle the signals of this process within the context, except those that it ignores."""
         before: dict[signal.Signals, Any] = {}
         if threading.current_thread() is threading.main_thread():
             for number in _NUMBERS:
@@ -43,13 +43,13 @@ class Interruptions:
     def _came(self, number: int, _frame: object) -> None:
         if self._take is not None:
             self._take(number)
-        elif not self.raised:  # what was asked for once is under way
+        elif not self.raised:  # a second request changes nothing
             self.raised = number
             raise KeyboardInterrupt
 
     @contextlib.contextmanager
     def taken_by(self, take: Taker) -> Iterator[None]:
-        """Within, let something else have the signals."""
+        """Pass the signals to another handler within the context."""
         before, self._take = self._take, take
         try:
             yield
@@ -58,7 +58,7 @@ class Interruptions:
 
     @contextlib.contextmanager
     def folder(self) -> Iterator[Path]:
-        """Make a private folder that is gone afterwards, whatever comes."""
+        """Create a private folder that is deleted afterwards in any case."""
         name = ""
         try:
             with self.taken_by(_ignore):
@@ -72,11 +72,11 @@ class Interruptions:
 
 
 def _ignore(_number: int) -> None:
-    """Do nothing: what is under way takes a moment."""
+    """Do nothing: the running action takes a moment."""
 
 
 def _remove(name: str) -> None:
-    """Delete a folder that processes may still be writing to, which find it no more under its name."""
+    """Delete a folder that processes may still be writing to, which no longer find it under its name."""
     moved = f"{name}.gone"
     with contextlib.suppress(OSError):
         os.rename(name, moved)

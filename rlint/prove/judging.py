@@ -1,4 +1,4 @@
-"""Turn what replays gave into a verdict and figures."""
+"""Derive a verdict and figures from the results of replays."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _WORDS = {Verdict.FASTER: FASTER, Verdict.SLOWER: SLOWER, Verdict.NO_CHANGE: NO_
 
 
 def times(rounds: Sequence[Round], clock: str = WALL) -> Resampled | None:
-    """Put the times of all records together: one of each makes a row, as the run made them alike.
+    """Concatenate the times of all records: one of each forms a row, in the proportions of the run.
 
-    On a machine that is busy with other things, the processor's time says more than that of the clock.
+    On a busy machine, processor time is more reliable than wall time.
     """
     processes = []
     for process in sorted({one.process for one in rounds}):
@@ -50,12 +50,12 @@ def times(rounds: Sequence[Round], clock: str = WALL) -> Resampled | None:
 
 
 def ratios(found: Resampled) -> tuple[Ratio, Ratio]:
-    """Return the gain, and what the instrument makes of nothing."""
+    """Return the speedup, and the noise of the method."""
     return found.ratio(_BEFORE, _AFTER), found.ratio(_BEFORE, _CONTROL)
 
 
 def memory_ratio(replayed: Replayed) -> Ratio | None:
-    """By how much less memory calls take; None where none was seen."""
+    """Return the ratio of memory per call; None if no memory was observed."""
     peaks = {
         name: [one.peak_device or one.peak_host for one in replayed.memory if one.arm == name]
         for name in (BEFORE, AFTER)
@@ -68,12 +68,12 @@ def memory_ratio(replayed: Replayed) -> Ratio | None:
 
 
 def medians(found: Resampled) -> tuple[float, float]:
-    """Seconds for a call, before and after."""
+    """Return the seconds of a call, before and after."""
     return found.median(_BEFORE), found.median(_AFTER)
 
 
 def verdict_of(replayed: Replayed, found: Resampled | None) -> str:
-    """Give the verdict of what was compared and timed; "" where that says nothing."""
+    """Return the verdict from comparison and timing; "" if they are inconclusive."""
     if replayed.differences:
         return DIFFERENT
     if not replayed.cases or found is None:
@@ -82,5 +82,5 @@ def verdict_of(replayed: Replayed, found: Resampled | None) -> str:
 
 
 def verdict_of_times(ratio: Ratio, control: Ratio) -> str:
-    """Give the verdict of a gain, in the light of what the instrument makes of nothing."""
+    """Return the verdict on a speedup, given the noise of the method."""
     return _WORDS[verdict_of_ratio(ratio, control)]

@@ -1,4 +1,6 @@
-"""What proving found, as plain data, and the file that holds it. Nothing in such a file is ever run."""
+"""Results of `rlint prove` as plain data, and the file that contains them. Nothing in such a file is ever
+executed.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ FASTER, NO_CHANGE, SLOWER, DIFFERENT = (
     "different",
 )
 PROVEN = (FASTER, NO_CHANGE, SLOWER, DIFFERENT)
-"""Verdicts that comparing has given."""
+"""Verdicts that come from a comparison."""
 
 
 @dataclass(frozen=True)
 class ProvenFix:
-    """What was found of one fix, or of all together."""
+    """The result of proving one fix, or all together."""
 
     code: str
     path: str
@@ -48,24 +50,24 @@ class ProvenFix:
     cases: int = 0
     sequences: int = 0
     calls: int = 0
-    """In the run."""
+    """Number of calls in the run."""
     ratio: Ratio | None = None
     control: Ratio | None = None
     before: float = 0.0
     after: float = 0.0
     """Seconds for each call, over all recorded ones."""
     share: float = 0.0
-    """The part of the run that the replayed code takes."""
+    """The fraction of the run that the replayed code takes."""
     memory: Ratio | None = None
-    """By how much less memory a call takes at its peak."""
+    """Ratio of the peak memory of a call."""
     waits: tuple[float, ...] = ()
-    """How often a call waits for the device, before and after; empty where there was none."""
+    """Synchronisations with the device per call, before and after; empty if there are none."""
     differences: tuple[Mapping[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     impact: str = ""
     """The impact that rlint had estimated."""
     estimate: Ratio | None = None
-    """The gain of the run that `--profile` had estimated, as a share: value, low and high."""
+    """The gain that `--profile` had estimated, as a fraction of the run: value, low and high."""
 
     @property
     def name(self) -> FixId:
@@ -74,12 +76,12 @@ class ProvenFix:
 
     @property
     def is_proven(self) -> bool:
-        """Whether it was seen to keep what the run computes, and to be faster."""
+        """Whether it keeps the results of the run, and is faster."""
         return self.verdict == FASTER
 
     @property
     def gain(self) -> Ratio | None:
-        """Return the part of the whole run that the fix saves."""
+        """Return the fraction of the whole run that the fix saves."""
         if self.ratio is None:
             return None
         value, low, high = (self.share * (1 - 1 / bound) for bound in dataclasses.astuple(self.ratio))
@@ -95,12 +97,12 @@ class WholeRun:
     after: float
     ratio: Ratio
     same_output: bool | None
-    """None where the command does not print the same twice."""
+    """None if the output of the command varies between runs."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """All that one `rlint prove` found."""
+    """The results of one `rlint prove`."""
 
     command: tuple[str, ...]
     date: str
@@ -115,10 +117,10 @@ class Proof:
     others: tuple[ProvenFix, ...] = ()
     """Findings that have no fix."""
     digests: Mapping[str, str] = field(default_factory=dict)
-    """Of the files that fixes change, by their names."""
+    """Digests of the files that fixes change, by their names."""
     whole_run: WholeRun | None = None
     whole_problem: str = ""
-    """Why the whole run could not be measured, though it was asked for."""
+    """Why the whole run could not be measured, though that was requested."""
 
     @property
     def reached(self) -> list[ProvenFix]:
@@ -127,7 +129,7 @@ class Proof:
 
 
 def write(proof: Proof, path: Path, key: bytes | None) -> None:
-    """Write a proof, signed where there is a key. Raises RlintError."""
+    """Write a proof, signed if there is a key. Raises RlintError."""
     body = plain(proof)
     text = json.dumps(body, sort_keys=True)
     signature = hmac.new(key, text.encode("utf-8"), hashlib.sha256).hexdigest() if key else ""
@@ -141,7 +143,7 @@ def write(proof: Proof, path: Path, key: bytes | None) -> None:
 
 
 def read(path: Path, key: bytes | None) -> tuple[Proof, bool]:
-    """Read a proof, and say whether it was made by this user on this machine. Raises RlintError."""
+    """Read a proof, and return whether it was created by this user on this machine. Raises RlintError."""
     data = read_regular(path, _MOST_BYTES)
     if data is None:
         raise RlintError(f"{path}: cannot read the proof: the file does not exist, or is not an rlint proof")

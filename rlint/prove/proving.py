@@ -49,12 +49,12 @@ _LONGEST_CALL = 5.0
 _MOST_RECORDS = 8
 _SILENCE = 300.0
 _ORDER = (DIFFERENT, SLOWER, NO_CHANGE, FASTER)
-"""The verdict of several places is the worst of them."""
+"""The verdict on several places is the worst of them."""
 
 
 @dataclass(frozen=True)
 class ProveOptions:
-    """What a person may ask for."""
+    """The options of `rlint prove`."""
 
     limits: ProveLimits = field(default_factory=ProveLimits)
     budget: float = 4.0
@@ -63,23 +63,23 @@ class ProveOptions:
     pairs: int = 0
     """How often the command itself runs before and after the fixes."""
     estimates: Callable[[Sequence[Finding]], Mapping[Finding, Expected]] = lambda _: {}
-    """What had been expected of the fixes of findings."""
+    """The expected gains of fixes."""
     memory: int = 8 * 2**30
     runner: process.JobRunner = field(default_factory=process.OnThisMachine)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What rlint had said of a finding before anything was measured on the run."""
+    """The estimate for a finding before measurements on the run."""
 
     impact: str = ""
     saved: Ratio | None = None
-    """The part of the run that the fix would save, by a profile."""
+    """The fraction of the run that the fix would save, according to a profile."""
 
 
 @dataclass
 class Outcome:
-    """What came of one place of a fix."""
+    """The result at one place of a fix."""
 
     use: RegionUse | None = None
     counts: RegionCounts = field(default_factory=RegionCounts)
@@ -99,10 +99,10 @@ def prove(
     tell: Callable[[str], None] = lambda _: None,
     asked: Interruptions | None = None,
 ) -> Proof:
-    """Record the command, and prove every fix that the fixer has on what was recorded.
+    """Record the command, and prove every fix that the fixer offers on the recorded calls.
 
-    An interrupt ends the command, and then the replays; the results so far are returned. Raises RlintError
-    where there is nothing to prove, or the command cannot be started.
+    An interrupt ends the command, and then the replays; the results so far are returned. Raises RlintError if
+    there is nothing to prove, or the command cannot be started.
     """
     if asked is None:
         asked = Interruptions()
@@ -129,7 +129,7 @@ def _roots(plan: ProofPlan) -> tuple[str, ...]:
 
 
 def _check_run(run: RecordedRun, plan: ProofPlan) -> None:
-    """Raise RlintError where the run says nothing."""
+    """Raise RlintError if the run is not usable."""
     import sys
 
     own = {os.path.realpath(sys.executable), sys.executable}
@@ -213,7 +213,7 @@ class _Proving:
         )
 
     def _all(self, fixes: Sequence[ProvenFix]) -> tuple[list[ProvenFix], ProvenFix | None]:
-        """Return the fixes that are to be applied, and what replaying them together gave."""
+        """Return the fixes to apply, and the result of replaying them together."""
         kept = [one for one in fixes if one.is_proven]
         kept = kept if len(kept) > 1 else [one for one in fixes if one.verdict in (FASTER, NO_CHANGE, SLOWER)]
         together = None
@@ -229,7 +229,7 @@ class _Proving:
         return kept, together
 
     def _whole(self, kept: Sequence[ProvenFix]) -> WholeRun | None:
-        """Run the command itself before and after the fixes that were proven."""
+        """Run the command itself before and after the proven fixes."""
         if not self._options.pairs or not kept:
             return None
         names = frozenset(one.name for one in kept)
@@ -238,7 +238,7 @@ class _Proving:
         return alternate(self._run.command, texts, self._options.pairs, self._tell, busy=busy() > BUSY)
 
     def _left(self) -> list[tuple[Finding, FixId | None]]:
-        """Findings that no fix was applied to, and where they were before all fixes."""
+        """Return the remaining findings, with their places before all fixes."""
         report = self._plan.report
         names = report.left or (None,) * len(report.report.findings)
         return list(zip(report.report.findings, names, strict=True))
@@ -336,7 +336,7 @@ class _Proving:
         return self._with_times(base, timed)
 
     def _with_times(self, base: ProvenFix, timed: Sequence[tuple[Outcome, Any]]) -> ProvenFix:
-        """Add times, of several places weighted by what the run spends there."""
+        """Add times, of several places weighted by the time that the run spends there."""
         shares = [max(self._share(one), 1e-9) for one, _ in timed]
         pairs = [judging.ratios(times) for _, times in timed]
         before, after = (
@@ -361,14 +361,14 @@ class _Proving:
         )
 
     def _share(self, one: Outcome) -> float:
-        """Return the part of the run that a place takes."""
+        """Return the fraction of the run that a place takes."""
         took = max(self._run.seconds - self._run.spent, 1e-6)
         return min(1.0, one.counts.seconds / took)
 
     # --- one place ---
 
     def _place(self, plan: FixPlan, place: ChangedPlace) -> Outcome:
-        """Prove a fix at one place, by the best region of which enough was recorded."""
+        """Prove a fix at one place, by the best region with enough records."""
         outcome = Outcome()
         for use in place.uses:
             counts = self._run.regions.get(use.number)
@@ -454,7 +454,7 @@ def _waits(replayed: Replayed) -> tuple[float, ...]:
 
 
 def _weighted(found: Sequence[Ratio], shares: Sequence[float]) -> Ratio:
-    """Put ratios of several places together by the time that is spent there."""
+    """Return the mean ratio of several places, weighted by the time that is spent there."""
     whole = sum(shares)
     values = []
     for name in ("value", "low", "high"):

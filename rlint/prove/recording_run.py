@@ -1,4 +1,4 @@
-"""Run the user's command once, with recorders in it."""
+"""Run the user's command once, with recorders."""
 
 from __future__ import annotations
 
@@ -53,22 +53,22 @@ _MOST_ASKED = 2
 
 @dataclass(frozen=True)
 class ProveLimits:
-    """What recording may take."""
+    """Limits of recording."""
 
     seconds: float | None = None
-    """After which the command is ended, as Ctrl-C would."""
+    """Seconds after which the command is ended, as Ctrl-C would."""
     keep: int = 512 * 2**20
-    """Bytes of records."""
+    """Maximum bytes of all records."""
 
     @property
     def record(self) -> int:
-        """Bytes of one record."""
+        """Maximum bytes of one record."""
         return max(self.keep // 6, 2**20)
 
 
 @dataclass
 class RegionCounts:
-    """What was seen of a region in all processes."""
+    """The counts of a region in all processes."""
 
     calls: int = 0
     seconds: float = 0.0
@@ -79,7 +79,7 @@ class RegionCounts:
 
 @dataclass
 class RecordedRun:
-    """A run of the command, and what was recorded of it."""
+    """A run of the command, and its records."""
 
     command: tuple[str, ...]
     status: int
@@ -94,14 +94,14 @@ class RecordedRun:
 
     @property
     def overhead(self) -> float:
-        """By which factor recording made the run longer, as far as it was counted."""
+        """The factor by which recording made the run longer, as far as it was counted."""
         calls = sum(one.calls for one in self.regions.values())
         took = self.spent + calls * _HOOK_COST
         return self.seconds / max(self.seconds - took, 1e-3)
 
 
 _HOOK_COST = 1e-6
-"""Seconds that the hooks of a call take which is not recorded."""
+"""Seconds that the hooks of an unrecorded call take."""
 
 
 def record(
@@ -112,9 +112,9 @@ def record(
     limits: ProveLimits,
     interruptions: Interruptions,
 ) -> RecordedRun:
-    """Run a command once, and record what it calls in the regions of some files, into a private folder.
+    """Run a command once, and record the calls of regions of some files into a private folder.
 
-    Raises RlintError where it cannot be started.
+    Raises RlintError if it cannot be started.
     """
     key = secrets.token_bytes(32)
     start = folder / "start"
@@ -154,10 +154,10 @@ def record(
 def _waited(
     process: subprocess.Popen[bytes], seconds: float | None, interruptions: Interruptions, early: list[int]
 ) -> tuple[int, bool]:
-    """Wait for the end; after so many seconds, ask the process to end, and then make it.
+    """Wait for the end; after a time limit, request the process to end, and then kill it.
 
-    An interrupt from a terminal reaches the program by itself; a further one, and a request to end, is passed
-    on to all that it has started.
+    An interrupt from a terminal reaches the program by itself; a further one, and a termination request, is
+    passed on to all of its processes.
     """
     ended = threading.Event()
     stopped = threading.Event()
@@ -210,7 +210,7 @@ def _waited(
 
 
 def _end_rest(started: Iterable[psutil.Process]) -> None:
-    """End what a program has started and left, when it was asked to end."""
+    """End the processes that a program has left behind when it was requested to end."""
     _, alive = psutil.wait_procs(list(started), timeout=_PATIENCE)
     for one in alive:
         with contextlib.suppress(psutil.Error):
@@ -218,7 +218,7 @@ def _end_rest(started: Iterable[psutil.Process]) -> None:
 
 
 def _gather(run: RecordedRun, folder: Path) -> None:
-    """Put together what the processes have counted and recorded."""
+    """Combine the counts and records of the processes."""
     longest = 0.0
     for path in sorted(folder.glob("stats-*.json")):
         found = json.loads(path.read_text(encoding="utf-8"))

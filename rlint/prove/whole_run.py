@@ -29,11 +29,11 @@ def alternate(
     *,
     busy: bool = False,
 ) -> WholeRun:
-    """Run a command in pairs, with the files as they are and with the texts that fixes make of them.
+    """Run a command in pairs, with the unchanged files and with their fixed texts.
 
-    On a busy machine, the processor's time is measured, with that of processes that the command waits for.
+    On a busy machine, processor time is measured, including processes that the command waits for.
 
-    Raises RlintError where it fails.
+    Raises RlintError if it fails.
     """
     place = TrialPlace.around(Path.cwd())
     contents = {place.inside(path): content for path, content in texts.items()}
@@ -71,7 +71,7 @@ def alternate(
 
 
 def _processor_seconds() -> float:
-    """Return the seconds of the processor that ended children have used."""
+    """Return the processor time of ended child processes in seconds."""
     used = os.times()
     return used.children_user + used.children_system
 

@@ -1,4 +1,4 @@
-"""The cells of a notebook in its text, where a line that is no code begins each of them."""
+"""The cells of a notebook in its text, where each begins with a line that is not code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEAD = re.compile(r"(.+)cell\d+")
 
 
 def cells_of(tree: ast.Module) -> list[tuple[int, int]]:
-    """Return where the statements of each cell are in the body of a notebook's text."""
+    """Return the positions of each cell's statements in the body of a notebook's text."""
     marker = marker_of(tree)
     starts = [
         place for place, one in enumerate(tree.body) if marker and _named(one).startswith(f"{marker}cell")
@@ -20,7 +20,7 @@ def cells_of(tree: ast.Module) -> list[tuple[int, int]]:
 
 
 def marker_of(tree: ast.Module) -> str:
-    """Return how the names begin that stand for what is no Python; "" without cells."""
+    """Return the prefix of the names that replace code which is not Python; "" without cells."""
     found = _HEAD.fullmatch(_named(tree.body[0])) if tree.body else None
     return found[1] if found else ""
 
@@ -33,7 +33,7 @@ def is_pure(tree: ast.Module, place: BlockPlace) -> bool:
 
 
 def has_stand_in(node: ast.AST, marker: str) -> bool:
-    """Whether something that is no Python is within a node."""
+    """Whether a node contains a replacement for code which is not Python."""
     return any(isinstance(one, ast.Name) and one.id.startswith(marker) for one in ast.walk(node))
 
 

@@ -1,4 +1,4 @@
-"""Where a fix changes a program: the blocks around the changed statements, from the file inwards.
+"""Code that a fix changes: the blocks around the changed statements, from the file inwards.
 
 Two texts of a file are compared as syntax trees, so that layout and comments do not count.
 """
@@ -123,7 +123,7 @@ def _redecorated(
     other_steps: tuple[BlockStep, ...],
     levels: tuple[Level, ...],
 ) -> Iterator[ChangedCode]:
-    """Yield the whole body of a function that has other decorators."""
+    """Yield the whole body of a function whose decorators differ."""
     if not isinstance(before, FUNCTIONS) or not isinstance(after, FUNCTIONS):
         return
     if _dumped(before.decorator_list) != _dumped(after.decorator_list):
@@ -140,7 +140,7 @@ def _hunks(ours: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[tuple[int
 
 
 def _paired(ours: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[tuple[int, int]]:
-    """Compound statements of both texts that differ in their blocks alone."""
+    """Return pairs of compound statements in both texts that differ only in their blocks."""
     found: list[tuple[int, int]] = []
     free = list(range(len(theirs)))
     for i, one in enumerate(ours):

@@ -1,4 +1,4 @@
-"""What each fix makes of the program, and by which regions it can be proven."""
+"""The result of each fix in the program, and the regions by which it can be proven."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class ChangedPlace:
 
 @dataclass
 class FixPlan:
-    """A fix, or several together: the texts that they make, and what they change."""
+    """A fix, or several together: the resulting texts, and the changes."""
 
     ids: tuple[FixId, ...]
     findings: tuple[Finding, ...]
     texts: dict[str, str] = field(default_factory=dict)
-    """Of changed files, by absolute path."""
+    """Texts of changed files, by absolute path."""
     places: list[ChangedPlace] = field(default_factory=list)
     made: list[MadeObjects] = field(default_factory=list)
     """Classes whose constructors it changes together with other code."""
     needs: tuple[FixId, ...] = ()
-    """Fixes that have to go before it, and are in its texts."""
+    """Fixes that must be applied before it, and are in its texts."""
     problem: str = ""
     """Why it cannot be proven, whatever is recorded."""
 
@@ -55,9 +55,9 @@ class ProofPlan:
     together: FixPlan
     report: FixReport
     before: dict[str, str]
-    """The texts of changed files as they are, by absolute path."""
+    """The original texts of changed files, by absolute path."""
     digests: dict[str, str]
-    """Of their bytes."""
+    """Digests of their bytes."""
     regions: dict[int, dict[str, Any]]
     """The settings of the recorder of each region, by number."""
     numbers: RegionNumbers
@@ -74,7 +74,7 @@ class ProofPlan:
         return found
 
     def combined(self, fixer: Fixer, names: frozenset[FixId]) -> FixPlan:
-        """Some of the fixes together, by the regions that were recorded."""
+        """Combinations of fixes, by the regions that were recorded."""
         fixed = fixer.fix(unsafe=True, allowed=names.__contains__)
         plan = FixPlan(fixed.ids, fixed.applied)
         _complete(plan, fixed.changed, self.before, self.numbers)
@@ -82,7 +82,7 @@ class ProofPlan:
 
 
 def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> ProofPlan:
-    """Find out what each fix changes, safe and unsafe ones alike, each alone and all together."""
+    """Determine what each fix changes, safe and unsafe ones alike, each alone and all together."""
     report = fixer.fix(unsafe=True)
     before = {_path(each): each.source.text for each in report.changed}
     digests = {_path(each): hashlib.sha256(each.source.raw).hexdigest() for each in report.changed}
@@ -106,7 +106,7 @@ def make_plan(fixer: Fixer, tell: Callable[[str], None] = lambda _: None) -> Pro
 
 
 def _with_needed(fixer: Fixer, name: FixId, report: FixReport) -> FixReport | None:
-    """Fix with one other fix, without which this one is not found: the nearest that brings it to light."""
+    """Fix with one other fix, without which this one is not found: the nearest that makes it appear."""
     others = [each for each in report.ids if each.path == name.path and each != name]
     for other in sorted(others, key=lambda each: abs(each.line - name.line))[:_MOST_TRIED]:
         fixed = fixer.fix(unsafe=True, allowed=frozenset({name, other}).__contains__)
@@ -122,7 +122,7 @@ def _path(changed: Changed) -> str:
 def _complete(
     plan: FixPlan, changed: Iterable[Changed], before: Mapping[str, str], numbers: RegionNumbers
 ) -> None:
-    """Add what a fix makes of files, and the regions that this is in."""
+    """Add the result of a fix in each file, and the regions that contain the changes."""
     for each in changed:
         path = _path(each)
         plan.texts[path] = each.text
@@ -155,7 +155,7 @@ def _complete(
 
 
 class RegionNumbers:
-    """Numbers of regions: statements that several fixes are proven by are recorded once."""
+    """Numbers of regions: statements by which several fixes are proven are recorded once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, BlockPlace], int] = {}
@@ -166,12 +166,12 @@ class RegionNumbers:
         self._made: dict[int, tuple[int, str]] = {}
 
     def make(self, made: MadeObjects) -> None:
-        """Let the calls of changed methods be recorded from the constructor of their objects on."""
+        """Record the calls of changed methods from the constructor of their objects on."""
         for number in made.regions:
             self._made.setdefault(number, (made.constructor, made.instance))
 
     def given(self, path: str, regions: Sequence[Region]) -> tuple[RegionUse, ...]:
-        """Return the numbers of regions of one change, the best first."""
+        """Return the numbers of the regions of one change, the best first."""
         uses: list[RegionUse] = []
         for region in regions:
             number = self._known.setdefault((path, region.before), len(self._known))

@@ -1,4 +1,4 @@
-"""Which local names are read after a statement, so that what a region leaves in others does not matter."""
+"""Liveness: local names that are read after a statement; what a region leaves in others does not matter."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _EMPTY: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class _Exits:
-    """What is read where the loop around is left, or goes on."""
+    """Names that are read where the enclosing loop is left, or continues."""
 
     after: frozenset[str] = _EMPTY
     head: frozenset[str] = _EMPTY
 
 
 def loads(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that are read or deleted anywhere below."""
+    """Return the names that are read or deleted within a node."""
     return frozenset(
         one.id
         for node in nodes
@@ -34,7 +34,7 @@ def loads(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def stores(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that are bound below, not counting those of nested functions and classes."""
+    """Return the names that are bound within a node, without those of nested functions and classes."""
     found: set[str] = set()
     pending = list(nodes)
     while pending:
@@ -68,13 +68,13 @@ def escaping(scope: ast.AST) -> frozenset[str]:
 
 
 BlockStep = tuple[str, int]
-"""A block of a statement (`body`, `orelse`, `finalbody`), and the place of a statement in it."""
+"""A block of a statement (`body`, `orelse`, `finalbody`), and the position of a statement in it."""
 
 
 def live_after(scope: ast.AST, steps: Sequence[BlockStep], block: str, stop: int) -> frozenset[str]:
     """Return the names that may be read after the statement before `stop` in a block of a scope.
 
-    `steps` lead from the scope to the statement whose block it is.
+    `steps` lead from the scope to the statement that contains the block.
     """
     out, exits = _EMPTY, _Exits()
     node = scope
@@ -83,7 +83,7 @@ def live_after(scope: ast.AST, steps: Sequence[BlockStep], block: str, stop: int
         out = _live(body[place + 1 :], out, exits)
         node = body[place]
         out, exits = _inside(node, out, exits)
-        # The block that is entered decides what follows it.
+        # The entered block determines what follows it.
     return _live(getattr(node, block)[stop:], out, exits) | escaping(scope)
 
 

@@ -1,7 +1,7 @@
 """Classes whose constructors a fix changes together with other methods.
 
-What such a constructor makes is not in objects that were made before the fix, so that their calls are
-replayed from the beginning.
+Objects created before the fix lack the attributes that the changed constructor sets, so their calls are
+replayed from the constructor on.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ class MadeObjects:
     owner: str
     """The qualified name of the class."""
     instance: str
-    """What the constructor calls its object."""
+    """The constructor's name for its object."""
     constructor: int
     regions: Mapping[int, Region]
     own: frozenset[str]
     """Attributes that the changed statements set, before or after the fix: only calls of the changed methods
-    say what becomes of them."""
+    show how they are used.
+    """
     rebuilt: frozenset[str]
-    """Those of them that the constructor sets otherwise, so that they are not comparable by themselves."""
+    """Those of them that the constructor sets differently, so that their values are not comparable."""
 
 
 def made_objects(

@@ -1,4 +1,6 @@
-"""The code around a change that is recorded and replayed: a whole function, or some statements of it."""
+"""Regions: the code around a change that is recorded and replayed, a whole function or some statements of
+it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from rlint.prove.plan.changed_code import FUNCTIONS, BlockPlace, ChangedCode, Le
 from rlint.prove.plan.liveness import BlockStep, live_after, loads, stores
 
 _MOST_FOLLOWING = 12
-"""Statements that a region takes in until nothing reads what the fix may have left otherwise."""
+"""Maximum number of following statements that a region includes until nothing reads what the fix may have
+changed.
+"""
 
 
 @dataclass(frozen=True)
@@ -21,22 +25,24 @@ class Region:
     before: BlockPlace
     after: BlockPlace
     scope: tuple[BlockStep, ...]
-    """Leads to the function that they stand in; empty in code of the module."""
+    """Steps to the enclosing function; empty for module-level code."""
     whole: bool
-    """They are all of a function."""
+    """They are all statements of a function."""
     closed: bool
-    """Nothing that the fix may leave otherwise is read after them."""
+    """No code after them reads what the fix may change."""
     names: tuple[str, ...]
-    """All names in them, of which those that are bound are recorded."""
+    """All names in them, of which the bound ones are recorded."""
     live: tuple[str, ...]
     """Names that they bind and that are read after them."""
     where: str
-    """For a person: `Agent.act`."""
+    """The location as shown to users: `Agent.act`."""
     lines: tuple[int, int] = (0, 0)
     further: bool = False
-    """It takes in what uses the values that the fix leaves: for where these differ and their use does not."""
+    """It includes code that uses the values which the fix changes: for values that differ although the
+    results of their use do not.
+    """
     suspends: bool = False
-    """It yields or waits for coroutines, so that other code runs meanwhile."""
+    """It yields or awaits, so that other code runs meanwhile."""
     yields: bool = False
     refusal: str = ""
     """Why they cannot be replayed."""
@@ -51,8 +57,8 @@ class RegionUse:
 
 
 def candidates(change: ChangedCode, before: ast.Module, after: ast.Module) -> list[Region]:
-    """Return the regions that a change can be proven by, the best first: the function, then less and less of
-    what is around the changed statements.
+    """Return the regions by which a change can be proven, the best first: the function, then less and less of
+    the code around the changed statements.
     """
     functions: list[Region] = []
     parts: list[Region] = []
@@ -91,7 +97,7 @@ def _whole(level: Level, before: ast.Module, after: ast.Module) -> Region | None
 
 
 def _first_statement(node: ast.AST) -> int:
-    """Return the place of the first statement after the docstring."""
+    """Return the position of the first statement after the docstring."""
     body = node.body  # type: ignore[attr-defined]
     return int(
         bool(body)
@@ -102,7 +108,7 @@ def _first_statement(node: ast.AST) -> int:
 
 
 def _function_around(tree: ast.Module, steps: Sequence[BlockStep]) -> tuple[BlockStep, ...] | None:
-    """Return the steps to the innermost function on a way; None where that is code of a module or a class."""
+    """Return the steps to the innermost function on a path; None for code of a module or a class."""
     for length in range(len(steps), 0, -1):
         node = node_at(tree, steps[:length])
         if isinstance(node, FUNCTIONS):
@@ -113,8 +119,8 @@ def _function_around(tree: ast.Module, steps: Sequence[BlockStep]) -> tuple[Bloc
 
 
 def _grown(level: Level, before: ast.Module, after: ast.Module, *, further: bool) -> Region | None:
-    """Return the changed statements of a block, with those that follow until nothing reads what they may
-    have left otherwise.
+    """Return the changed statements of a block, with those that follow until nothing reads what they may have
+    changed.
     """
     block = getattr(node_at(before, level.before.steps), level.before.block)
     others = getattr(node_at(after, level.after.steps), level.after.block)
@@ -160,7 +166,7 @@ def _grown(level: Level, before: ast.Module, after: ast.Module, *, further: bool
 
 
 def _derived(block: Sequence[ast.stmt], changed: frozenset[str]) -> frozenset[str]:
-    """Names whose values come of changed ones."""
+    """Return the names whose values are computed from changed ones."""
     for statement in block:
         if loads([statement]) & changed:
             changed |= stores([statement])
@@ -241,7 +247,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def own_nodes(found: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of statements, without what functions and classes within them hold."""
+    """Yield the nodes of statements, without the bodies of functions and classes within them."""
     pending: list[ast.AST] = list(found)
     while pending:
         node = pending.pop()

@@ -1,7 +1,7 @@
-"""Write objects down as they are at one moment: with what they share, views of memory and gradients included.
+"""Serialise objects as they are at one moment, including shared memory, views and gradients.
 
-Pickling as Python does it, but for what that loses (shared memory of arrays, strides, gradients) or
-refuses (functions without a name in a module, locks), and for objects that stand-ins can stand for.
+Like Python's pickling, but keeps what that loses (shared memory of arrays, strides, gradients), accepts what
+it refuses (functions without a name in a module, locks), and supports stand-ins for other objects.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class UncopyableError(Exception):
 
 
 class TooLargeError(Exception):
-    """There is more to write down than is wanted."""
+    """The data exceeds the size limit."""
 
 
 class OwnFiles:
-    """What a recorder knows of the program's own files."""
+    """The recorder's knowledge of the program's own files."""
 
     def __init__(self, roots: tuple[str, ...]) -> None:
         self.roots = roots
@@ -80,7 +80,7 @@ class _Bounded(io.BytesIO):
 
 
 class Capture(pickle.Pickler):
-    """Writes objects down, several one after the other, which then share what they have in common."""
+    """Serialises objects one after the other; shared parts are written once."""
 
     def __init__(self, program: OwnFiles, limit: int, stand_ins: dict[int, int] | None = None) -> None:
         self.file = _Bounded(limit)
@@ -91,9 +91,9 @@ class Capture(pickle.Pickler):
         self._arrays: dict[int, Any] = {}
         self._alive: list[Any] = []
         self.met: dict[int, Any] = {}
-        """Functions and classes of the program, whose globals matter too."""
+        """Functions and classes of the program, whose globals are needed, too."""
         self.cut = 0
-        """Tensors that came of a graph which is not written down."""
+        """Tensors whose graph is not recorded."""
 
     def reducer_override(self, obj: Any) -> Any:
         """Return how to pickle an object; NotImplemented for Python's default."""
@@ -128,7 +128,7 @@ class Capture(pickle.Pickler):
         return NotImplemented
 
     def function(self, obj: types.FunctionType) -> Any:
-        """By its name in its module, or else by its code and its closure."""
+        """Serialise a function by its name in its module, or else by its code and its closure."""
         if self._program.owns(obj.__module__ or ""):
             self.met.setdefault(id(obj), obj)
         if _named(obj) is obj:
@@ -148,7 +148,7 @@ class Capture(pickle.Pickler):
         return restored.function, arguments, state, None, None, restored.set_function
 
     def cell(self, obj: types.CellType) -> Any:
-        """Return a cell of a closure, which may lead back to its function."""
+        """Return a cell of a closure, which may refer back to its function."""
         try:
             held: tuple[Any, ...] = (obj.cell_contents,)
         except ValueError:
@@ -243,7 +243,7 @@ class Capture(pickle.Pickler):
 
 
 class _Code:
-    """Stands for the code of a function in its pickle."""
+    """Represents the code of a function in its pickle."""
 
     def __init__(self, make: Callable[..., Any], given: tuple[Any, ...]) -> None:
         self.made = make, given
@@ -300,7 +300,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 def simple_attributes(obj: Any) -> dict[str, Any]:
-    """Return the attributes of an object that need no stand-in: numbers and texts."""
+    """Return the attributes of an object that need no stand-in: numbers and strings."""
     held = getattr(obj, "__dict__", None)
     if not isinstance(held, dict):
         return {}
@@ -311,9 +311,9 @@ def simple_attributes(obj: Any) -> dict[str, Any]:
 
 
 def stand_in_for(roots: list[Any], culprit: Any, program: OwnFiles, self_object: Any) -> Any:
-    """Return the object that a stand-in is to stand for: the outermost one of some package through which the
-    roots reach what cannot be copied, else the innermost one of the program's, else the culprit itself. It is
-    never the object whose method is recorded.
+    """Return the object to replace by a stand-in: the outermost one of some package through which the roots
+    reach the object that cannot be copied, else the innermost one of the program's, else that object itself.
+    It is never the object whose method is recorded.
     """
     came_from: dict[int, Any] = {}
     seen = {id(one) for one in roots}
@@ -341,7 +341,7 @@ def stand_in_for(roots: list[Any], culprit: Any, program: OwnFiles, self_object:
 
 
 def _can_stand_in(one: Any) -> bool:
-    """Whether an object's methods can be listened to, so that a stand-in can answer as it did."""
+    """Whether calls of an object's methods can be recorded, so that a stand-in can return the same."""
     module = type(one).__module__
     if module.partition(".")[0] in _NEVER and not module.startswith("torch.utils"):
         return False
@@ -355,11 +355,11 @@ def _can_stand_in(one: Any) -> bool:
 
 
 _NEVER = ("torch", "builtins", "collections", "functools", "argparse", "types", "threading", "logging")
-"""Packages whose objects are what a program is about, or are held by too much of it."""
+"""Packages whose objects are what a program is about, or are referenced by too much of it."""
 
 
 def held_by(node: Any) -> Iterator[Any]:
-    """Yield what an object holds directly."""
+    """Yield the objects that an object refers to directly."""
     if isinstance(node, (str, bytes, int, float, types.ModuleType, type)):
         return
     if isinstance(node, dict):
@@ -387,7 +387,7 @@ def held_by(node: Any) -> Iterator[Any]:
 
 
 class MethodAnswers:
-    """Writes down what an object answers while a call is recorded, by its methods."""
+    """Records the results of an object's methods while a call is recorded."""
 
     def __init__(self, number: int, target: Any) -> None:
         self.number, self.target = number, target
@@ -396,7 +396,7 @@ class MethodAnswers:
         self._patched: list[str] = []
 
     def patch(self) -> None:
-        """Put a listener before each public method of the object."""
+        """Wrap each public method of the object by a recorder."""
         held = getattr(self.target, "__dict__", None)
         if not isinstance(held, dict):
             return
@@ -409,7 +409,7 @@ class MethodAnswers:
                     self._patched.append(name)
 
     def unpatch(self) -> None:
-        """Take the listeners away again."""
+        """Restore the methods."""
         for name in self._patched:
             self.target.__dict__.pop(name, None)
         self._patched.clear()

@@ -1,4 +1,4 @@
-"""Load the program's files with hooks in them: as modules, as the script, and in child processes."""
+"""Load the program's files with hooks: as modules, as the script, and in child processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from rlint.prove.record.instrumented_code import HOOKS, instrumented
 
 ENVIRONMENT = "RLINT_PROVE"
-"""Names the file that says what is recorded, for the program and all that it starts."""
+"""Environment variable with the file that configures recording, for the program and its child processes."""
 
 
 _SHELL = "IPython.core.interactiveshell"
@@ -36,7 +36,7 @@ class _Files:
         return isinstance(path, str) and os.path.realpath(path) in self.files
 
     def code(self, path: str) -> types.CodeType | None:
-        """Return the code of a file with its hooks; None where it is another text by now."""
+        """Return the code of a file with its hooks; None if its text has changed."""
         file = self.files[os.path.realpath(path)]
         with open(path, "rb") as opened:
             text = opened.read()
@@ -49,7 +49,7 @@ class _Files:
         return code
 
     def record(self, regions: Sequence[dict[str, Any]], main: str | None = None) -> None:
-        """Make recorders of regions; `main` is the notebook whose cells this process runs."""
+        """Create recorders of regions; `main` is the notebook whose cells this process runs."""
         from rlint.prove.record.recorder import RecordingProcess
 
         if self._session is None:
@@ -62,7 +62,7 @@ class _Files:
             getattr(builtins, HOOKS)[region["id"]] = self._session.recorder(region)
 
     def cell(self, tree: Any) -> Any:
-        """Put hooks into a cell that IPython is about to run, if it is one of a notebook that is recorded."""
+        """Insert hooks into a cell that IPython is about to run, if it belongs to a recorded notebook."""
         from rlint.prove.record.notebook_cells import instrumented_cell
 
         for path, file in self.files.items():
@@ -93,7 +93,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 class _ShellLoader(importlib.abc.Loader):
-    """Loads IPython's shell, and lets it run the cells of notebooks with hooks."""
+    """Loads IPython's shell, and patches it to run the cells of notebooks with hooks."""
 
     def __init__(self, known: Any, files: _Files) -> None:
         self._known, self._files = known, files
@@ -114,7 +114,7 @@ class _ShellLoader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds what others find, and loads the program's files in its own way."""
+    """Finds the modules that other finders find, and loads the program's files with hooks."""
 
     def __init__(self, files: _Files) -> None:
         self._files = files
@@ -145,7 +145,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def install() -> None:
-    """Install the hooks in this process, which is just starting."""
+    """Install the hooks in this process at its start."""
     path = os.environ[ENVIRONMENT]
     with open(path, encoding="utf-8") as file:
         config = json.load(file)
@@ -156,7 +156,7 @@ def install() -> None:
 
 
 def _hook_spawned_main(files: _Files) -> None:
-    """A process that `multiprocessing` spawns runs the script of its parent by `runpy`."""
+    """Hook `runpy`, by which a process that `multiprocessing` spawns runs the script of its parent."""
     import runpy
 
     known: Any = runpy._get_code_from_file  # type: ignore[attr-defined]
@@ -173,7 +173,7 @@ def _hook_spawned_main(files: _Files) -> None:
 
 
 def _take_over_script(files: _Files, config: dict[str, Any]) -> None:
-    """Start a script that is recorded by rlint's own program, in this process."""
+    """Run a recorded script through rlint's own program, in this process."""
     words = list(getattr(sys, "orig_argv", []))
     place = _script_place(words)
     if place is None or not files.wants(words[place]):
@@ -188,7 +188,7 @@ def _take_over_script(files: _Files, config: dict[str, Any]) -> None:
 
 
 def _script_place(words: Sequence[str]) -> int | None:
-    """Return the place of a script among the words that Python was started with."""
+    """Return the position of a script among Python's command-line arguments."""
     place = 1
     while place < len(words):
         word = words[place]
@@ -214,7 +214,7 @@ def run_script(path: str) -> None:
     """Run a script as Python would, with hooks in it."""
     finder = next(one for one in sys.meta_path if isinstance(one, _Finder))
     sys.argv = sys.argv[1:]
-    path = os.path.abspath(path)  # as Python has it
+    path = os.path.abspath(path)  # as Python defines it
     if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     module = types.ModuleType("__main__")

@@ -1,4 +1,4 @@
-"""Put hooks around regions of a program, in its syntax tree: lines and names stay as they are."""
+"""Insert hooks around regions of a program, in its syntax tree: line numbers and names are unchanged."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ HOOKS = "__rlint_prove__"
 def instrumented(text: bytes, path: str, regions: Sequence[dict[str, Any]]) -> CodeType:
     """Compile a file with hooks around its regions.
 
-    Regions are plain data: `id`, `steps` from the file to the statement in whose `block` they are, `start`
-    and `stop`. They lie apart or within one another.
+    Regions are plain data: `id`, `steps` from the file to the statement with the `block` that contains them,
+    `start` and `stop`. They lie apart or within one another.
     """
     tree = ast.parse(text, path)
     instrument(tree, regions)
@@ -23,7 +23,7 @@ def instrumented(text: bytes, path: str, regions: Sequence[dict[str, Any]]) -> C
 
 
 def instrument(tree: ast.Module, regions: Sequence[dict[str, Any]]) -> None:
-    """Put hooks around regions of a tree."""
+    """Insert hooks around regions of a tree."""
     found = []
     for region in regions:
         node: Any = tree
@@ -128,7 +128,7 @@ class _Suspensions(ast.NodeTransformer):
 
 
 def code_path(root: CodeType, wanted: CodeType) -> list[tuple[str, int]] | None:
-    """Return where a code object lies within that of its file, as names and their ordinals."""
+    """Return the path of a code object within that of its file, as names and their ordinals."""
     if root is wanted:
         return []
     seen: dict[str, int] = {}

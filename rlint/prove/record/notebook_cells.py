@@ -1,4 +1,4 @@
-"""Find the cell of a notebook that IPython is about to run, and put hooks into it."""
+"""Find the cell of a notebook that IPython is about to run, and insert hooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlint.prove.record.instrumented_code import instrument
 def instrumented_cell(
     tree: ast.Module, text: str, regions: Sequence[dict[str, Any]]
 ) -> tuple[ast.Module, list[dict[str, Any]]]:
-    """Return a cell with hooks in it, and the regions of these; none where it is no cell of the text."""
+    """Return a cell with hooks, and its regions; none if it is not a cell of the text."""
     whole = ast.parse(text)
     for start, stop in cells_of(whole):
         if not _same(tree.body, whole.body[start:stop], marker_of(whole)):
@@ -40,7 +40,9 @@ def instrumented_cell(
 
 
 def _same(run: Sequence[ast.stmt], written: Sequence[ast.stmt], marker: str) -> bool:
-    """Whether statements are those of a cell, whose lines that are no Python IPython has translated."""
+    """Whether statements are those of a cell in which IPython has translated the lines that are not
+    Python.
+    """
     return len(run) == len(written) > 0 and all(
         has_stand_in(other, marker) or ast.dump(one) == ast.dump(other)
         for one, other in zip(run, written, strict=True)

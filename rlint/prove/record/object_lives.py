@@ -1,4 +1,4 @@
-"""The calls of an object from its constructor on, so that it can be made again as a fix would make it."""
+"""The calls of an object from its constructor on, so that it can be recreated as a fix would create it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 from rlint.prove.record.capture import simple_attributes
 
 STATE = "the state"
-"""Under which a call holds those attributes of its object that are cheap to write down."""
+"""Key under which a call stores the attributes of its object that are cheap to serialise."""
 _MOST_LIVES = 3
 _MOST_CALLS = 2000
 _MOST_BYTES = 4 * 2**20
 
 
 class LifeCall:
-    """One call, and what it was given besides its object."""
+    """One call, and its arguments besides the object."""
 
     __slots__ = ("given", "life", "record", "region")
 
     def __init__(self, life: Life, region: int, given: bytes) -> None:
         self.life, self.region, self.given = life, region, given
         self.record = ""
-        """The file in which all of the call is recorded."""
+        """The file with the record of the whole call."""
 
     def end(self) -> None:
-        """Note that the call has ended."""
+        """Record that the call has ended."""
         self.life.running = False
 
 
@@ -39,7 +39,7 @@ class Life:
         self.calls: list[LifeCall] = []
         self.size = 0
         self.running = False
-        """Within a call, which makes its inner calls again when it is replayed."""
+        """Within a call, whose inner calls are repeated when it is replayed."""
 
     def told(self) -> list[tuple[int, bytes, str]]:
         """Return the calls as plain data."""
@@ -59,7 +59,7 @@ class ObjectLives:
         return bool(self._lives) or (region == self._constructor and self._begun < _MOST_LIVES)
 
     def of(self, names: dict[str, Any]) -> dict[str, list[tuple[int, bytes, str]]]:
-        """Return the calls until now of objects that are bound to names."""
+        """Return the calls so far of objects that are bound to names."""
         return {
             name: self._lives[id(value)].told()
             for name, value in names.items()
@@ -75,7 +75,7 @@ class ObjectLives:
         given: dict[str, Any],
         captured: Callable[[dict[str, Any]], bytes] | None,
     ) -> LifeCall | None:
-        """Add a call to the life of its object; a life ends where a call cannot be written down."""
+        """Add a call to the life of its object; a life ends if a call cannot be serialised."""
         target = given.pop(instance, None)
         if region == self._constructor and self._begun < _MOST_LIVES:
             self._begun += 1

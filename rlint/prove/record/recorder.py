@@ -1,6 +1,6 @@
 """Recorders of regions: which calls are recorded, within which budget, and into which files.
 
-Whatever goes wrong here must not be noticed by the program: a record that fails is counted with its reason.
+No failure here may affect the program: a record that fails is counted with its reason.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from rlint.prove.record.object_lives import LifeCall, ObjectLives
 
 MAGIC = b"rlint record 1\n"
 _FIRST, _RESERVOIR = 3, 5
-"""Calls that are recorded at the beginning, and further ones that are spread over the run."""
+"""Calls recorded at the beginning, and further ones spread over the run."""
 _MOST_FAILURES = 3
 _LEAST_BUDGET, _SHARE, _MORE, _LESS = 1.5, 0.12, 1.5, 0.6
-"""Seconds that recording may take in any case, the part of the run that it may take besides, and by which
-factor more for the first records of a region, and less for later ones."""
+"""Seconds that recording may always take, the additional fraction of the run, and the factors for the first
+records of a region and for later ones.
+"""
 _FLUSH = 0.5
 _MOST_STAND_INS = 6
 _OUTCOME_LIMIT = 16 * 2**20
@@ -43,12 +44,12 @@ _LEAST_RECORDS = 2
 _TOO_COSTLY = "recording more would have slowed the run down too much"
 _THROWN = "its consumer, or what it awaits, raises an exception in it, which cannot be recorded"
 _MOST_VALUES = 64
-"""Values of a generator, or answers that a coroutine waits for, that are recorded of a call."""
+"""Maximum number of recorded values of a generator, or results awaited by a coroutine, per call."""
 _clock = time.perf_counter
 
 
 class RecordingProcess:
-    """All recorders of a process, and what they share."""
+    """All recorders of a process, and their shared state."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
@@ -62,7 +63,7 @@ class RecordingProcess:
         self.written = 0
         self.recorders: dict[int, Recorder] = {}
         self.lives: dict[int, ObjectLives] = {}
-        """By constructor, the calls of objects that a fix would make otherwise."""
+        """By constructor, the calls of objects that a fix would create differently."""
         self.busy = False
         self.pid = os.getpid()
         self._flushed = 0.0
@@ -71,7 +72,7 @@ class RecordingProcess:
             os.register_at_fork(after_in_child=self._after_fork)
 
     def recorder(self, region: dict[str, Any]) -> Recorder:
-        """Return the recorder of a region, made when its file is loaded."""
+        """Return the recorder of a region, created when its file is loaded."""
         kind = SuspendedRecorder if region["suspends"] else Recorder
         return self.recorders.setdefault(region["id"], kind(self, region))
 
@@ -83,7 +84,7 @@ class RecordingProcess:
         for one in self.recorders.values():
             one.after_fork()
         util: Any = sys.modules.get("multiprocessing.util")
-        if util is not None:  # such a child ends without the functions of `atexit`
+        if util is not None:  # such a child ends without calling the functions of `atexit`
             util.register_after_fork(self, RecordingProcess._flush_at_end)
 
     def _flush_at_end(self) -> None:
@@ -91,15 +92,16 @@ class RecordingProcess:
         util.Finalize(None, self.flush, kwargs={"now": True}, exitpriority=100)
 
     def affordable(self, records: int) -> bool:
-        """Whether another record is within the budget of time and of memory; the first ones of a region may
-        take more, and later ones less, so that one region does not keep others from being recorded.
+        """Return whether another record is within the budget of time and of memory; the first ones of a
+        region may take more, and later ones less, so that one region does not prevent others from being
+        recorded.
         """
         elapsed = _clock() - self.started
         factor = _MORE if records < _LEAST_RECORDS else 1.0 if records < _FIRST else _LESS
         return self.spent < factor * (_LEAST_BUDGET + _SHARE * elapsed) and self.written < self.keep
 
     def flush(self, *, now: bool = False) -> None:
-        """Write what was counted, so that a process that is killed has told it."""
+        """Write the counts, so that those of a killed process are not lost."""
         if not now and _clock() - self._flushed < _FLUSH:
             return
         self._flushed = _clock()
@@ -162,7 +164,7 @@ class Recorder:
     # --- what the program calls ---
 
     def begin(self) -> bool:
-        """Count a call, and say whether it is to be recorded."""
+        """Count a call, and return whether it is to be recorded."""
         self.calls += 1
         call = _Call(_clock(), self._session.spent, sys.exc_info()[1])
         self._stacks.setdefault(self._key(), []).append(call)
@@ -211,14 +213,14 @@ class Recorder:
         return self._lives.add(self._region["id"], self._instance, given, captured if affordable else None)
 
     def returned(self, value: Any) -> Any:
-        """Note what a call returns."""
+        """Record the result of a call."""
         stack = self._stacks.get(self._key())
         if stack and stack[-1].record is not None:
             stack[-1].result = (value,)
         return value
 
     def end(self) -> bool:
-        """Note the end of a call, and say whether there is more to record of it."""
+        """Record the end of a call, and return whether there is more to record of it."""
         stack = self._stacks.get(self._key())
         if not stack:
             return False
@@ -238,7 +240,7 @@ class Recorder:
         return True
 
     def _since(self, call: _Call) -> float:
-        """Return the seconds that a call has run since it began or went on, without those of recording."""
+        """Return the seconds that a call has run since it began or resumed, without those of recording."""
         return _clock() - call.started - (self._session.spent - call.spent)
 
     def _key(self) -> int:
@@ -281,7 +283,7 @@ class Recorder:
         )
 
     def _advance(self) -> None:
-        """The next call to record: each of the first ones, then calls further and further apart."""
+        """Set the next call to record: each of the first ones, then calls at growing intervals."""
         taken = self.records + self.failed + 1
         if taken < _FIRST:
             self._next = self.calls + 1
@@ -303,15 +305,17 @@ class Recorder:
 
 
 class SuspendedRecorder(Recorder):
-    """Records calls of generators and coroutines, which let others run meanwhile: told apart by frames."""
+    """Records calls of generators and coroutines, which suspend; concurrent calls are distinguished by
+    frames.
+    """
 
     def begin(self) -> bool:
-        """Count a call, and say whether it is to be recorded."""
-        self._stacks.pop(id(sys._getframe(1)), None)  # a frame of old that was at this place
+        """Count a call, and return whether it is to be recorded."""
+        self._stacks.pop(id(sys._getframe(1)), None)  # an earlier frame at this address
         return super().begin()
 
     def pause(self, value: Any) -> Any:
-        """Note what is yielded or waited for."""
+        """Record the yielded or awaited value."""
         stack = self._stacks.get(id(sys._getframe(1)))
         if not stack:
             return value
@@ -325,7 +329,7 @@ class SuspendedRecorder(Recorder):
         return value
 
     def resume(self, value: Any) -> Any:
-        """Note what comes back."""
+        """Record the value that is sent back."""
         stack = self._stacks.get(id(sys._getframe(1)))
         if not stack:
             return value
@@ -383,7 +387,7 @@ class _Call:
 
 
 class _Record:
-    """What is written down of one call."""
+    """The data of one recorded call."""
 
     def __init__(
         self,
@@ -420,20 +424,20 @@ class _Record:
             raise UncopyableError("an object that other code may use while it is suspended")
 
     def suspend(self, kind: str, value: Any) -> None:
-        """Write down a value that is yielded or that comes back, as it is now."""
+        """Serialise the current state of a value that is yielded or sent back."""
         found = self._suspended[kind]
         if len(found) >= _MOST_VALUES:
             self._unfinished = True
             return
         if kind == "values" and not self._region["yields"]:
-            found.append(b"")  # what is waited for is made again
+            found.append(b"")  # awaited objects are recreated
             return
         capture = Capture(self._session.program, self._session.limit)
         capture.dump(value)
         found.append(capture.file.getvalue())
 
     def _captured(self, held: dict[str, Any]) -> tuple[bytes, int]:
-        """Write down the names and the globals that what they hold may read; with stand-ins where need be."""
+        """Serialise the names and the globals that their values may read; with stand-ins if needed."""
         while True:
             numbers = {key: number for number, key in enumerate(self._stand_ins)}
             capture = Capture(self._session.program, self._session.limit, numbers)
@@ -547,7 +551,7 @@ class _Record:
         with open(f"{path}.part", "wb") as file:
             file.write(MAGIC + signature + body)
         os.replace(f"{path}.part", path)
-        if self._noted is not None and number < _FIRST:  # such a file stays what it is
+        if self._noted is not None and number < _FIRST:  # such a file is not recorded
             self._noted.record = os.path.basename(path)
         return len(body)
 
@@ -560,7 +564,7 @@ def _folder() -> str:
 
 
 def _settings() -> dict[str, Any]:
-    """Settings of the process that the call finds."""
+    """Return the settings of the process at the start of the call."""
     found: dict[str, Any] = {}
     torch: Any = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "is_grad_enabled"):
@@ -577,8 +581,8 @@ def _settings() -> dict[str, Any]:
 
 
 def _culprit(roots: list[Any], session: RecordingProcess, numbers: dict[int, int]) -> Any:
-    """Return the first object, from the outside in, that cannot be written down although all that it
-    holds can.
+    """Return the first object, from the outside in, that cannot be serialised although everything that it
+    contains can.
     """
     node: Any = roots
     for _ in range(_DEEPEST):
@@ -600,7 +604,7 @@ def _culprit(roots: list[Any], session: RecordingProcess, numbers: dict[int, int
 
 
 def _refusal(capture: Capture, value: Any) -> Exception | None:
-    """Why a value cannot be written down; None where it can."""
+    """Return why a value cannot be serialised; None if it can."""
     try:
         capture.dump(value)
     except Exception as error:  # noqa: BLE001 - any object may refuse, in its own words
@@ -611,7 +615,7 @@ def _refusal(capture: Capture, value: Any) -> Exception | None:
 def _globals(
     capture: Capture, session: RecordingProcess, region: dict[str, Any], found: dict[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Values of the program's modules that the code of a region may read, by module and name."""
+    """Return the values of the program's modules that the code of a region may read, by module and name."""
     pending: list[tuple[str, Any]] = []
     for name, module in list(sys.modules.items()):
         if session.program.file_of(module) == region["path"]:
@@ -671,7 +675,7 @@ def _globals(
 
 
 class _Trial(Capture):
-    """Looks through what is about to be written, for functions and classes of the program."""
+    """Searches the data to be written for functions and classes of the program."""
 
     def __init__(self, program: OwnFiles, to: Capture) -> None:
         super().__init__(program, to.file._limit, to._stand_ins)

@@ -1,4 +1,4 @@
-"""Make the objects again that a recorder has written down. What pickles of recorded calls name."""
+"""Recreate the objects that a recorder has serialised. What pickles of recorded calls name."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import weakref
 from typing import Any
 
 CUT: list[Any] = []
-"""Leaves that stand for what came before the recorded call, in the order in which they were restored."""
+"""Leaves that replace the graph before the recorded call, in the order in which they were restored."""
 CODES: dict[str, types.CodeType] = {}
 """The code of the program's files in the arm that is restored for, by path."""
 STAND_INS: dict[int, StandIn] = {}
 LOG: list[tuple[str, Any, Any]] = []
-"""Calls of stand-ins: which method, with what."""
+"""Calls of stand-ins: the method and its arguments."""
 
 
 class StandInError(Exception):
-    """A stand-in was asked for something that the recorded run did not ask the real object for."""
+    """A stand-in was called in a way in which the recorded run did not call the real object."""
 
 
 class StandIn:
-    """Stands for an object that cannot be copied, and answers as that did in the recorded call."""
+    """Replaces an object that cannot be copied, and returns the results recorded for it."""
 
     def __init__(self, number: int, kind: str, values: dict[str, Any]) -> None:
         held = object.__getattribute__(self, "__dict__")
@@ -33,7 +33,7 @@ class StandIn:
         STAND_INS[number] = self
 
     def __getattr__(self, name: str) -> Any:
-        """Give a recorded attribute, or a method that answers as recorded."""
+        """Return a recorded attribute, or a method with recorded results."""
         held = object.__getattribute__(self, "__dict__")
         if name in held["_rlint_values"]:
             return held["_rlint_values"][name]
@@ -51,7 +51,7 @@ class StandInMethod:
         self._owner, self._name = owner, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Note the call, and answer as the real method did."""
+        """Record the call, and return the result of the real method."""
         held = object.__getattribute__(self._owner, "__dict__")
         LOG.append((f"{held['_rlint_kind']}.{self._name}", args, kwargs))
         answers = held["_rlint_answers"][self._name]
@@ -68,7 +68,7 @@ class StandInMethod:
 
 
 def set_answers(number: int, answers: dict[str, list[Any]]) -> None:
-    """Give a stand-in what the real object answered, by method."""
+    """Set a stand-in's results of the real object, by method."""
     if number in STAND_INS:
         held = object.__getattribute__(STAND_INS[number], "__dict__")
         held["_rlint_answers"] = {name: list(given) for name, given in answers.items()}
@@ -130,14 +130,14 @@ def own_code(file: str, path: list[tuple[str, int]]) -> types.CodeType:
 def function(
     code: types.CodeType, owner: str, name: str, qualname: str, closure: tuple[types.CellType, ...] | None
 ) -> types.FunctionType:
-    """Return a function; what may lead back to it is set later."""
+    """Return a function; values that may refer back to it are set later."""
     made = types.FunctionType(code, vars(module(owner)), name, None, closure)
     made.__qualname__ = qualname
     return made
 
 
 def set_function(target: types.FunctionType, state: tuple[Any, Any, dict[str, Any]]) -> None:
-    """Give a function its defaults and attributes."""
+    """Set the defaults and attributes of a function."""
     target.__defaults__, target.__kwdefaults__ = state[0], state[1]
     vars(target).update(state[2])
 
@@ -146,7 +146,7 @@ def set_function(target: types.FunctionType, state: tuple[Any, Any, dict[str, An
 
 
 def array_view(owner: Any, dtype: Any, shape: Any, strides: Any, offset: int, writeable: bool) -> Any:  # noqa: FBT001
-    """Return an array that lies in another one's memory."""
+    """Return an array that shares another one's memory."""
     numpy = module("numpy")
     flat = owner.reshape(-1, order="A" if owner.flags.c_contiguous else "F")
     found = numpy.ndarray(shape, dtype, flat, offset, strides)
@@ -155,7 +155,7 @@ def array_view(owner: Any, dtype: Any, shape: Any, strides: Any, offset: int, wr
 
 
 def array_of_tensor(owner: Any, dtype: Any, shape: Any, strides: Any, offset: int) -> Any:
-    """Return an array that lies in the memory of a tensor."""
+    """Return an array that shares the memory of a tensor."""
     numpy, torch = module("numpy"), module("torch")
     whole = torch.empty(0, dtype=torch.uint8).set_(owner.untyped_storage()).numpy()
     return numpy.ndarray(shape, dtype, whole, offset, strides)
@@ -178,9 +178,7 @@ def storage_of_array(owner: Any) -> Any:
 
 
 def tensor(held: Any, kind: str, dtype: str, place: tuple[int, Any, Any], grad: bool, cut: bool) -> Any:  # noqa: FBT001
-    """Return a tensor in some memory. One that came of a graph becomes a copy of a leaf that is
-    remembered.
-    """
+    """Return a tensor in some memory. A tensor with a graph becomes a copy of a leaf that is recorded."""
     torch = module("torch")
     offset, size, stride = place
     with torch.inference_mode(mode=False), torch.no_grad():
@@ -200,7 +198,7 @@ def tensor(held: Any, kind: str, dtype: str, place: tuple[int, Any, Any], grad: 
 
 
 class _Copied:
-    """A copy in a graph that keeps strides."""
+    """Autograd function that copies a tensor with its strides."""
 
     @staticmethod
     def apply(leaf: Any) -> Any:
@@ -211,7 +209,7 @@ class _Copied:
 
 
 def set_tensor(target: Any, state: tuple[Any, dict[str, Any]]) -> None:
-    """Give a tensor its gradient and its attributes."""
+    """Set the gradient and the attributes of a tensor."""
     gradient, held = state
     if gradient is not None and target.is_leaf:
         target.grad = gradient
@@ -231,7 +229,7 @@ def torch_generator(device: str, state: bytes) -> Any:
 
 
 def streams() -> dict[str, Any]:
-    """Return the states of the process's own random streams, of those packages that are loaded."""
+    """Return the states of the process's random streams, of the loaded packages."""
     import random
 
     found: dict[str, Any] = {"python": random.getstate()}
@@ -247,7 +245,7 @@ def streams() -> dict[str, Any]:
 
 
 def set_streams(found: dict[str, Any]) -> None:
-    """Put random streams where they were."""
+    """Restore the states of random streams."""
     import random
 
     random.setstate(found["python"])

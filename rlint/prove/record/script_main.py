@@ -1,6 +1,6 @@
-"""The program that a recorded script runs in: `python script_main.py SCRIPT [ARGUMENTS]...`.
+"""The program that runs a recorded script: `python script_main.py SCRIPT [ARGUMENTS]...`.
 
-The hooks are there already: Python has installed them when it started.
+The hooks are already there: Python has installed them at its start.
 """
 
 import sys

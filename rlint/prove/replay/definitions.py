@@ -1,4 +1,4 @@
-"""The definitions of a script, without what it does: its training would run again otherwise."""
+"""The definitions of a script, without the code that runs them: it would repeat the training."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ def _assigns(node: ast.stmt) -> bool:
 
 
 def _read_at_definition(node: ast.stmt) -> set[str]:
-    """Return the names that a definition reads at once: of decorators, defaults, bases, and in class
-    bodies.
-    """
+    """Return the names that a definition reads at once: in decorators, defaults, bases, and class bodies."""
     if isinstance(node, ast.ClassDef):
         parts: list[ast.AST] = [*node.decorator_list, *node.bases, *node.keywords]
         found = set(loads(parts))

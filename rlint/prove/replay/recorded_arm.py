@@ -1,4 +1,4 @@
-"""The program as it was when a call was recorded, with the text before or after a fix."""
+"""The program in its state at a recorded call, with the text before or after a fix."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rlint.prove.replay.definitions import definitions
 MAINS = ("__main__", "__mp_main__")
 
 _foreign: dict[tuple[str, ...], dict[str, ModuleType | None]] = {}
-"""Loaded modules that are known not to be the program's: looking at each of thousands takes milliseconds
+"""Loaded modules that are known not to be the program's: checking each of thousands takes milliseconds
 whenever an arm is entered or left, which is once for every batch of runs.
 """
 
 
 class RecordedArm(Arm):
-    """One text of the program, in the surroundings of a record."""
+    """One text of the program, in the environment of a record."""
 
     def __init__(
         self, subject: Subject, name: str, header: Mapping[str, Any], wanted: frozenset[str]
@@ -41,7 +41,7 @@ class RecordedArm(Arm):
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """Within, the program's modules are those of this arm, and modules are looked for as in the run."""
+        """Use the modules of this arm within the context, and search modules as in the run."""
         before = {name: sys.modules.pop(name) for name in self._own_names()}
         sys.modules.update(self._modules)
         path, argv = list(sys.path), list(sys.argv)
@@ -62,11 +62,11 @@ class RecordedArm(Arm):
         return {name: module for name, module in self._modules.items() if name != "__mp_main__"}
 
     def take(self, name: str, workload: Workload) -> None:
-        """Let the arm be driven by a workload."""
+        """Let a workload drive the arm."""
         self.workloads[name] = workload
 
     def load(self) -> None:
-        """Load the script's definitions and the modules that regions are in. Raises WorkloadError."""
+        """Load the script's definitions and the modules that contain regions. Raises WorkloadError."""
         with self.active():
             try:
                 main = self._header["main"]
@@ -116,7 +116,7 @@ class RecordedArm(Arm):
         return found if found is not None else importlib.util.decode_source(Path(path).read_bytes())
 
     def _own_names(self) -> list[str]:
-        """Names of the loaded modules that belong to the program."""
+        """Return the names of the loaded modules that belong to the program."""
         foreign = _foreign.setdefault(self.subject.roots, {})
         own = []
         for name, module in list(sys.modules.items()):

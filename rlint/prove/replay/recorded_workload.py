@@ -1,4 +1,4 @@
-"""Drive a region with recorded calls, as the harness drives programs with workloads."""
+"""Workload that runs a region with recorded calls, in the harness."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rlint.prove.replay.transplant import transplant
 
 CALL = "recorded call"
 OTHER = 1_000_000
-"""What the harness adds to a seed for other inputs."""
+"""Offset that the harness adds to a seed for other inputs."""
 
 
 @dataclass(slots=True)
 class Inputs:
-    """What one call is given."""
+    """The inputs of one call."""
 
     record: CallRecord
     held: dict[str, Any]
@@ -36,7 +36,7 @@ class Inputs:
 
 
 class RecordedWorkload(Workload):
-    """Calls of a region as they were recorded."""
+    """Recorded calls of a region."""
 
     claims = ("time",)
     sizes = (1,)
@@ -48,15 +48,15 @@ class RecordedWorkload(Workload):
         self._call: Any = None
         self._last: Inputs | None = None
         self.first: tuple[CallRecord, Any] | None = None
-        """The first call that was made, and what it gave."""
+        """The first call that was made, and its result."""
         self.faithful = True
-        """Whether random streams are put where they were in the run, which takes time."""
+        """Whether random streams are restored to their state in the run, which takes time."""
         self.decorators = False
         self.lives: ReplayedLives | None = None
-        """What becomes of objects that the fix makes otherwise."""
+        """The objects that the fix creates differently."""
 
     def prepare(self, program: Any, case: Case) -> Inputs:  # noqa: ARG002 - as the harness calls it
-        """Make the names and globals of a recorded call again."""
+        """Recreate the names and globals of a recorded call."""
         count = len(self._records)
         other = case.seed >= OTHER
         record = self._records[(case.seed - OTHER + 1) % count if other else case.seed]
@@ -83,8 +83,8 @@ class RecordedWorkload(Workload):
         return self._code._path
 
     def _same_objects(self, first: Inputs, later: Inputs) -> None:
-        """Let the objects of an earlier call come to be what they were in a later one, where they are the
-        same in the run: what a fix keeps in them, or by them, is then kept, too.
+        """Update the objects of an earlier call to their state in a later one, if they are the same objects
+        in the run: data that a fix keeps in them, or by their identity, is then kept, too.
         """
         ours, theirs = first.record.header, later.record.header
         if ours["pid"] != theirs["pid"]:
@@ -115,7 +115,7 @@ class RecordedWorkload(Workload):
         return found
 
     def outcome(self, program: Any, inputs: Inputs, result: Any) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return the values to compare: what the call returns, binds and mutates, and its queries of
+        """Return the values to compare: what the call returns, binds and mutates, and its calls of
         stand-ins.
         """
         found: dict[str, Any] = {"inputs": inputs.held}
@@ -136,7 +136,7 @@ class RecordedWorkload(Workload):
 
 
 def reproduced(record: CallRecord, result: Any, live: Sequence[str]) -> tuple[Any, Any] | None:
-    """Return what the run and the replay gave, to be compared; None where the run's is not known."""
+    """Return the results of the run and the replay, to be compared; None if the run's is not known."""
     told = record.restore_outcome()
     if told is None or result is None:
         return None
@@ -154,7 +154,7 @@ def reproduced(record: CallRecord, result: Any, live: Sequence[str]) -> tuple[An
 
 @contextlib.contextmanager
 def _modes(settings: Mapping[str, Any]) -> Any:
-    """Within, gradients are recorded as they were in the run."""
+    """Set the autograd mode of the run within the context."""
     torch: Any = sys.modules.get("torch")
     if torch is None or not settings:
         yield

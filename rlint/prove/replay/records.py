@@ -24,12 +24,12 @@ class UnsignedError(Exception):
 
 @dataclass(frozen=True)
 class Suspensions:
-    """Where a call let other code run."""
+    """The suspensions of a call."""
 
     values: list[Any]
-    """What it yielded."""
+    """The yielded values."""
     answers: list[Any]
-    """What came back."""
+    """The values sent back."""
     unfinished: bool
     """It was left before its end, or only its beginning was recorded."""
 
@@ -53,8 +53,8 @@ class CallRecord:
         return float(self.header["seconds"])
 
     def restore(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[int, Any], list[Any]]:
-        """Make the names of the call again, the globals it may read, what stand-ins answer, and the leaves
-        that stand for what came before.
+        """Recreate the names of the call, the globals it may read, the results of stand-ins, and the leaves
+        that replace earlier graphs.
         """
         restored.CUT.clear()
         restored.STAND_INS.clear()
@@ -74,7 +74,7 @@ class CallRecord:
 
     def restore_lives(self) -> dict[str, list[tuple[int, bytes, str]]]:
         """Return the earlier calls of objects that are bound to names, from the constructor on: the number of
-        the region, what it was given, and the name of the file where all of it is recorded, if it is.
+        the region, the arguments, and the name of the file with the record of all of it, if there is one.
         """
         found: dict[str, list[tuple[int, bytes, str]]] = (
             pickle.loads(self.lives) if self.lives else {}  # noqa: S301 - the same
@@ -82,7 +82,7 @@ class CallRecord:
         return found
 
     def restore_suspensions(self) -> Suspensions | None:
-        """Return what a generator yielded or a coroutine was given; None for other calls."""
+        """Return what a generator yielded or a coroutine received; None for other calls."""
         if not self.suspended:
             return None
         found = pickle.loads(self.suspended)  # noqa: S301 - the same
@@ -99,7 +99,7 @@ class CallRecord:
 
 
 def read(path: Path, key: bytes) -> CallRecord:
-    """Read a record. Raises UnsignedError where it is not signed with `key`."""
+    """Read a record. Raises UnsignedError if it is not signed with `key`."""
     data = path.read_bytes()
     start = len(MAGIC) + _DIGEST
     signature, body = data[len(MAGIC) : start], data[start:]

@@ -1,4 +1,4 @@
-"""Turn the statements of a region into a function of the names that were bound when it began."""
+"""Convert the statements of a region to a function of the names that were bound at its start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlint.prove.replay.suspensions import awaited, driven
 
 _FACTORY, _REGION, _AWAITED = "__rlint_factory__", "__rlint_region__", "__rlint_awaited__"
 END, RETURN, BREAK, CONTINUE = "the end", "return", "break", "continue"
-"""How a region is left."""
+"""The ways in which a region can end."""
 Call = Callable[[dict[str, Any]], tuple[str, Any, dict[str, Any]]]
 
 
@@ -40,7 +40,7 @@ class RegionCode:
     def bound_in(self, module: ModuleType, decorators: bool = False) -> Call:  # noqa: FBT001, FBT002
         """Return a function that runs the region on the values of its names.
 
-        With `decorators`, those of the function around it apply, where a fix changes them.
+        With `decorators`, those of the enclosing function apply, if a fix changes them.
         """
         space = vars(module)
         if self._scope is None:
@@ -124,7 +124,7 @@ class RegionCode:
 
 
 class _Exits(ast.NodeTransformer):
-    """Turn ways out of a region into what it returns, and private names into what a class makes of them."""
+    """Convert jumps out of a region to return values, and private names to their mangled form."""
 
     def __init__(self, classes: Sequence[str]) -> None:
         self._owner = classes[-1].lstrip("_") if classes else ""
@@ -188,7 +188,7 @@ class _Exits(ast.NodeTransformer):
 
 
 def _left(how: str) -> ast.Return:
-    """Return a way out of the region into a loop around it."""
+    """Return a jump out of the region to an enclosing loop."""
     return ast.Return(ast.parse(f"({how!r}, None, locals())", mode="eval").body)
 
 

@@ -1,4 +1,4 @@
-"""One fix proven in a process of its own: what the harness's process of a job is given."""
+"""Job that proves one fix in a separate process of the harness."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rlint.prove.replay.replayed_lives import ReplayedLives
 
 _LEAST_LIMIT, _MUCH_LONGER = 20.0, 30
 _LEAST_RECORDS, _PATIENCE = 2, 15.0
-"""Records that are compared in any case, and seconds after which no further ones are."""
+"""Minimum number of records to compare, and seconds after which no further ones are."""
 _ROUNDS_IN_BUDGET = 0.5
 _MOST_WEIGHED, _LONG = 2, 0.5
 """Records whose memory is observed, and seconds of a call beyond which it is not."""
@@ -57,7 +57,7 @@ class Found:
 
 @dataclass
 class Replayed:
-    """What replaying a fix gave."""
+    """The result of replaying a fix."""
 
     cases: int = 0
     sequences: int = 0
@@ -69,9 +69,9 @@ class Replayed:
     """The records that were compared."""
     memory: list[MemoryUse] = field(default_factory=list)
     waits: dict[str, list[int]] = field(default_factory=dict)
-    """How often each arm waited for the device, where there is one."""
+    """Synchronisations with the device in each arm, if there is one."""
     rounds: list[Round] = field(default_factory=list)
-    """Of all compared records, whose number is the `size`."""
+    """Timings of all compared records, whose number is the `size`."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class ReplayJob:
     """Classes whose constructors the fix changes together with other methods."""
 
     def work(self, send: Callable[[Message], None]) -> None:
-        """Do the job, and tell what came of it."""
+        """Do the job, and report its result."""
         try:
             send(Message("result", self.path, _Replay(self, send).run()))
         except WorkloadError as error:
@@ -180,8 +180,8 @@ class _Replay:
         return self._found
 
     def _import_differences(self) -> dict[str, frozenset[str]]:
-        """Names of modules that loading gives another value than before, those that hold too much, and what
-        a region leaves in names that nothing reads.
+        """Return the names of modules that the fix changes on import, those with too much content, and names
+        that a region binds but nothing reads.
         """
         states = {name: module_state(self._arm(name)[0]) for name in (BEFORE, AFTER)}
         found = {}
@@ -213,7 +213,7 @@ class _Replay:
             self._surroundings.restore()
 
     def _compare(self, number: int) -> bool:
-        """Compare a record; False where that cannot be done, and why is noted."""
+        """Compare a record; return False if that is not possible, with the reason recorded."""
         record = self._records[number]
         trial = Trial(Case(number, 1, self._device))
         limit = max(_LEAST_LIMIT, _MUCH_LONGER * record.seconds)
@@ -273,7 +273,7 @@ class _Replay:
                 self._found.differences.append(Found(one.kind, one.path, one.before, one.after, number, when))
 
     def _unfaithful(self, record: CallRecord, before: list[Observation]) -> str:
-        """Why a replay does not give what the run gave; "" where it does."""
+        """Return how the replay differs from the run; "" if it does not."""
         if not before:
             return "it could not be called again"
         raised = before[0].raised
@@ -327,7 +327,7 @@ class _Replay:
         return rounds
 
     def _weigh(self, points: Mapping[int, Mapping[str, ArmAtSize]]) -> None:
-        """Observe the memory that some calls take, and on a device how often they wait for it."""
+        """Observe the memory of some calls, and on a device their synchronisations."""
         for number in list(points)[:_MOST_WEIGHED]:
             for name in (BEFORE, AFTER):
                 point = points[number][name]
@@ -344,7 +344,7 @@ def _warnings(seen: Observation) -> set[object]:
 
 
 def _lacks_attribute(after: Observation, before: Observation) -> str:
-    """Whether the fixed code reads what only its constructor would have set."""
+    """Whether the fixed code reads attributes that only its constructor would have set."""
     if before.raised is not None or after.raised is None:
         return ""
     if after.raised.type.endswith("AttributeError") and "has no attribute" in after.raised.text:
@@ -353,7 +353,7 @@ def _lacks_attribute(after: Observation, before: Observation) -> str:
 
 
 def _set_up(header: Mapping[str, Any]) -> None:
-    """Give the process the settings of the run."""
+    """Apply the process settings of the run."""
     import contextlib
     import os
 

@@ -1,7 +1,6 @@
-"""Make objects again that a fix makes otherwise: by the constructor of an arm.
+"""Recreate objects that a fix creates differently: by the constructor of an arm.
 
-They are led through the calls that they had in the run, until they are what they were when a recorded call
-began.
+They repeat the calls that they had in the run, until they have their state at the start of a recorded call.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class LifeError(Exception):
 
 
 class ReplayedLives:
-    """The objects of the classes that a fix makes otherwise, in one arm."""
+    """The objects of the classes that a fix changes, in one arm."""
 
     def __init__(
         self, made: Sequence[MadeObjects], texts: Mapping[str, str], key: bytes, *, after: bool
@@ -47,17 +46,17 @@ class ReplayedLives:
         self._arm: RecordedArm | None = None
 
     def excuses(self) -> Excuses:
-        """Return which attributes cannot be compared, because each arm has its own."""
+        """Return the attributes that cannot be compared, because each arm has its own."""
         return Excuses(allowed=dict.fromkeys(sorted(self._excused), _OWN))
 
     def migrate(self, record: CallRecord, held: dict[str, Any], arm: RecordedArm) -> None:
-        """Let the objects of a recorded call have what this arm's constructor and methods made of them.
+        """Set the objects of a recorded call to the state that this arm's constructor and methods gave them.
 
-        Before the fix, that has to be what they had in the run. Raises LifeError.
+        Before the fix, that has to be their state in the run. Raises LifeError.
         """
         if not self._made:
             return
-        if arm is not self._arm:  # whose classes are others
+        if arm is not self._arm:  # whose classes differ
             self._arm = arm
             self._known.clear()
         lives = record.restore_lives()
@@ -112,7 +111,7 @@ class ReplayedLives:
         arm: RecordedArm,
         folder: Path,
     ) -> dict[str, Any]:
-        """Return what an object of this arm has in the attributes that the fix is about."""
+        """Return an object's state in this arm, of the attributes that the fix changes."""
         one: Any = object.__new__(type(target))
         for number, given, file in calls:
             if number not in made.regions:
@@ -132,7 +131,7 @@ class ReplayedLives:
         return {name: value for name, value in vars(one).items() if name in made.own}
 
     def _fill(self, one: Any, made: MadeObjects, file: Path, held: dict[str, Any]) -> None:
-        """Give an object, and the arguments of its call, what is recorded of a whole call."""
+        """Set an object, and the arguments of its call, to the record of a whole call."""
         record = read(file, self._key)
         kept = list(restored.CUT), dict(restored.STAND_INS)
         whole, _, answers, _ = record.restore()
@@ -158,7 +157,7 @@ class ReplayedLives:
 
 
 def _is_of(target: Any, made: MadeObjects) -> bool:
-    """Whether an object is of the class, or of one that is derived from it."""
+    """Whether an object is of the class, or of a derived one."""
     return hasattr(target, "__dict__") and any(
         base.__qualname__ == made.owner
         and os.path.realpath(getattr(sys.modules.get(base.__module__), "__file__", "") or "")

@@ -1,4 +1,4 @@
-"""Drive recorded generators and coroutines: what they were sent, or waited for, comes from the record."""
+"""Drive recorded generators and coroutines: the values sent to them, or awaited, come from the record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.prove.record import restored_objects as restored
 from rlint.prove.replay.records import Suspensions
 
 YIELDED = "the yielded values"
-"""Under which the names that a call leaves hold what it yielded."""
+"""Key of the yielded values among the names that a call leaves."""
 _LEFT = "left by its consumer"
 _now: Suspensions | None = None
 _faithful = True
@@ -19,7 +19,7 @@ _answers: list[Any] = []
 
 
 class YieldedValues:
-    """What a generator yielded: the values, and what they were when they were yielded."""
+    """The values that a generator yielded, with their state at that time."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
@@ -27,14 +27,14 @@ class YieldedValues:
 
 
 def begin(suspensions: Suspensions | None, *, faithful: bool) -> None:
-    """Let the call that follows have what came back in the run."""
+    """Provide the values that were sent back in the run to the next call."""
     global _now, _faithful
     _now, _faithful = suspensions, faithful
     _answers[:] = suspensions.answers if suspensions is not None else []
 
 
 def awaited(what: Any) -> Any:
-    """Return what a coroutine was given where it waited; what it waits for is noted and not run."""
+    """Return what a coroutine received for an awaited object, which is recorded and not run."""
     name = type(what).__qualname__
     given: tuple[tuple[str, Any], ...] = ()
     if inspect.iscoroutine(what):
@@ -48,7 +48,7 @@ def awaited(what: Any) -> Any:
 
 
 def driven(generator: Generator[Any, Any, Any]) -> tuple[str, Any, dict[str, Any]]:
-    """Run a generator as far as it came in the run, and return how and with what it ended."""
+    """Run a generator as far as it ran in the run, and return how and with what it ended."""
     assert _now is not None
     found = YieldedValues()
     how, value, names = _LEFT, None, {}

@@ -1,4 +1,4 @@
-"""Let an object come to be as another one is, without making it another object."""
+"""Set an object to the state of another, keeping its identity."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def transplant(target: Any, source: Any) -> None:
-    """ChangedCode an object in place, and what it holds, so that it equals another of its class.
+    """Change an object, and the objects that it contains, in place so that it equals another of its class.
 
-    What only the target holds stays: a fix may keep something there. Arrays and tensors of one shape keep
-    their memory and get the other's values.
+    Attributes that only the target has are kept: a fix may store data there. Arrays and tensors of the same
+    shape keep their memory and get the other's values.
     """
     _Transplant().into(target, source)
 
@@ -20,7 +20,7 @@ class _Transplant:
         self._done: set[tuple[int, int]] = set()
 
     def into(self, target: Any, source: Any) -> bool:
-        """ChangedCode a target; False where that cannot be done in place."""
+        """Change a target in place; return False if that is not possible."""
         if target is source:
             return True
         key = id(target), id(source)

@@ -1,4 +1,4 @@
-"""Tell what was proven: in a terminal, as JSON, as Markdown and as HTML.
+"""Report proofs: in a terminal, as JSON, as Markdown and as HTML.
 
 Answers with text. Runs nothing.
 """

@@ -1,4 +1,4 @@
-"""A proof as a page that needs nothing else, with the charts that `rlint verify` has."""
+"""A proof as a self-contained page, with the charts of `rlint verify`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def render(proof: Proof, *, color: bool, width: int | None) -> str:  # noqa: ARG
 
 
 def _lists(proof: Proof) -> Iterator[tuple[str, list[str]]]:
-    """What differs, and what has no verdict, each below a title."""
+    """Return the differences, and the fixes without a verdict, each list with a title."""
     differing = list(proof_words.differing(proof))
     if differing:
         yield "What differs", differing
@@ -52,7 +52,7 @@ def _unbroken(cell: str) -> str:
 
 
 def _bars(fixes: list[ProvenFix]) -> list[dict[str, Any]]:
-    """Ratios on one logarithmic scale."""
+    """Return ratios on a common logarithmic scale."""
     ratios = [one.ratio for one in fixes if one.ratio is not None]
     if not ratios:
         return []

@@ -8,7 +8,7 @@ from rlint.prove.report import proof_words
 
 
 def render(proof: Proof, *, color: bool, width: int | None) -> str:
-    """Return the table, what was found to differ, and what could not be proven and why."""
+    """Return the table, the differences, and the fixes that could not be proven with their reasons."""
     import io
 
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""The words and figures of a proof, the same in each format."""
+"""The texts and figures of a proof, the same in each format."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def whole(proof: Proof) -> str:
 
 
 def summary(proof: Proof) -> str:
-    """One sentence of counts."""
+    """Return the counts in one sentence."""
     reached = proof.reached
     proven = [one for one in reached if one.verdict in PROVEN]
     words = [
@@ -151,7 +151,7 @@ def seconds(proof: Proof) -> str:
 
 
 def ending(proof: Proof) -> str:
-    """Return how the recorded run ended, in brackets; "" if it ended well."""
+    """Return how the recorded run ended, in brackets; "" if it ended normally."""
     return " (ended early)" if proof.stopped else f" (exit status {proof.status})" if proof.status else ""
 
 
