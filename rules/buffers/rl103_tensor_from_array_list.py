@@ -90,15 +90,15 @@ from rlint.rules.buffers._shared import row_length
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 EXACT = element_types.IN_BOTH
-"""Of these, a list of arrays and an array give the same tensor."""
+"""For these dtypes, a list of arrays and an array give the same tensor."""
 WIDE = frozenset({"float32", "float64", element_types.DEFAULT})
-"""Of whatever arrays, a list and an array give the same tensor of these types."""
+"""With these dtypes of the tensor, a list and an array give the same tensor for arrays of any dtype."""
 TAKEN = frozenset({"data", "dtype", "device"})
 """Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
 LISTS = (TypeTag.LIST, TypeTag.TUPLE)
 LONGEST_SHOWN = 40
 NESTED = 2
-"""How many lists deep the arrays are looked for."""
+"""Maximum nesting of lists in which arrays are searched."""
 
 
 class TensorFromArrayList(Rule):
@@ -140,7 +140,7 @@ class TensorFromArrayList(Rule):
 
 
 def data_of(call: ast.Call) -> ast.expr | None:
-    """What the tensor is made of."""
+    """Return the data argument of the tensor."""
     if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred):
         return call.args[0]
     named = [keyword.value for keyword in call.keywords if keyword.arg == "data"]
@@ -148,8 +148,8 @@ def data_of(call: ast.Call) -> ast.expr | None:
 
 
 def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
-    """The kind of the arrays in a list, unknown where only its name says that they are some; None where it
-    is no list of arrays, or where there is nothing to gain.
+    """Return the type of the arrays in a list, unknown if only its name suggests them; None if it is not a
+    list of arrays, or if there is nothing to gain.
     """
     kind = model.types.type_of(data)
     if kind.optional or (kind and kind.tag not in LISTS):
@@ -172,8 +172,8 @@ def arrays_in(data: ast.expr, model: SemanticModel) -> Type | None:
 
 
 def likely_arrays(data: ast.expr, model: SemanticModel) -> bool:
-    """Whether names alone say that the items are observations: of a list `states` that another function
-    fills, of `states = torch.tensor([row[0] for row in rows])`.
+    """Whether only names suggest that the items are observations: for a list `states` that another function
+    fills, for `states = torch.tensor([row[0] for row in rows])`.
     """
     if observations.is_list_of_observations(data, model):
         return True
@@ -185,7 +185,7 @@ def likely_arrays(data: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a single observation that goes into a network with convolutions: `net(tensor([obs]))`."""
+    """Whether it is a single observation for a network with convolutions: `net(tensor([obs]))`."""
     match data:
         case ast.List(elts=[only]) | ast.Tuple(elts=[only]) if is_array(only, model) or is_letter(
             only, model
@@ -200,7 +200,9 @@ def is_image(call: ast.Call, data: ast.expr, model: SemanticModel) -> bool:
 
 
 def _innermost(data: ast.expr, model: SemanticModel, depth: int) -> list[ast.expr]:
-    """Return what a list holds, or what the lists in it hold: `rows.append(row)`, `batch.append(rows)`."""
+    """Return what a list contains, or what the lists in it contain: `rows.append(row)`,
+    `batch.append(rows)`.
+    """
     held: list[ast.expr] = []
     for element in containers.contents(data, model) or ():
         nested = depth > 0 and not isinstance(element, ast.Starred) and _is_list(element, model)
@@ -215,7 +217,9 @@ def _is_list(element: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_worth_it(data: ast.expr, item: Type, model: SemanticModel) -> bool:
-    """A single row is read as fast as it is copied; an image, or a list of rows, is not."""
+    """Whether the conversion is slower than a copy: true for an image, or a list of rows, not for a single
+    row.
+    """
     match data:
         case ast.List(elts=[only]) | ast.Tuple(elts=[only]):
             several = model.types.type_of(only).tag in LISTS
@@ -224,7 +228,7 @@ def is_worth_it(data: ast.expr, item: Type, model: SemanticModel) -> bool:
 
 
 def is_array(element: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is an array, or an observation, which is one in all likelihood."""
+    """Whether a value is an array, or an observation, which likely is one."""
     kind = model.types.type_of(element)
     if kind:
         return kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0
@@ -232,13 +236,13 @@ def is_array(element: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_letter(element: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a variable of unknown type that is called as one observation is: `s`."""
+    """Whether it is a variable of unknown type with the name of one observation: `s`."""
     named = isinstance(element, ast.Name) and observations.names_one(element.id)
     return named and not model.types.type_of(element)
 
 
 def is_written_out(data: ast.expr, model: SemanticModel) -> bool:
-    """Does the list stand there as it is, so that nothing else can be in it?"""
+    """Whether the list is a display, so that there can be nothing else in it."""
     match data:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return all(is_written_out(element, model) for element in elements)
@@ -248,7 +252,7 @@ def is_written_out(data: ast.expr, model: SemanticModel) -> bool:
 
 
 def shown_name(data: ast.expr, model: SemanticModel) -> str:
-    """The list, as a message names it."""
+    """Return the list's name in messages."""
     if isinstance(data, (ast.List, ast.Tuple)):
         return "this list"
     text = model.source.text(data)
@@ -258,7 +262,7 @@ def shown_name(data: ast.expr, model: SemanticModel) -> str:
 
 
 def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: SemanticModel) -> Fix | None:
-    """Put `np.array(...)` around the list, and let the tensor share the memory of that array."""
+    """Wrap the list in `np.array(...)`, and let the tensor share the memory of that array."""
     if any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         return None
     edits: list[Edit] = []
@@ -294,7 +298,7 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Sem
 
 
 def doubt(call: ast.Call, data: ast.expr, maker: str, item: Type, model: SemanticModel) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     shown = shown_name(data, model)
     if not item:
         return f"The items of {shown} must be arrays: numbers may get another dtype, tensors may fail"
@@ -313,8 +317,8 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Type, model: Semanti
 
 
 def several_dimensions(shown: str, item: Type) -> str | None:
-    """What a reader has to agree to where arrays of several dimensions may be without rows: torch stops at
-    the first dimension without entries, so that the others are lost.
+    """Return the condition that arrays of several dimensions have rows: torch stops at the first dimension of
+    size 0, so that the others are lost.
     """
     if item.rank == 1:
         return None
@@ -322,7 +326,7 @@ def several_dimensions(shown: str, item: Type) -> str | None:
 
 
 def wanted_type(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
-    """The data type that the tensor will have whatever the list holds; None where the list decides."""
+    """Return the dtype of the tensor if it does not depend on the list; None if it does."""
     if maker in legacy_tensors.CLASSES:
         return dtypes.tensor_class_dtype(maker.rpartition(".")[2])
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]

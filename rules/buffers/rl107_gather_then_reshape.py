@@ -106,7 +106,7 @@ class GatherThenReshape(Rule):
 
 
 def reshaped_by(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """The array that a call reshapes into rows of several numbers."""
+    """Return the array that a call reshapes into rows of several numbers."""
     match call:
         case ast.Call(func=ast.Attribute(value=array, attr="reshape"), args=shape, keywords=[]) if (
             model.names.qualified(call.func) is None
@@ -126,7 +126,7 @@ def reshaped_by(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def gathered_in(array: ast.expr, model: SemanticModel) -> ast.Subscript | None:
-    """The `states[indices]` that an array is, also by name and with its type changed."""
+    """Return the `states[indices]` that an array is, also through a name and with a changed dtype."""
     match array:
         case ast.Subscript(slice=ast.Name() | ast.Attribute() | ast.BinOp() | ast.Subscript()):
             return array
@@ -146,13 +146,13 @@ def gathered_in(array: ast.expr, model: SemanticModel) -> ast.Subscript | None:
 
 
 def has_rows(array: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a numpy array of at least two dimensions, as far as anybody knows."""
+    """Whether it is a numpy array of at least two dimensions, as far as is known."""
     kind = model.types.type_of(array)
     return kind.tag is TypeTag.NDARRAY and (kind.rank is None or kind.rank > 1) and kind.dtype != "object"
 
 
 def may_be_indices(index: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is an array of whole numbers, by its kind or by its name."""
+    """Whether it is an array of integers, by its type or by its name."""
     kind = model.types.type_of(index)
     if kind.tag is TypeTag.NDARRAY and kind.dtype:
         return "int" in kind.dtype and kind.rank != 0
@@ -164,7 +164,7 @@ def may_be_indices(index: ast.expr, model: SemanticModel) -> bool:
 
 
 def build_fix(gathered: ast.Subscript, model: SemanticModel) -> Fix | None:
-    """Take the rows by the function that is made for it."""
+    """Take the rows with `numpy.take`."""
     take = model.names.spelled("numpy.take", gathered)
     if take is None or not model.edit.is_relocatable(gathered):
         return None

@@ -1,4 +1,6 @@
-"""Draws by the same probabilities each time: where these come from, and the sums that can be kept of them."""
+"""Draws with the same probabilities each time: where these come from, and cumulative sums that can be
+kept.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ REASON = "`{p}` is no longer validated: it must have one non-negative probabilit
 
 
 def stays_the_same(p: ast.expr, draw: Draw, model: SemanticModel) -> bool:
-    """Whether these are surely the probabilities of the last draw, too."""
+    """Whether these surely are the probabilities of the last draw, too."""
     if model.types.type_of(p).tag in (TypeTag.TENSOR, TypeTag.INT, TypeTag.FLOAT):
         return False
     match p:
@@ -35,7 +37,7 @@ def stays_the_same(p: ast.expr, draw: Draw, model: SemanticModel) -> bool:
 
 
 def store_of(p: ast.Attribute, draw: Draw, model: SemanticModel) -> ast.stmt | None:
-    """The one statement of `__init__` that sets the attribute, where nothing else changes it."""
+    """Return the one statement of `__init__` that sets the attribute, if no other code changes it."""
     cls = model.class_of(draw.call)
     made = model.method(cls, "__init__") if cls is not None else None
     if made is None or made is model.function(draw.call):
@@ -53,7 +55,7 @@ def store_of(p: ast.Attribute, draw: Draw, model: SemanticModel) -> ast.stmt | N
 
 
 def loop_around(p: ast.Name, draw: Draw, model: SemanticModel) -> AnyLoop | None:
-    """The outermost loop around the draw that goes on with the same probabilities."""
+    """Return the outermost loop around the draw in which the probabilities do not change."""
     definitions = model.dataflow.definitions(p)
     if len(definitions) != 1 or model.names.is_captured(p.id, model.names.scope(draw.call).function):
         return None
@@ -81,7 +83,7 @@ def loop_around(p: ast.Name, draw: Draw, model: SemanticModel) -> AnyLoop | None
 
 
 def keep_sums(draw: Draw, model: SemanticModel) -> Fix | None:
-    """Sum the probabilities once, and look numbers up in the sums."""
+    """Compute the cumulative sums once, and look numbers up in them."""
     p, call = draw.given["p"], draw.call
     cumsum, float64 = model.names.spelled("numpy.cumsum", call), model.names.spelled("numpy.float64", call)
     if cumsum is None or not isinstance(call.func, ast.Attribute) or not can_be_edited(call, model):

@@ -1,4 +1,4 @@
-"""Draws of indices by numpy: the calls of `choice`, taken apart."""
+"""Draws of indices by numpy: the calls of `choice`, with their arguments."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ PARAMETERS = ("a", "size", "replace", "p")
 
 @frozen
 class Draw:
-    """A call of `choice`. `generator` says that a `numpy.random.Generator` draws, `given` holds its arguments
-    by their names.
+    """A call of `choice`. `generator` says that a `numpy.random.Generator` draws, `given` contains its
+    arguments by their names.
     """
 
     call: ast.Call
@@ -23,16 +23,16 @@ class Draw:
 
     @property
     def size(self) -> ast.expr | None:
-        """How many are drawn; None for a single one, which comes as a number."""
+        """Number of draws; None for a single one, which is returned as a number."""
         size = self.given.get("size")
         return None if is_constant(size, None) else size
 
 
 @frozen
 class Population:
-    """What indices are drawn from: the whole numbers from `low` on, below `high`. `made` is the function
-    that lists them (`builtins.range`), "" where only their number is given. `sure` is False where names
-    alone tell.
+    """The range that indices are drawn from: the integers from `low` to `high`, exclusive. `made` is the
+    function that creates the range (`builtins.range`), "" if only its length is given. `sure` is False if
+    only names suggest it.
     """
 
     low: ast.expr | None
@@ -42,7 +42,7 @@ class Population:
 
 
 def draw_of(call: ast.Call, model: SemanticModel) -> Draw | None:
-    """The draw that a call makes; None for what is no `choice` of numpy, or hides its arguments."""
+    """Return the draw of a call; None if it is not a `choice` of numpy, or its arguments are hidden."""
     match call.func:
         case ast.Attribute(attr="choice"):
             pass
@@ -61,7 +61,7 @@ def draw_of(call: ast.Call, model: SemanticModel) -> Draw | None:
 
 
 def drawn_by_generator(func: ast.expr, model: SemanticModel) -> bool | None:
-    """Is a `choice` that of a `numpy.random.Generator`? None where it is none of numpy's."""
+    """Whether a `choice` is that of a `numpy.random.Generator`. None if it is not one of numpy's."""
     if model.names.qualified(func) in LEGACY:
         return False
     if not isinstance(func, ast.Attribute):
@@ -75,7 +75,7 @@ def drawn_by_generator(func: ast.expr, model: SemanticModel) -> bool | None:
 
 
 def population_of(draw: Draw, model: SemanticModel) -> Population | None:
-    """What a draw chooses from; None where that may be anything but consecutive numbers."""
+    """Return the population of a draw; None if it may be anything but consecutive integers."""
     first = draw.given["a"]
     made = ""
     if isinstance(first, ast.Call) and not first.keywords:
@@ -90,10 +90,10 @@ def population_of(draw: Draw, model: SemanticModel) -> Population | None:
 
 
 def _between(ends: list[ast.expr], made: str, model: SemanticModel) -> Population | None:
-    """`range(n)` and `range(a, b)`."""
+    """Return the bounds of `range(n)` and `range(a, b)`."""
     if len(ends) not in (1, 2) or any(isinstance(end, ast.Starred) for end in ends):
         return None
-    # `range` takes nothing else, and `np.arange` hardly ever gets anything else
+    # `range` accepts nothing else, and `np.arange` hardly ever gets anything else
     certain = [made == "builtins.range" or integers.is_integer(end, model) for end in ends]
     if any(sure is None and model.types.type_of(end) for sure, end in zip(certain, ends, strict=True)):
         return None
@@ -101,7 +101,7 @@ def _between(ends: list[ast.expr], made: str, model: SemanticModel) -> Populatio
 
 
 def renamed(draw: Draw, name: str, model: SemanticModel) -> str | None:
-    """The text of `name` of the same owner in place of `choice`; None where it has no name here."""
+    """Return the source of `name` of the same owner in place of `choice`; None if it has no name here."""
     func = draw.call.func
     if isinstance(func, ast.Attribute):
         return model.source.text(func).removesuffix(func.attr) + name
@@ -109,7 +109,7 @@ def renamed(draw: Draw, name: str, model: SemanticModel) -> str | None:
 
 
 def can_be_edited(call: ast.Call, model: SemanticModel) -> bool:
-    """Do the positions of a call's parts tell where they stand? In an f-string they may not."""
+    """Whether the positions of a call's parts are known. In an f-string they may not."""
     in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
     return not in_text or model.edit.is_relocatable(call)
 

@@ -1,4 +1,4 @@
-"""Lists and deques that transitions are held in, and how many are picked from them."""
+"""Lists and deques that hold transitions, and the number of items picked from them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import ast
 from rlint.rule import BindingKind, SemanticModel, Type, TypeTag, numbers
 
 FEW = 8
-"""So many are picked in no time."""
+"""Picking up to this many items costs nothing."""
 SHORT = 10_000
-"""In a deque of fewer items, each is found soon enough."""
+"""In a deque with fewer items, indexing is fast enough."""
 
 NO_TRANSITIONS = (
     TypeTag.STR,
@@ -24,33 +24,33 @@ NO_TRANSITIONS = (
 
 
 def walks(kind: Type) -> str:
-    """What makes it worse."""
+    """Return the additional cost of this container."""
     if kind.tag is TypeTag.DEQUE:
         return ", and indexing a deque scans it from the nearer end"
     return ", and its fields must be stacked again"
 
 
 def may_hold_transitions(kind: Type) -> bool:
-    """May a value of this kind be a list of transitions?"""
+    """Whether a value of this type may be a list of transitions."""
     if kind and kind.tag not in (TypeTag.LIST, TypeTag.DEQUE, TypeTag.TUPLE):
         return False
     return kind.item is None or kind.item.tag not in NO_TRANSITIONS
 
 
 def is_sampling(node: ast.AST, model: SemanticModel) -> bool:
-    """Does the node stand in a function that samples, by its name?"""
+    """Whether the node is in a function that samples, judging by its name."""
     function = model.function(node)
     return function is not None and "sample" in function.name and "upsample" not in function.name
 
 
 def are_few(size: ast.expr | None, model: SemanticModel) -> bool:
-    """Is a constant number of items surely small?"""
+    """Whether a constant number of items surely is small."""
     number = numbers.number_of(size, model) if size is not None else None
     return number is not None and number.value < FEW
 
 
 def is_length_of(size: ast.expr, held: ast.expr, model: SemanticModel) -> bool:
-    """`random.sample(items, len(items))` shuffles."""
+    """Whether the whole list is drawn: `random.sample(items, len(items))` shuffles."""
     match size:
         case ast.Call(func=func, args=[counted]) if model.names.qualified(func) == "builtins.len":
             return ast.dump(counted) == ast.dump(held)
@@ -58,7 +58,7 @@ def is_length_of(size: ast.expr, held: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_short(held: ast.expr, model: SemanticModel) -> bool:
-    """Is a deque made with a `maxlen` that is known to be small?"""
+    """Whether a deque is created with a `maxlen` that is known to be small."""
     values: list[ast.expr | None] = []
     if isinstance(held, ast.Name):
         values = [

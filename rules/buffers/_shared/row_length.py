@@ -1,4 +1,4 @@
-"""How many numbers there are in a row that goes into a list, where the source says so."""
+"""The length of the rows that are put into a list, if the source determines it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _DEPTH = 6
 
 
 def are_alike(data: ast.expr, model: SemanticModel) -> bool:
-    """Whether a list that is written out holds rows of the same length above zero, perhaps in lists; what a
-    comprehension makes may have no rows.
+    """Whether a list display contains rows of the same non-zero length, possibly nested in lists; a
+    comprehension may yield no rows.
     """
     if model.program.is_attribute_read("resize") or is_laid_out_otherwise("shape", model):
-        return False  # an array may have got other rows than it was made with
+        return False  # an array may have been replaced by one with other rows
     match data:
         case (
             ast.List(elts=[ast.List() | ast.Tuple(), *_] as rows)
@@ -43,7 +43,7 @@ def _one_length(rows: list[ast.expr], model: SemanticModel) -> bool:
 
 
 def _length(row: ast.expr, model: SemanticModel, depth: int) -> int | None:
-    """The length of an array of one dimension; None where it is not known."""
+    """Return the length of an array of one dimension; None if it is not known."""
     if depth <= 0:
         return None
     match row:
@@ -85,7 +85,7 @@ def _bound_length(name: ast.Name, model: SemanticModel, depth: int) -> int | Non
 
 
 def _width(held: ast.expr, model: SemanticModel, depth: int) -> int | None:
-    """The length of the rows of an array of two dimensions, by what makes it."""
+    """Return the length of the rows of an array of two dimensions, judging by its constructor."""
     if depth <= 0:
         return None
     values: list[ast.expr | None]
@@ -105,7 +105,7 @@ def _width(held: ast.expr, model: SemanticModel, depth: int) -> int | None:
 
 
 def _in_the_body(held: ast.Attribute, model: SemanticModel) -> list[ast.expr | None]:
-    """What the body of the class gives an attribute."""
+    """Return the value that the body of the class gives an attribute."""
     around = model.class_of(held)
     scope = model.syntax.scopes[around] if around is not None else None
     bindings = scope.bindings.get(held.attr, []) if scope is not None else []

@@ -1,4 +1,4 @@
-"""Classes that keep transitions, by what they do or by their names."""
+"""Classes that store transitions, by their code or by their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMED = regex(r"buffer|memory|replay|storage|experience|trajector", re.IGNORECA
 
 
 def is_store_class(cls: ast.ClassDef | None, model: SemanticModel) -> bool:
-    """Whether a class keeps transitions: by its name, or since it writes rows to a place that moves on."""
+    """Whether a class stores transitions: by its name, or because it writes rows to a moving index."""
     return cls is not None and (bool(_NAMED.search(cls.name)) or model.once(_writes_a_ring, cls))
 
 

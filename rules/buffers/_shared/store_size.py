@@ -1,4 +1,4 @@
-"""Is a number that of all the transitions in a buffer?"""
+"""Whether a number is the number of transitions in a buffer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlint.rule import FUNCTIONS, BindingKind, SemanticModel, last_name, numbers
 from rlint.rules.buffers._shared.store_class import is_store_class
 
 LARGE = 1000
-"""Among fewer rows, a draw without repeats takes no longer than the call itself."""
+"""Among fewer rows, a draw without replacement takes no longer than the call itself."""
 
 _STORE = regex(
     r"(^|_)(buffers?|memory|memories|mem|replay|storage|transitions?|experiences?|dataset|history|deques?|pool"
@@ -30,7 +30,7 @@ _DEPTH = 8
 
 
 def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Does an expression give the number of rows of a buffer, which grows large?"""
+    """Whether an expression is the number of rows of a buffer, which becomes large."""
     if depth <= 0:
         return False
     number = numbers.number_of(expression, model)
@@ -84,8 +84,8 @@ def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEP
 
 
 def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:
-    """What a file wraps the positions at to which it writes: `capacity`, where `self.rows[i % capacity]` or
-    `self.at = (self.at + 1) % capacity` and `self.rows[self.at]` are set.
+    """Return the moduli of the write indices in a file: `capacity` for `self.rows[i % capacity]`, or for
+    `self.at = (self.at + 1) % capacity` and `self.rows[self.at]`.
     """
     written = {
         ast.dump(node.slice).replace("Store()", "Load()")
@@ -106,7 +106,7 @@ def _sizes_of_rings(_: ast.Module, model: SemanticModel) -> frozenset[str]:
 
 
 def is_kept_small(count: ast.expr, at: ast.expr, model: SemanticModel) -> bool:
-    """Is a place reached only where the number is small: behind `if size >= 10_000: return …`?"""
+    """Whether a place is reached only if the number is small: after `if size >= 10_000: return …`."""
     child: ast.AST = model.syntax.statement(at)
     wanted = ast.dump(count)
     while isinstance(child, ast.stmt):
@@ -133,7 +133,7 @@ def _leaves_if(statement: ast.stmt) -> ast.expr | None:
 
 
 def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpop], ...]) -> bool:
-    """`count >= 10_000`"""
+    """Whether a test is a comparison such as `count >= 10_000`."""
     match test:
         case ast.Compare(left=left, ops=[op], comparators=[ast.Constant()]):
             return isinstance(op, operators) and ast.dump(left) == wanted
@@ -141,7 +141,7 @@ def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpo
 
 
 def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
-    """Does an expression hold the transitions, by its name or that of the class whose attribute it is?"""
+    """Whether an expression holds the transitions, by its name or that of the class whose attribute it is."""
     name = (last_name(held) or "").lower()
     of_store: bool = is_store_class(model.class_of(held), model)
     if isinstance(held, ast.Name) and name == "self":

@@ -130,12 +130,12 @@ class ConcatGrownBuffer(Rule):
     claims = ("time", "exp")
     heat = (
         Heat.COLD
-    )  # n rows cost n * n wherever the loop stands; what is no loop must be warm, see _growth_cost
+    )  # n rows cost n * n in any loop; outside of loops the code must be warm, see _growth_cost
     visits = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
     triggers = ("concat", "append", "stack", "r_", "c_", "cat")
 
     def concerns(self, model: SemanticModel) -> bool:
-        """Only where arrays are joined at all."""
+        """Whether a file concatenates arrays at all."""
         joins: bool = array_growth.joins_arrays(model)
         return joins
 
@@ -171,7 +171,7 @@ class ConcatGrownBuffer(Rule):
 
 
 def in_loop(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> tuple[Fix | None, str]:
-    """What to do about an array that grows in a loop."""
+    """Return the advice for an array that grows in a loop."""
     if not isinstance(growth.target, ast.Name):
         return row_store.build(growth, model), LIST
     fix = first_part.build(growth, carried, model)

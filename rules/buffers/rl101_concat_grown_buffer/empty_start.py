@@ -1,4 +1,4 @@
-"""What a growing array is before it grows: whether somebody else can write into that meanwhile."""
+"""The initial value of a growing array: whether other code can write to it meanwhile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _OF_VALUES = models.names_having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy
 
 
 def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, model: SemanticModel) -> bool:
-    """Is the array new, and held by nobody else while the loop runs, or has it no elements to write into?"""
+    """Whether the array is new, and not held by other code while the loop runs, or has no elements to write
+    to.
+    """
     value, statement = start.value, start.statement
     if start.path or not isinstance(value, ast.Call) or not model.types.type_of(value).fresh:
         return False
@@ -33,7 +35,7 @@ def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, model: Semant
 
 
 def has_no_elements(call: ast.Call, model: SemanticModel) -> bool:
-    """`np.empty((0, 4))`, `torch.empty(0, 4)`, `np.array([])`"""
+    """Whether an expression is `np.empty((0, 4))`, `torch.empty(0, 4)`, `np.array([])`."""
     module, _, function = (model.names.qualified(call.func) or "").rpartition(".")
     if module not in ("numpy", "torch") or not call.args:
         return False

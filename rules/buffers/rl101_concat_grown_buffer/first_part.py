@@ -1,4 +1,4 @@
-"""The fix for an array that is None until its first part comes: a list of parts, joined behind the loop."""
+"""The fix for an array that is None until its first part: a list of parts, concatenated after the loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JOINS = frozenset({"numpy.concatenate", "torch.cat"})
 
 
 def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fix | None:
-    """The fix for `x = part if x is None else join((x, part))` and the same with `if` and `else`."""
+    """Return the fix for `x = part if x is None else join((x, part))` and the same with `if` and `else`."""
     loop, target = carried.loops[-1], growth.target
     found = replaced(growth, model)
     if found is None or not isinstance(target, ast.Name) or not isinstance(loop, LOOPS):
@@ -51,7 +51,7 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
 
 
 def replaced(growth: ArrayGrowth, model: SemanticModel) -> tuple[ast.stmt, int] | None:
-    """The statement that does both, and how often it names the variable; None for other forms."""
+    """Return the statement that does both, and how often it names the variable; None for other forms."""
     join, statement = growth.join, growth.statement
     if join.function not in JOINS or join.literal is None or not join.plain or growth.front or growth.bounds:
         return None
@@ -75,7 +75,7 @@ def replaced(growth: ArrayGrowth, model: SemanticModel) -> tuple[ast.stmt, int] 
 def branches(
     test: ast.expr, body: ast.AST, orelse: ast.AST, growth: ArrayGrowth
 ) -> tuple[ast.AST | None, ast.AST | None]:
-    """What is done at first and what later, where the test asks whether the variable is None."""
+    """Return the first and the later branch, if the test compares the variable with None."""
     match test:
         case ast.Compare(left=left, ops=[ast.Is()], comparators=[other]) if is_constant(other, None):
             return (body, orelse) if array_growth.same_place(left, growth.target) else (None, None)

@@ -1,4 +1,4 @@
-"""Does an array grow so far, and so often, that copying it each time costs?"""
+"""Whether an array grows so far, and so often, that copying it each time is expensive."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rlint.rule import (
 )
 
 FEW_ROWS = 64
-"""So many rows in all are copied in no time."""
+"""Copying fewer rows than this in total costs nothing."""
 FEW_TENSORS = 256
-"""For tensors, a list and a join pay later."""
+"""For tensors, a list and one concatenation gain only from more rows on."""
 
 
 def grows_long(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
-    """Does the array grow by many parts in its loops, and is that growth what costs in them?"""
+    """Whether the array grows by many parts in its loops, and the growth dominates their cost."""
     few = FEW_TENSORS if growth.join.function.startswith("torch.") else FEW_ROWS
     total = 1
     for loop in carried.loops:
@@ -49,7 +49,7 @@ def grows_long(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) 
 
 
 def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> bool:
-    """`for i in range(n): if i == 0: rows = row`: is this meant for the first pass of a loop?"""
+    """Whether a branch is for the first iteration of a loop: `for i in range(n): if i == 0: rows = row`."""
     match model.parent(statement), loop:
         case (
             ast.If(
@@ -70,7 +70,7 @@ def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> b
 
 
 def grows_by_call(growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """Does an attribute, an entry or a global grow with each call of a function that is called often?"""
+    """Whether an attribute, an entry or a global grows with each call of a function that is called often."""
     function = model.function(growth.statement)
     if function is None or model.frequency.heat_of(growth.statement).level is Heat.COLD:
         return False
@@ -80,12 +80,12 @@ def grows_by_call(growth: ArrayGrowth, model: SemanticModel) -> bool:
     ):
         return False
     if any(array_growth.same_place(node, growth.target) for new in growth.new for node in descendants(new)):
-        return False  # new room, as much as there is already
+        return False  # new capacity, as much as there is already
     return not is_trimmed(growth, model) or is_sampled(growth, model)
 
 
 def is_drained_early(carried: LoopCarried, model: SemanticModel) -> bool:
-    """Does the array begin anew when it holds few rows (`if len(batch) >= 32:`)?"""
+    """Whether the array is emptied when it has few rows (`if len(batch) >= 32:`)."""
     for binding in carried.restarts:
         parent = model.parent(binding.statement)
         if isinstance(parent, ast.If) and isinstance(parent.test, ast.Compare):
@@ -96,7 +96,7 @@ def is_drained_early(carried: LoopCarried, model: SemanticModel) -> bool:
 
 
 def is_set_up(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> bool:
-    """Code that runs once: set-up, plots, files."""
+    """Whether code runs once: set-up, plots, files."""
     function = model.function(growth.statement)
     if function is not None and vocabulary.SET_UP & set(function.name.strip("_").lower().split("_")):
         return True
@@ -111,14 +111,16 @@ def is_short_window(growth: ArrayGrowth, model: SemanticModel) -> bool:
 
 
 def is_short(cut: ast.Slice) -> bool:
-    """`[1:]`, `[:-1]`, `[len(new):]`: as much goes as comes; not `[-capacity:]` or `[:capacity]`."""
+    """Whether a slice drops as much as is added: `[1:]`, `[:-1]`, `[len(new):]`; not `[-capacity:]` or
+    `[:capacity]`.
+    """
     if cut.lower is not None and cut.upper is None:
         return not isinstance(cut.lower, ast.UnaryOp)
     return isinstance(cut.upper, ast.UnaryOp)
 
 
 def is_few(cut: ast.Slice, model: SemanticModel) -> bool:
-    """`[-4:]`, `[:n_frames]` with a small constant: what is kept is little."""
+    """Whether a slice keeps few rows: `[-4:]`, `[:n_frames]` with a small constant."""
     kept = trip_count.whole_number(cut.lower or cut.upper, model)
     if kept is None or (kept > 0) is (cut.lower is not None):
         return False
@@ -126,7 +128,7 @@ def is_few(cut: ast.Slice, model: SemanticModel) -> bool:
 
 
 def trims(growth: ArrayGrowth, model: SemanticModel) -> list[ast.Slice]:
-    """The slices by which other statements of the class or scope cut the growing value to length."""
+    """Return the slices by which other statements of the class or scope trim the growing value."""
     target = growth.target
     region = model.class_of(growth.statement) if isinstance(target, ast.Attribute) else None
     if region is None or not isinstance(target, ast.Attribute):
@@ -145,7 +147,9 @@ def trims(growth: ArrayGrowth, model: SemanticModel) -> list[ast.Slice]:
 
 
 def _is_kept(part: ast.Subscript, target: ast.expr, model: SemanticModel) -> bool:
-    """`self.rows = self.rows[1:]`, `first, self.rows = self.rows[0], self.rows[1:]`"""
+    """Whether a slice is assigned back: `self.rows = self.rows[1:]`, `first, self.rows = self.rows[0],
+    self.rows[1:]`.
+    """
     match model.syntax.statement(part):
         case ast.Assign(targets=targets, value=value) if value is part:
             return any(array_growth.same_place(each, target) for each in targets)
@@ -156,12 +160,14 @@ def _is_kept(part: ast.Subscript, target: ast.expr, model: SemanticModel) -> boo
 
 
 def is_trimmed(growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """Is the value cut to a length, here or elsewhere?"""
+    """Whether the value is trimmed, here or elsewhere."""
     return bool(growth.bounds or trims(growth, model))
 
 
 def is_sampled(growth: ArrayGrowth, model: SemanticModel) -> bool:
-    """Are rows picked from the growing value, as from a replay buffer, rather than all of it used?"""
+    """Whether rows are sampled from the growing value, as from a replay buffer, rather than all of it
+    used.
+    """
     root = growth.target
     while isinstance(root, ast.Subscript):
         root = root.value

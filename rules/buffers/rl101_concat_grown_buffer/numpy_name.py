@@ -10,12 +10,12 @@ MODULE = "numpy"
 
 
 def numpy_name(growth: ArrayGrowth, model: SemanticModel) -> str | None:
-    """The name that numpy has where the array grows, or gets by `missing_import`."""
+    """Return the name of numpy where the array grows, or the one that `missing_import` gives it."""
     return bound_name(growth, model) or (MODULE if missing_import(growth, model) is not None else None)
 
 
 def bound_name(growth: ArrayGrowth, model: SemanticModel) -> str | None:
-    """The name that the join itself uses, or that the module gives to numpy."""
+    """Return the name in the concatenation itself, or the one that the module gives to numpy."""
     node = growth.join.node
     func = node.func if isinstance(node, ast.Call) else node.value
     if isinstance(func, ast.Attribute):
@@ -30,7 +30,7 @@ def bound_name(growth: ArrayGrowth, model: SemanticModel) -> str | None:
 
 
 def missing_import(growth: ArrayGrowth, model: SemanticModel) -> Edit | None:
-    """The edit that imports numpy, where only functions of it are imported."""
+    """Return the edit that imports numpy, if only functions of it are imported."""
     if not growth.join.function.startswith("numpy.") or bound_name(growth, model) is not None:
         return None
     found = model.importer.module_import(MODULE, user=growth.statement)

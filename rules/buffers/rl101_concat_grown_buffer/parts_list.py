@@ -1,4 +1,4 @@
-"""The fix for an array that grows in one loop: a list of the parts, joined once behind the loop."""
+"""The fix for an array that grows in one loop: a list of the parts, concatenated once after the loop."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ TURNS_AUTOGRAD = "the loop enables or disables autograd, but the concatenation n
 _MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
 _OF_ALL = models.having(Trait.KEEPS_VALUES | Trait.RESHAPES, TypeTag.TENSOR) - {"type"}
-"""Methods that give what they are called on in another form: all of it, and nothing else."""
+"""Methods that return all of their receiver in another form."""
 NUMBERS = frozenset({TypeTag.FLOAT, TypeTag.INT, TypeTag.BOOL, TypeTag.NUMPY_SCALAR})
 
 
 def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fix | None:
-    """The fix, or None where something else could see the difference or the code cannot be edited."""
+    """Return the fix, or None if other code could observe the difference or the code cannot be edited."""
     loop, target, statement = carried.loops[-1], growth.target, growth.statement
     if (
         not isinstance(loop, LOOPS)
@@ -78,14 +78,14 @@ def build(growth: ArrayGrowth, carried: LoopCarried, model: SemanticModel) -> Fi
 
 
 def _turns_autograd(loop: AnyLoop, model: SemanticModel) -> bool:
-    """Is autograd turned on or off in a pass, so that not all joins record alike?"""
+    """Whether an iteration turns autograd on or off, so that not all concatenations are recorded alike."""
     calls = (node for node in descendants(loop) if isinstance(node, ast.Call))
     return any((model.names.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
 
 
 def _is_of_own_kind(parts: Iterable[ast.expr], model: SemanticModel) -> bool:
-    """May a part be a matrix or a masked array, of which the list would make a plain one, or a text, which
-    turns the numbers that are there already into text, or None, which makes objects of them?
+    """Whether a part may be a matrix or a masked array, which the list would convert to a plain array; a
+    string, which converts existing numbers to strings; or None, which converts them to objects.
     """
     types = [model.types.type_of(part) for part in parts]
     if any(kind.tag in (TypeTag.STR, TypeTag.BYTES, TypeTag.NONE) or kind.optional for kind in types):
@@ -105,11 +105,13 @@ def edits(
     joined: str,
     model: SemanticModel,
 ) -> tuple[Edit, ...] | None:
-    """An empty list before the loop, the parts put into it instead of `old`, and the join behind the loop."""
+    """Return the edits: an empty list before the loop, the parts appended to it instead of `old`, and the
+    concatenation after the loop.
+    """
     if not isinstance(loop, LOOPS):
         return None
     unit = model.source.indent_unit(loop)
-    # Arrays that grow in one loop are fixed together: the lists of others stand beside this one.
+    # Arrays that grow in one loop are fixed together: the lists of the others are created beside this one.
     around = [
         model.edit.insert_before(loop, f"{name} = []"),
         model.edit.insert_after(loop, f"if {name}:", f"{unit}{model.source.text(growth.target)} = {joined}"),
@@ -124,13 +126,13 @@ def edits(
 
 
 def starts_before(carried: LoopCarried, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Is the variable surely bound before the loop?"""
+    """Whether the variable surely is bound before the loop."""
     around = [loop, *model.ancestors(loop)]
     for binding in carried.starts:
         if binding.kind is BindingKind.PARAMETER:
             return True
         if isinstance(binding.value, ast.Constant):
-            return False  # None: what the first join does with it is another matter
+            return False  # None: how the first concatenation treats it is checked elsewhere
         if binding.kind is BindingKind.ASSIGN and model.parent(binding.statement) in [
             model.parent(node) for node in around
         ]:
@@ -139,7 +141,7 @@ def starts_before(carried: LoopCarried, loop: AnyLoop, model: SemanticModel) -> 
 
 
 def copied(part: ast.expr, growth: ArrayGrowth, model: SemanticModel) -> str | None:
-    """The text of a part as the list must hold it: its own memory, even if it is written to later."""
+    """Return the source of a part for the list: with memory of its own, if it is written to later."""
     if not model.edit.is_relocatable(part):
         return None
     function = growth.join.function
@@ -160,7 +162,7 @@ def copied(part: ast.expr, growth: ArrayGrowth, model: SemanticModel) -> str | N
     if is_number(kind) and function in ("numpy.append", "numpy.r_"):
         return model.source.text(value) if growth.join.axis is None else None
     if function == "numpy.r_" and kind.tag is not TypeTag.NDARRAY and not isinstance(value, ast.List):
-        return None  # numbers promote in another way than arrays of one
+        return None  # numbers promote differently than arrays of one element
     fresh = _is_new(value, TypeTag.NDARRAY, model)
     if not fresh and module is None:
         return None
@@ -171,8 +173,8 @@ def copied(part: ast.expr, growth: ArrayGrowth, model: SemanticModel) -> str | N
 
 
 def _is_new(value: ast.expr, tag: TypeTag, model: SemanticModel) -> bool:
-    """Was a tensor or an array made by this very expression, so that nobody else writes to it: by the last
-    call in it, or by one before, of which it is all (`torch.stack(rows).unsqueeze(0)`)?
+    """Whether this expression itself creates the tensor or array, so that no other code writes to it: by its
+    last call, or by an earlier one of which it is a view of everything (`torch.stack(rows).unsqueeze(0)`).
     """
     kind = model.types.type_of(value)
     if kind.tag is not tag:
@@ -184,12 +186,12 @@ def _is_new(value: ast.expr, tag: TypeTag, model: SemanticModel) -> bool:
 
 
 def is_number(kind: Type) -> bool:
-    """Is a value of this kind surely one number?"""
+    """Whether a value of this type surely is one number."""
     return kind.tag in NUMBERS and not kind.optional
 
 
 def put(name: str, rows: list[str]) -> str:
-    """The statement that puts the parts of one pass into the list."""
+    """Return the statement that appends the parts of one iteration to the list."""
     if len(rows) == 1 and not rows[0].startswith("*"):
         return f"{name}.append({rows[0]})"
     if len(rows) == 1:
@@ -198,7 +200,7 @@ def put(name: str, rows: list[str]) -> str:
 
 
 def join(target: str | None, parts: str, growth: ArrayGrowth, model: SemanticModel) -> str | None:
-    """The one join behind the loop: of what was there before it, if anything, and the parts."""
+    """Return the one concatenation after the loop: of the initial value, if any, and the parts."""
     found = growth.join
     every = f"*reversed({parts}), {target}" if growth.front else f"{target}, *{parts}"
     if isinstance(found.node, ast.Subscript):
@@ -224,7 +226,7 @@ def join(target: str | None, parts: str, growth: ArrayGrowth, model: SemanticMod
 
 
 def is_constant(axis: ast.expr | None) -> bool:
-    """No axis, or a number."""
+    """Whether there is no axis, or a literal one."""
     return (
         axis is None
         or isinstance(axis, ast.Constant)

@@ -1,4 +1,4 @@
-"""The fix for an array that grows as an attribute: storage with room for more rows behind it."""
+"""The fix for an array that grows as an attribute: storage with capacity for more rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class {name}:
 
 
 def build(growth: ArrayGrowth, model: SemanticModel) -> Fix | None:
-    """The fix, or None where the attribute is used in a way that it does not foresee."""
+    """Return the fix, or None if the attribute is used in a way that it does not support."""
     target, node = growth.target, growth.join.node
     cls = model.class_of(growth.statement)
     if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name) or cls is None:
@@ -76,7 +76,7 @@ def build(growth: ArrayGrowth, model: SemanticModel) -> Fix | None:
 def initial(
     cls: ast.ClassDef, target: ast.Attribute, model: SemanticModel
 ) -> ast.Assign | ast.AnnAssign | None:
-    """The statement of `__init__` that first sets the attribute."""
+    """Return the statement of `__init__` that first sets the attribute."""
     init = model.method(cls, "__init__")
     for statement in init.body if init is not None else ():
         match statement:
@@ -94,14 +94,14 @@ def initial(
 
 
 def is_array_start(value: ast.expr, model: SemanticModel) -> bool:
-    """`np.empty((0, d))`, or None."""
+    """Return the initial value `np.empty((0, d))`, or None."""
     if isinstance(value, ast.Call):
         return (model.names.qualified(value.func) or "").startswith("numpy.")
     return isinstance(value, ast.Constant) and value.value is None
 
 
 def rank(start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> int | None:
-    """The number of axes that the attribute begins with."""
+    """Return the number of axes of the attribute's initial value."""
     match start.value:
         case ast.Call(func=func, args=[shape, *_]):
             maker = model.names.qualified(func)
@@ -118,7 +118,7 @@ def rank(start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> int | None:
 
 
 def added(growth: ArrayGrowth, start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> str | None:
-    """The arguments of `add` that mean what the join means."""
+    """Return the arguments of `add` that are equivalent to the concatenation."""
     node, axis = growth.join.node, growth.join.axis
     part, rows = growth.new[0], model.source.text(growth.itself)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -141,8 +141,8 @@ def added(growth: ArrayGrowth, start: ast.Assign | ast.AnnAssign, model: Semanti
 
 
 def is_cut_only(cls: ast.ClassDef, target: ast.Attribute, model: SemanticModel) -> bool:
-    """Does the class do nothing to the attribute but let it grow, cut it to length and set it anew? Where it
-    also makes copies of it (`np.delete`), the storage would be filled again with each row.
+    """Whether the class only lets the attribute grow, trims it and resets it. If it also copies it
+    (`np.delete`), the storage would be refilled with each row.
     """
     for node in model.names.attribute_uses(target.attr):
         if isinstance(node.ctx, ast.Load) or model.class_of(node) is not cls:
@@ -166,20 +166,20 @@ def is_cut_only(cls: ast.ClassDef, target: ast.Attribute, model: SemanticModel) 
 
 
 def has_slots(cls: ast.ClassDef) -> bool:
-    """May the class not be given another attribute?"""
+    """Whether the class may not allow another attribute."""
     return any(
         isinstance(node, ast.Name) and node.id == "__slots__" for s in cls.body for node in descendants(s)
     )
 
 
 def first_parameter(node: ast.AST, model: SemanticModel) -> str:
-    """How the method around a node calls its instance."""
+    """Return the name of the first parameter of the method around a node."""
     function = model.function(node)
     return function.args.args[0].arg if function is not None and function.args.args else ""
 
 
 def existing(model: SemanticModel) -> str | None:
-    """The name of the class that an earlier fix has put into the file."""
+    """Return the name of the class that an earlier fix has added to the file."""
     for node in model.syntax.of_type(ast.ClassDef):
         adding = model.method(node, "add")
         if adding is None or not model.source.text(adding).startswith("def add(self, rows, new):"):
@@ -198,7 +198,7 @@ def existing(model: SemanticModel) -> str | None:
 
 
 def definition(cls: ast.ClassDef, name: str, numpy: str, unit: str, model: SemanticModel) -> Edit | None:
-    """Put the class behind the first one of the file."""
+    """Insert the class after the first one of the file."""
     if any(not isinstance(parent, (ast.Module, ast.If)) for parent in model.ancestors(cls)):
         return None
     block, _ = model.syntax.block(cls)

@@ -1,4 +1,6 @@
-"""Whether all concatenations of a growing array surely succeed, and one of all parts gives the same."""
+"""Whether all concatenations of a growing array surely succeed, and one concatenation of all parts gives the
+same result.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,16 @@ _OF_ONE_DIMENSION = models.having(Trait.JOINS_FLAT, "torch", "numpy")
 _FLOATS = frozenset({TypeTag.FLOAT, TypeTag.BOOL})
 _LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")
 _OF_FLOATS = "floats"
-"""Stands for the type of Python's floats and booleans. Of whole numbers, the type follows from their size."""
+"""Represents the type of Python's floats and booleans. Of whole numbers, the type follows from their size."""
 _DEPTH = 4
 
 
 def surely_fit(growth: ArrayGrowth, starts: list[Binding], model: SemanticModel) -> bool:
-    """Whether no part can be refused for its shape, type or device, and the type of the result does not
-    depend on the order in which parts are joined.
+    """Whether no part can be refused for its shape, dtype or device, and the dtype of the result does not
+    depend on the order of concatenation.
 
-    In one dimension (`np.append` flattens) every shape fits. The parts must be of one type, since the common
-    type of three is not that of the first two with the third.
+    In one dimension (`np.append` flattens) every shape fits. The parts must have one dtype, since promoting
+    three at once may differ from promoting two and then the third.
     """
     function = growth.join.function
     flat = function == "numpy.append" and growth.join.axis is None
@@ -51,7 +53,7 @@ def surely_fit(growth: ArrayGrowth, starts: list[Binding], model: SemanticModel)
 
 
 def _is_first(axis: ast.expr | None) -> bool:
-    """The only axis of one dimension, as it is left out or written."""
+    """Whether the axis is the only one of one dimension, left out or written."""
     match axis:
         case None | ast.Constant(value=0) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
             return True
@@ -64,7 +66,7 @@ def _is_known(kind: Type, tag: TypeTag, *, rank: int | None) -> bool:
 
 
 def _type_of(part: ast.expr, tag: TypeTag, model: SemanticModel, *, flat: bool) -> str | None:
-    """The type of a part's numbers; None for what may be no numbers, or has not one dimension."""
+    """Return the dtype of a part; None if it may not be numeric, or has not one dimension."""
     kind = model.types.type_of(part)
     if _is_known(kind, tag, rank=None if flat else 1):
         return kind.dtype
@@ -79,23 +81,21 @@ def _type_of(part: ast.expr, tag: TypeTag, model: SemanticModel, *, flat: bool) 
         return _OF_FLOATS
     match part:
         case ast.Call(func=func, args=[_], keywords=[]) if flat:
-            # `np.float32(reward)` makes numbers of that type, in as many dimensions as it is given
+            # `np.float32(reward)` returns numbers of that dtype, in as many dimensions as its argument
             name = model.names.qualified(func) or ""
             return dtypes.library_dtype(name) or None if name.startswith("numpy.") else None
     return None
 
 
 def _are_floats(data: ast.expr, model: SemanticModel) -> bool:
-    """Whether this is a list of floats and booleans that is written out."""
+    """Whether a value is a display of floats and booleans."""
     if not isinstance(data, (ast.List, ast.Tuple)) or not data.elts:
         return False
     return all(_is_float(each, model, _DEPTH) for each in data.elts)
 
 
 def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
-    """Whether a value is a float or a boolean by what computes it; an annotation keeps nobody from passing a
-    whole number.
-    """
+    """Whether a value is a float or a boolean by its computation; an annotation does not exclude integers."""
     if depth <= 0:
         return False
     match value:

@@ -1,4 +1,6 @@
-"""Can anybody tell that a variable gets its new value behind a loop, and not in each pass?"""
+"""Whether other code can observe that a variable gets its new value after a loop, and not in each
+iteration.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ HONEST = (
     "multiprocessing.",
     "tempfile.",
 )
-"""Context managers of these let errors through."""
+"""Context managers of these modules do not suppress exceptions."""
 HONEST_KINDS = frozenset(
     {
         TypeTag.LOCK,
@@ -43,8 +45,8 @@ HONEST_KINDS = frozenset(
 def is_unseen(
     name: str, growth: ArrayGrowth, loop: AnyLoop, scope: Scope, model: SemanticModel, uses: int = 2
 ) -> bool:
-    """Is the variable one of the function alone, which names it in the loop only where it grows (`uses`
-    times), and does nobody read it after an error in the loop?
+    """Whether the variable is local, is named in the loop only where it grows (`uses` times), and is not read
+    after an exception in the loop.
     """
     if model.names.is_captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
         return False
@@ -55,7 +57,7 @@ def is_unseen(
         if parent is loop:
             break
         if is_try(parent) or isinstance(parent, (ast.With, ast.AsyncWith)):
-            return False  # it may swallow the join's error, or change what the join does
+            return False  # it may suppress the concatenation's error, or change its effect
     child: ast.AST = loop
     for parent in model.ancestors(loop):
         if isinstance(parent, (*FUNCTIONS, ast.Lambda)):
@@ -71,7 +73,9 @@ def _yields(loop: AnyLoop, _site: SemanticModel) -> bool:
 
 
 def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, model: SemanticModel) -> bool:
-    """Does code read the variable after an error in the part of the statement that holds `child`?"""
+    """Whether code reads the variable after an exception in the part of the statement that contains
+    `child`.
+    """
     body = getattr(statement, "body", None)
     if not isinstance(body, list) or child not in body:
         return False
@@ -87,12 +91,12 @@ def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, mode
 
 
 def is_try(statement: ast.AST) -> bool:
-    """`try`, with `except*` too."""
+    """Whether a statement is a `try`, including `except*`."""
     return isinstance(statement, ast.Try) or type(statement).__name__ == "TryStar"
 
 
 def is_honest(item: ast.withitem, model: SemanticModel) -> bool:
-    """Does a context manager surely let errors through?"""
+    """Whether a context manager surely does not suppress exceptions."""
     value = item.context_expr
     name = model.names.qualified(value.func if isinstance(value, ast.Call) else value) or ""
     return name.startswith(HONEST) or model.types.type_of(value).tag in HONEST_KINDS

@@ -106,7 +106,7 @@ class ListIndexedSample(Rule):
     triggers = ("sample", "rand", "choice", "integers")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a batch that is picked one by one."""
+        """Yield a finding for a batch that is picked item by item."""
         if isinstance(node, ast.ListComp):
             found = self.comprehension(node, model)
         elif isinstance(node, ast.Call) and model.names.qualified(node.func) in _DRAWS:

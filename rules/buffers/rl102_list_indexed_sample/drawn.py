@@ -1,4 +1,4 @@
-"""Indices that were drawn at random: by which call, and whether there surely are some."""
+"""Indices that were drawn at random: the call that drew them, and whether there is at least one."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _LISTED = ("random.sample", "random.choices")
 
 
 def drawn_by(indices: ast.expr, model: SemanticModel) -> ast.Call | None:
-    """The call that surely drew a row of whole numbers; None where they may be anything."""
+    """Return the call that surely drew an array of integers; None if they may be anything."""
     call = _made_by(indices, model)
     return call if call is not None and number_drawn(call, model) is not None else None
 
 
 def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """How many whole numbers a call draws; None where it is no such call, or draws no row of them."""
+    """Return how many integers a call draws; None if it is another call, or draws no array of them."""
     name = model.names.qualified(call.func) or ""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     size: ast.expr | None = None
@@ -30,7 +30,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         size = given.get("size", call.args[2] if len(call.args) > 2 else None)
         dtype = given.get("dtype", call.args[3] if len(call.args) > 3 else None)
         if dtype is not None and model.analysis.types.dtype_of(dtype) not in element_types.WHOLE:
-            return None  # of truth values, an index makes a choice of rows
+            return None  # an index of booleans is a mask
     elif name in _LISTED:
         first = call.args[0] if call.args else None
         if isinstance(first, ast.Call) and model.names.qualified(first.func) == "builtins.range":
@@ -51,7 +51,7 @@ def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def are_some(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call surely draw at least one?"""
+    """Whether a call surely draws at least one."""
     if model.names.qualified(call.func) == "numpy.random.permutation":
         return False  # there may be none to permute
     size = number_drawn(call, model)

@@ -1,4 +1,4 @@
-"""Rows of an array picked one by one and put together again, and the index that picks them at once."""
+"""Rows of an array picked one by one and stacked again, and the index that picks them at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _C_ORDERED = models.having(Trait.FILLS, "numpy") | {"numpy.arange"}
 
 @frozen
 class Picked:
-    """`[held[i] for i in indices]`. `whole` is False where a part of each item is taken: `held[i].reward`."""
+    """Items picked by `[held[i] for i in indices]`. `whole` is False if a part of each item is taken:
+    `held[i].reward`.
+    """
 
     node: ast.ListComp
     held: ast.expr
@@ -34,7 +36,7 @@ class Picked:
 
 
 def picked_by(node: ast.ListComp) -> Picked | None:
-    """The items that a comprehension picks one by one, in the order of some indices."""
+    """Return the items that a comprehension picks one by one with some indices."""
     match node:
         case ast.ListComp(
             elt=element,
@@ -54,7 +56,7 @@ def picked_by(node: ast.ListComp) -> Picked | None:
 
 
 def _is_item(node: ast.expr, index: str) -> bool:
-    """`held[i]` or `held[int(i)]`"""
+    """Whether an expression is `held[i]` or `held[int(i)]`."""
     match node:
         case ast.Subscript(
             value=ast.Name() | ast.Attribute(),
@@ -66,7 +68,7 @@ def _is_item(node: ast.expr, index: str) -> bool:
 
 
 def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
-    """The call that puts the items together to one array, with nothing else asked of it."""
+    """Return the call that stacks the items to one array, without other options."""
     parent = model.parent(picked.node)
     if not picked.whole:
         return None
@@ -79,7 +81,7 @@ def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
 
 
 def pick_at_once(picked: Picked, join: ast.Call, model: SemanticModel) -> Fix | None:
-    """Index the array with all indices."""
+    """Index the array with all indices at once."""
     call = drawn_by(picked.indices, model)
     if call is None or not can_be_edited(join, model):
         return None
@@ -91,7 +93,7 @@ def pick_at_once(picked: Picked, join: ast.Call, model: SemanticModel) -> Fix | 
 
 
 def doubt(picked: Picked, call: ast.Call, model: SemanticModel) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     kind = model.types.type_of(picked.held)
     held = model.source.text(picked.held)
     if not are_some(call, model):
@@ -112,7 +114,7 @@ def doubt(picked: Picked, call: ast.Call, model: SemanticModel) -> str | None:
 
 
 def is_plain_array(held: ast.expr, model: SemanticModel) -> bool:
-    """Whether this is certainly an array that NumPy created row by row."""
+    """Whether this certainly is an array that NumPy created row by row."""
     values: list[ast.expr | None]
     if is_laid_out_otherwise("strides", model):
         return False

@@ -1,4 +1,4 @@
-"""Loops that pick one item after the other by drawn indices, and append what they picked to lists."""
+"""Loops that pick items one by one with drawn indices, and append them to lists."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _ARRAYS = (TypeTag.NDARRAY, TypeTag.TENSOR)
 _PERMUTED = ("numpy.random.permutation", "torch.randperm")
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
 _FIELDS = 2
-"""A single column that is gathered by hand may as well be meant for something else."""
+"""Fewer columns than this may have another purpose."""
 
 
 @frozen
 class LoopedPick:
-    """`for i in indices: … held[i] …`: `first` is the first place that picks an item, `held` holds them, and
-    `indices` name the rows. `columns` are the further places of the loop where an array is indexed.
+    """A loop `for i in indices: … held[i] …`: `first` is the first node that picks an item, `held` contains
+    the items, and `indices` are the row indices. `columns` are the other nodes of the loop that index an
+    array.
     """
 
     first: ast.Subscript
@@ -59,7 +60,7 @@ def picked_in_loop(loop: ast.For, model: SemanticModel) -> LoopedPick | None:
 
 
 def _index_of(loop: ast.For, model: SemanticModel) -> tuple[str, ast.expr] | None:
-    """The variable that runs over drawn indices, and what these are."""
+    """Return the variable that iterates over drawn indices, and the indices."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return None
     if drawn_by(loop.iter, model) is not None or _is_permuted(loop.iter, model):
@@ -80,7 +81,7 @@ def _index_of(loop: ast.For, model: SemanticModel) -> tuple[str, ast.expr] | Non
 
 
 def _is_permuted(order: ast.expr, model: SemanticModel) -> bool:
-    """`order` after `order = torch.randperm(n)`, or a piece of that."""
+    """Whether an expression is `order` after `order = torch.randperm(n)`, or a slice of that."""
     if isinstance(order, ast.Subscript) and isinstance(order.slice, ast.Slice):
         order = order.value
     if not isinstance(order, ast.Name):
@@ -111,13 +112,13 @@ def _is_appended(pick: ast.Subscript, model: SemanticModel) -> bool:
 
 
 def _is_array(pick: ast.Subscript, model: SemanticModel) -> bool:
-    """Is an array or tensor indexed, or by several indices at once, as only those are?"""
+    """Whether an array or tensor is indexed, or several indices are used at once, which only those allow."""
     tag = model.types.type_of(pick.value).tag
     return tag in _ARRAYS or (tag is TypeTag.UNKNOWN and isinstance(pick.slice, ast.Tuple))
 
 
 def _is_transition(pick: ast.Subscript, model: SemanticModel) -> bool:
-    """Is one transition read from the list that holds them all?"""
+    """Whether one transition is read from the list of all transitions."""
     held = pick.value
     kind = model.types.type_of(held)
     if not isinstance(held, (ast.Name, ast.Attribute)) or isinstance(pick.slice, ast.Tuple):

@@ -120,7 +120,7 @@ class ObjectReplayBuffer(Rule):
     triggers = ("sample", "choice", "rand", "integers")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding where a transition is stored, at the first such place of a buffer."""
+        """Yield a finding for the first statement of a buffer that stores a transition."""
         written = written_by(node)
         holder = written.holder if written is not None else many_written_by(node)
         if holder is None or shares_frames(model):
@@ -152,15 +152,15 @@ class ObjectReplayBuffer(Rule):
 
 
 def shares_frames(model: SemanticModel) -> bool:
-    """Does the program stack frames of images in such a way that observations share them? Arrays of stacked
-    observations would take more memory then.
+    """Whether the program stacks image frames such that observations share them. Arrays of stacked
+    observations would then take more memory.
     """
     names = [*model.module.classes, *(path.rpartition(".")[2] for path in model.module.imports.values())]
     return any(name in LAZY for name in names)
 
 
 def is_heap(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> bool:
-    """Does `heapq` keep it in the order of a score? Then its items are ranked: episodes, most often."""
+    """Whether `heapq` orders it by a score. Then its items are ranked: episodes, most often."""
     for use in uses:
         parent = model.parent(use)
         if isinstance(parent, ast.Call) and use in parent.args:
@@ -178,7 +178,9 @@ def stores_transition(use: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> bool:
-    """Whether this is the first place in the file where a transition gets into the buffer while it trains."""
+    """Whether this is the first statement in the file that adds a transition to the buffer during
+    training.
+    """
     for use in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
         writer = _writer(use, model)
         if writer is node:
@@ -190,6 +192,6 @@ def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], model: Sem
 
 
 def _writer(use: ast.expr, model: SemanticModel) -> ast.AST | None:
-    """The call or assignment that may change the list which is used here."""
+    """Return the call or assignment that may modify the list."""
     parent = model.parent(use)
     return model.parent(parent) if parent is not None else None

@@ -1,4 +1,4 @@
-"""Lists and deques that keep one object per transition, and from which batches are drawn at random."""
+"""Lists and deques that hold one object per transition, from which batches are drawn at random."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sa
 from rlint.rules.buffers._shared.store_class import is_store_class
 
 FIELDS = 3
-"""What has fewer parts is a pair of something, no transition."""
+"""A tuple with fewer parts is not a transition."""
 SMALL = 1_000
-"""Fewer objects than this take no memory worth a thought."""
+"""Fewer objects than this take little memory."""
 
 _ONE = regex(
     r"(^|_)(transition|experience|exp|e|sample|data|item|element|step|record|memory|obs|sarsa?|tuple|timestep|t|x"
@@ -36,7 +36,7 @@ _MANY = regex(
     r"episode|trajector|traj|rollout|seq|path|batch|game|task|text|prompt|chunk|segment|score|reward|loss|s$"
 )
 _VAGUE = regex(r"(^|_)(e|sample|data|item|element|record|x|args|obj)_?$")
-"""What may be a transition, or a whole episode: the name of the list tells."""
+"""Types that may be a transition, or a whole episode: the name of the list decides."""
 _EPISODES = regex(r"episode|trajector|(^|_)traj|segment|(^|_)games?(_|$)|(^|_)paths?(_|$)|sequences?(_|$)")
 _DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})
 _DRAWN_BY = models.names_having(Trait.PICKS | Trait.WHOLE, "random", "numpy.random", TypeTag.RANDOM_GENERATOR)
@@ -52,7 +52,7 @@ class StoredItem:
 
 
 def written_by(node: ast.AST) -> StoredItem | None:
-    """`memory.append(value)` or `memory[position] = value`"""
+    """Return the list and the value of `memory.append(value)` or `memory[position] = value`."""
     match node:
         case ast.Call(
             func=ast.Attribute(value=(ast.Name() | ast.Attribute(value=ast.Name())) as holder, attr="append"),
@@ -74,12 +74,12 @@ def written_by(node: ast.AST) -> StoredItem | None:
 
 
 def is_transition(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
-    """Is a value one transition: several parts made into one object, or called so?"""
+    """Whether a value is one transition: an object of several parts, or named like one."""
     return _reads_like_one(value, model, depth) and model.types.type_of(value).tag not in _OTHERS
 
 
 def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
-    """May a value be one as it is written?"""
+    """Whether a value may be a transition by its syntax."""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return len(parts) >= FIELDS or any(isinstance(part, ast.Starred) for part in parts)
@@ -128,8 +128,8 @@ def many_written_by(node: ast.AST) -> ast.Name | ast.Attribute | None:
 
 
 def takes_sequences_apart(draw: ast.AST, model: SemanticModel) -> bool:
-    """Whether the function that draws items goes through each, and unpacks what is in it as a transition:
-    `for sequence in batch: for transition in sequence: state, action, reward = transition`.
+    """Whether the function that draws items iterates over each, and unpacks its elements as transitions: `for
+    sequence in batch: for transition in sequence: state, action, reward = transition`.
     """
     function = model.function(draw)
     return function is not None and any(
@@ -154,8 +154,8 @@ def _unpacks(statement: ast.stmt, loop: ast.For) -> bool:
 
 
 def is_of_episodes(written: StoredItem, model: SemanticModel) -> bool:
-    """`self.segments.append(data)`: does the list, by its name, hold whole episodes, and is nothing that
-    looks like a transition put into it?
+    """Whether the list contains whole episodes, judging by its name, and no transitions are put into it:
+    `self.segments.append(data)`.
     """
     value, holder = written.value, last_name(written.holder) or ""
     if not isinstance(value, ast.Name) or not _VAGUE.search(value.id.lower()):
@@ -165,7 +165,7 @@ def is_of_episodes(written: StoredItem, model: SemanticModel) -> bool:
 
 
 def uses_of(holder: ast.Name | ast.Attribute, model: SemanticModel) -> Sequence[ast.Name | ast.Attribute]:
-    """All nodes of the file that stand for the same list."""
+    """Return all nodes of the file for the same list."""
     if isinstance(holder, ast.Name):
         scope = model.names.scope(holder).lookup(holder.id)
         return model.names.uses(holder.id, scope) if scope is not None else []
@@ -178,8 +178,8 @@ def uses_of(holder: ast.Name | ast.Attribute, model: SemanticModel) -> Sequence[
 
 
 def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> ast.AST | None:
-    """Where batches are drawn at random from a list that is made empty, is not small, and is never replaced
-    or emptied while the program trains; None where that is not so.
+    """Return where batches are drawn at random from a list that is created empty, is not small, and is never
+    replaced or emptied during training; None otherwise.
     """
     begins = False
     for use in uses:
@@ -194,7 +194,7 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
                 continue
             if _is_replaced(use, value, model):
                 return None
-            # what a file holds may be loaded into it before training starts
+            # it may be loaded from a file before training starts
             begins = begins or _is_empty(value, model)
         elif _empties(parent) and _runs_often(use, model):
             return None
@@ -203,7 +203,7 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) ->
 
 
 def _empties(user: ast.AST | None) -> bool:
-    """`memory.clear()` or `del memory[:]`"""
+    """Whether a use is `memory.clear()` or `del memory[:]`."""
     match user:
         case ast.Attribute(attr=method):
             return method in _EMPTIES
@@ -213,8 +213,8 @@ def _empties(user: ast.AST | None) -> bool:
 
 
 def _is_replaced(use: ast.expr, value: ast.expr, model: SemanticModel) -> bool:
-    """Whether a list of transitions is given up for this value while the program trains. A constructor makes
-    another buffer: one for each epoch is still drawn from.
+    """Whether a list of transitions is replaced by this value during training. A constructor creates another
+    buffer: one created for each epoch is still sampled from.
     """
     method = model.function(use)
     is_new = method is not None and method.name == "__init__" and _is_empty(value, model)
@@ -226,7 +226,7 @@ def _runs_often(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
-    """The drawing of a batch that this use of a list is part of."""
+    """Return the drawing of a batch that this use of a list is part of."""
     parent = model.parent(use)
     match parent:
         case ast.Call(func=func, args=[first, *rest]) if first is use:
@@ -252,7 +252,7 @@ def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
 
 
 def _takes_fields(clause: ast.comprehension, use: ast.expr, model: SemanticModel) -> bool:
-    """Does a function take several fields out of all items that a list holds: `[t.state for t in memory]`?"""
+    """Whether a function takes several fields out of all items of a list: `[t.state for t in memory]`."""
     function = model.function(use)
     if function is None or clause.ifs or not isinstance(clause.target, ast.Name):
         return False
@@ -267,7 +267,7 @@ def _takes_fields(clause: ast.comprehension, use: ast.expr, model: SemanticModel
 
 
 def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
-    """Does an index run over whole numbers that a generator drew?"""
+    """Whether an index iterates over integers that a generator drew."""
     bindings = model.dataflow.definitions(index)
     if not bindings or not all(
         b.kind in (BindingKind.FOR, BindingKind.COMPREHENSION) and not b.path for b in bindings
@@ -281,16 +281,16 @@ def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
 
 
 def _is_cut(value: ast.expr, use: ast.expr) -> bool:
-    """`self.memory = self.memory[-capacity:]`"""
+    """Whether a use is `self.memory = self.memory[-capacity:]`."""
     return isinstance(value, ast.Subscript) and array_growth.same_place(value.value, use)
 
 
 def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
-    """A list or deque with nothing in it, or with `None` in all places, with room for many."""
+    """Whether a value is an empty list or deque, or one filled with `None`, with capacity for many items."""
     match value:
         case ast.List(elts=[]):
             return True
-        # `[None] * capacity`, or anything else in the place of transitions to come: `[Transition] * capacity`
+        # `[None] * capacity`, or another placeholder for later transitions: `[Transition] * capacity`
         case ast.BinOp(
             left=ast.List(elts=[ast.Constant(value=None) | ast.Name() | ast.Attribute()]),
             op=ast.Mult(),

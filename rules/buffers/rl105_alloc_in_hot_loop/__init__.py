@@ -86,7 +86,7 @@ class AllocInHotLoop(Rule):
     callees = last_names(*MAKERS) | METHODS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for an allocation that the memory of the pass before could serve."""
+        """Yield a finding for an allocation that could reuse the memory of the previous iteration."""
         assert isinstance(node, ast.Call)
         found = allocation_at(node, model)
         if found is None:
@@ -109,7 +109,7 @@ def build_fix(found: Allocation, model: SemanticModel) -> Fix | None:
     loop, statement = found.around, found.statement
     if not isinstance(loop, (ast.For, ast.While)):
         return None
-    # a comment behind it may say what it is for in each pass
+    # a comment after it may explain its purpose in each iteration
     if model.source.comment_behind(statement) or not model.edit.is_relocatable(found.call):
         return None
     before = model.edit.insert_before(

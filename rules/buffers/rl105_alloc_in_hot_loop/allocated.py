@@ -1,4 +1,4 @@
-"""Tensors and arrays that are allocated with the same size again and again, though nobody keeps them."""
+"""Tensors and arrays that are allocated with the same size repeatedly, though no code keeps them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAKERS = models.having(Trait.ALLOCATES, "torch", "numpy")
 METHODS = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 _NOT_WITH = frozenset({"requires_grad", "pin_memory", "out", None})
 _OF_ARRAYS = frozenset({"shape", "dtype", "device", "ndim"})
-"""Attributes that tell that something is an array or a tensor, of which they do not change."""
+"""Attributes of arrays and tensors that do not change."""
 _RESIZES = models.having(
     Trait.INSERTS | Trait.INSERTS_ALL | Trait.REMOVES, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.DICT
 ) | {"resize"}
@@ -46,13 +46,13 @@ class Allocation:
 
     @property
     def in_loop(self) -> bool:
-        """In each pass of a loop; else on each call of a function."""
+        """Whether it is in a loop; else it is in a function, on each call."""
         return not isinstance(self.around, FUNCTIONS)
 
 
 def allocation_at(call: ast.Call, model: SemanticModel) -> Allocation | None:
-    """The allocation that a call is, of a size that stays, for a variable that is filled before it is read
-    and that nothing keeps.
+    """Return the allocation of a call, of constant size, for a variable that is filled before it is read and
+    that no code keeps.
     """
     if not _is_maker(call, model) or any(keyword.arg in _NOT_WITH for keyword in call.keywords):
         return None
@@ -93,7 +93,7 @@ def _is_maker(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _parts(call: ast.Call) -> Iterator[ast.expr]:
-    """What an allocation is told, and what it is a method of."""
+    """Return the arguments of an allocation, and its receiver."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
         yield call.func.value
     yield from call.args
@@ -104,7 +104,7 @@ def _parts(call: ast.Call) -> Iterator[ast.expr]:
 
 
 class _Told:
-    """What an allocation is told: is it the same each time?"""
+    """The arguments of an allocation: whether they are the same each time."""
 
     def __init__(self, found: Allocation, model: SemanticModel) -> None:
         self.model = model
@@ -114,7 +114,7 @@ class _Told:
         return is_in(node, self.found.around)
 
     def stays(self, node: ast.expr) -> bool:
-        """Has an expression the same value in each pass, or on each call?"""
+        """Whether an expression has the same value in each iteration, or on each call."""
         match node:
             case ast.Constant():
                 return True
@@ -137,7 +137,7 @@ class _Told:
         return False
 
     def _keeps_length(self, part: ast.expr) -> bool:
-        """Does nobody put something into the list that a size is the length of, or take something out?"""
+        """Whether no code adds items to the list whose length is the size, or removes any."""
         names = [node for node in descendants(part) if isinstance(node, ast.Name)]
         reads = [read for name in names for read in self.model.names.reads(name.id, self._home(name))]
         return not any(self._may_change_length(read) for read in reads if self._is_inside(read))
@@ -171,7 +171,9 @@ class _Told:
         return self.found.in_loop and not any(self._is_inside(binding.node) for binding in bindings)
 
     def _attribute(self, node: ast.Attribute) -> bool:
-        """A setting, or something of an array that stays; in a loop also what only the function sets."""
+        """Whether an attribute is a setting, or belongs to an array that stays the same; in a loop also one
+        that only the function sets.
+        """
         if self.model.types.is_setting(node):
             return True
         is_array = self.model.types.type_of(node.value).tag in _ARRAYS
@@ -202,7 +204,7 @@ class _Told:
         return scope.lookup(name.id) or scope
 
     def _may_change(self, use: ast.Name) -> bool:
-        """Is an object handed on, or does one of its methods run?"""
+        """Whether an object is passed on, or one of its methods runs."""
         return self.model.syntax.use(use).kind is not UseKind.ATTRIBUTE
 
 
@@ -210,7 +212,7 @@ class _Told:
 
 
 def _stays_here(found: Allocation, model: SemanticModel) -> bool:
-    """Whether nothing holds it, or a view of it, when the next pass (or call) begins."""
+    """Whether no code holds it, or a view of it, when the next iteration (or call) begins."""
     uses = [
         use for use in model.names.uses(found.name.id, model.names.scope(found.name)) if use is not found.name
     ]
@@ -220,14 +222,14 @@ def _stays_here(found: Allocation, model: SemanticModel) -> bool:
         return False
     tensor = model.types.type_of(found.call).tag is TypeTag.TENSOR
     if tensor and model.gradients.autograd_at(found.call) is not Autograd.OFF:
-        return False  # what autograd remembers of it would be overwritten
+        return False  # tensors that autograd saved would be overwritten
     return any(not is_written(use, model) for use in uses) and all(
         is_written(use, model) or _is_only_read(use, found, model, _DEPTH) for use in uses
     )
 
 
 def is_written(use: ast.Name, model: SemanticModel) -> bool:
-    """`buffer[...] = values`, `buffer.fill(0)`, `numpy.add(a, b, out=buffer)`, each a statement"""
+    """Whether a statement is `buffer[...] = values`, `buffer.fill(0)`, `numpy.add(a, b, out=buffer)`."""
     parent = model.parent(use)
     match parent:
         case ast.Subscript(value=value, ctx=ast.Store()) if value is use:
@@ -244,7 +246,7 @@ def is_written(use: ast.Name, model: SemanticModel) -> bool:
 
 
 def _is_only_read(use: ast.expr, found: Allocation, model: SemanticModel, depth: int) -> bool:
-    """Whether it is looked at, by a variable of the same pass at the most."""
+    """Whether it is only read, at most through a variable of the same iteration."""
     if depth <= 0:
         return False
     parent = model.parent(use)
@@ -254,7 +256,7 @@ def _is_only_read(use: ast.expr, found: Allocation, model: SemanticModel, depth:
         and isinstance(model.parent(parent), ast.Expr)
         and (model.names.qualified(parent.func) or "").startswith(("numpy.", "torch."))
     ):
-        return True  # `torch.add(buffer, noise, out=tried)`, whose result nobody takes
+        return True  # `torch.add(buffer, noise, out=tried)`, whose result is unused
     told = model.dataflow.use_of(use)
     if told.fate > Fate.HANDED or (told.fate is Fate.HANDED and not _goes_into_network(use, model)):
         return False
@@ -276,8 +278,8 @@ def _is_only_read(use: ast.expr, found: Allocation, model: SemanticModel, depth:
 
 
 def _goes_into_network(use: ast.expr, model: SemanticModel) -> bool:
-    """`net(buffer)`, `net(torch.from_numpy(buffer).to(device))`: is it an input of a network, or does a
-    variable hold it, whose uses tell?
+    """Whether it is an input of a network, or a variable holds it whose uses decide: `net(buffer)`,
+    `net(torch.from_numpy(buffer).to(device))`.
     """
     child: ast.AST = use
     for node in model.ancestors(use):

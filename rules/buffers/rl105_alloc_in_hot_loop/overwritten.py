@@ -1,4 +1,4 @@
-"""Is a new tensor or array overwritten as a whole before anybody reads it?"""
+"""Whether a new tensor or array is overwritten as a whole before it is read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rlint.rule import SemanticModel, Trait, TypeTag, descendants, models, names
 _FILLS = models.having(Trait.OVERWRITES, TypeTag.TENSOR) | {"fill"}
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try)
 _MOST = 16
-"""As many items as anybody writes one by one."""
+"""Maximum number of items that are assigned one by one."""
 
 
 def overwritten_first(statement: ast.stmt, name: ast.Name, model: SemanticModel) -> bool:
-    """Do the next statements that mention the variable give all of it new values?"""
+    """Whether the next statements that mention the variable assign all of its elements."""
     block, index = model.syntax.block(statement)
     mentioning = (later for later in block[index + 1 :] if _mentions(later, name.id))
     shape = _shape_of(statement)
@@ -31,7 +31,7 @@ def _mentions(node: ast.AST, name: str) -> bool:
 
 
 def _shape_of(statement: ast.stmt) -> list[ast.expr]:
-    """The parts of the size that an allocation is told; none where it is not told in parts."""
+    """Return the parts of the size of an allocation; empty if it is not given in parts."""
     match statement:
         case ast.Assign(value=ast.Call() as call) | ast.AnnAssign(value=ast.Call() as call):
             pass
@@ -79,7 +79,7 @@ def _is_whole(statement: ast.stmt, name: str, model: SemanticModel) -> bool:
 
 
 def _is_everything(index: ast.expr) -> bool:
-    """`[:]`, `[...]`, `[:, :]`"""
+    """Whether an index is `[:]`, `[...]`, `[:, :]`."""
     if isinstance(index, ast.Tuple):
         return bool(index.elts) and all(map(_is_everything, index.elts))
     match index:
@@ -94,8 +94,8 @@ def _is_everything(index: ast.expr) -> bool:
 
 
 def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], model: SemanticModel) -> bool:
-    """`for i in range(n): x[i] = …` of an `x` of `n` rows, `for i, item in enumerate(items): x[i] = …` of one
-    of `len(items)` rows
+    """Whether a loop assigns all rows: `for i in range(n): x[i] = …` for an `x` of `n` rows, `for i, item in
+    enumerate(items): x[i] = …` for one of `len(items)` rows.
     """
     if not isinstance(statement, ast.For) or statement.orelse or not shape:
         return False
@@ -140,7 +140,7 @@ def _is_length(length: ast.expr, items: ast.expr, model: SemanticModel) -> bool:
 
 
 def _are_all_items(first: ast.stmt, others: Iterator[ast.stmt], name: str, shape: list[ast.expr]) -> bool:
-    """`x[0] = …`, `x[1] = …` of an `x` of two rows"""
+    """Whether statements assign all items: `x[0] = …`, `x[1] = …` for an `x` of two rows."""
     match shape:
         case [ast.Constant(value=int(rows)), *_] if 0 < rows <= _MOST:
             missing = set(range(rows))

@@ -107,7 +107,7 @@ class RedundantReshape(Rule):
     )
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a chain of changes of shape that is longer than it need be."""
+        """Yield a finding for a chain of shape changes that is longer than necessary."""
         if isinstance(node, ast.IfExp):
             yield from self._conditional(node, model)
             return

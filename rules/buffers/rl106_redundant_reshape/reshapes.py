@@ -1,4 +1,4 @@
-"""Calls that change the shape of a tensor or an array, and none of its values."""
+"""Calls that change the shape of a tensor or an array, but no values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ KEEP_ORDER = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY) -
     "view_as",
     "reshape_as",
 }
-"""What leaves all values in their order, whatever the shape."""
+"""Calls that keep all values in their order, for any shape."""
 SWAPS = models.having(Trait.PERMUTES, TypeTag.TENSOR, TypeTag.NDARRAY) - {"movedim", "moveaxis"} | {"T", "mT"}
 PROPERTIES = frozenset({"T", "mT"})
 CALLED = KEEP_ORDER | SWAPS - PROPERTIES
-"""What changes shapes by these names, as a method or a function."""
+"""Names of methods and functions that change shapes."""
 _FUNCTIONS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in CALLED - {"view"})
 _AXIS = ("dim", "axis")
 _OF_DATA = frozenset({"torch.tensor", "torch.FloatTensor", "torch.LongTensor", "numpy.array"})
@@ -26,7 +26,7 @@ _LAYOUTS = frozenset({"axis", "order", "out", "memory_format", "layout", "like"}
 
 @frozen
 class Link:
-    """`of.name(args)`, or `library.name(of, args)`, which is no method; `T` has no arguments."""
+    """`of.name(args)`, or `library.name(of, args)` for a function; `T` has no arguments."""
 
     node: ast.expr
     name: str
@@ -52,7 +52,7 @@ def link_at(node: ast.AST, model: SemanticModel) -> Link | None:
     qualified = model.names.qualified(func)
     if qualified in _FUNCTIONS and given and not isinstance(given[0], ast.Starred):
         if qualified == "numpy.reshape" and len(given) > len(("array", "shape")):
-            return None  # it says in which order the values are read, too
+            return None  # its argument determines the order in which values are read, too
         return Link(node, qualified.rpartition(".")[2], given[0], tuple(given[1:]), is_method=False)
     if qualified is not None or not isinstance(func, ast.Attribute) or func.attr not in CALLED:
         return None
@@ -61,8 +61,8 @@ def link_at(node: ast.AST, model: SemanticModel) -> Link | None:
 
 
 def shape_of(link: Link, model: SemanticModel) -> list[ast.expr] | None:
-    """The sizes that `reshape`, `view`, `flatten()` or `ravel()` is told, one by one; None where it is told
-    them in one value, or in other words.
+    """Return the sizes passed to `reshape`, `view`, `flatten()` or `ravel()`, one by one; None if they are
+    passed as one value, or otherwise.
     """
     if link.name in ("flatten", "ravel"):
         return [ast.UnaryOp(ast.USub(), ast.Constant(1))] if not link.args else None
@@ -81,8 +81,8 @@ def shape_of(link: Link, model: SemanticModel) -> list[ast.expr] | None:
 
 
 def gives_any_shape(link: Link, model: SemanticModel) -> bool:
-    """Does the shape that comes out hang on the number of values alone, so that what comes in does not
-    matter? `view` may also be told a data type.
+    """Whether the resulting shape depends only on the number of values, so that the previous shape does not
+    matter. `view` may also be told a data type.
     """
     if shape_of(link, model) is not None:
         return True
@@ -110,7 +110,7 @@ def keeps_order(link: Link, model: SemanticModel) -> bool:
 
 
 def never_fails(link: Link) -> bool:
-    """Whether there is no shape that it cannot take."""
+    """Whether it accepts every shape."""
     if link.name == "reshape":
         return len(link.args) == 1 and whole(link.args[0]) == -1
     return link.name in ("flatten", "ravel", "squeeze") and not link.args
@@ -129,7 +129,7 @@ def whole(node: ast.expr) -> int | None:
 
 
 def is_contiguous(node: ast.expr, model: SemanticModel) -> bool:
-    """Do the values surely lie in memory one behind the other?"""
+    """Whether the values surely are contiguous in memory."""
     match node:
         case ast.Call(func=ast.Attribute(value=of, attr="contiguous"), args=[], keywords=[]):
             return model.types.type_of(of).tag is TypeTag.TENSOR
@@ -143,7 +143,7 @@ def is_contiguous(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _of_list(call: ast.Call, model: SemanticModel) -> bool:
-    """Of an array, the copy has the same order in memory, whatever that is."""
+    """The copy of an array has the same memory order, whatever that is."""
     if not call.args:
         return False
     data = call.args[0]
@@ -151,7 +151,7 @@ def _of_list(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def permutation(link: Link, rank: int | None, model: SemanticModel) -> tuple[int, ...] | None:
-    """The order of the axes that a swap of axes gives, for a value of so many dimensions."""
+    """Return the permutation of the axes for a value of this many dimensions."""
     numbers = [whole(given) for given in _flat(link.args)]
     axes = [number for number in numbers if number is not None]
     if len(axes) != len(numbers):

@@ -1,4 +1,4 @@
-"""Changes of shape that a condition on a known number of dimensions guards, or that are made twice."""
+"""Shape changes guarded by a condition on a known number of dimensions, or made twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Guarded:
 
 
 def guarded(node: ast.IfExp, model: SemanticModel) -> Guarded | None:
-    """`x.flatten() if x.ndim > 1 else x` of an `x` whose number of dimensions is known."""
+    """Return the guard `x.flatten() if x.ndim > 1 else x` for an `x` with a known number of dimensions."""
     for branch, other, wanted in ((node.body, node.orelse, True), (node.orelse, node.body, False)):
         link = link_at(branch, model)
         if link is None or link.name not in KEEP_ORDER or ast.dump(link.of) != ast.dump(other):
@@ -43,7 +43,7 @@ def guarded(node: ast.IfExp, model: SemanticModel) -> Guarded | None:
 
 
 def _answer(test: ast.expr, of: ast.expr, rank: int | None, model: SemanticModel) -> bool | None:
-    """What a comparison of the number of dimensions gives."""
+    """Return the result of a comparison of the number of dimensions."""
     match test:
         case ast.Compare(left=left, ops=[operator], comparators=[right]):
             number, compare = whole(right), _COMPARED.get(type(operator))
@@ -66,24 +66,24 @@ def _is_rank(node: ast.expr, of: ast.expr, model: SemanticModel) -> bool:
 
 @frozen
 class Twice:
-    """The same change of shape, made `times` times of the same value."""
+    """The same shape change, made `times` times on the same value."""
 
     times: int
     fix: Fix | None
 
 
 def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
-    """The first of several changes of shape that give the same."""
+    """Return the first of several equal shape changes."""
     if not _counts(node, model) or _is_inside_another(node, model):
         return None
     repetition = model.dataflow.repetition(node)
     if repetition is None or not all(_runs_network(doubt, model) for doubt in repetition.doubts):
         return None
     if any(isinstance(model.parent(each), (ast.For, ast.comprehension)) for each in repetition.all):
-        return None  # beside a loop in Python it costs nothing
+        return None  # beside a Python loop its cost does not matter
     together = {model.syntax.statement(each) for each in repetition.all}
     if len(repetition.all) == _TWO and len(together) == 1:
-        return None  # `torch.dot(x.flatten(), x.flatten())`, which a name of its own makes no clearer
+        return None  # `torch.dot(x.flatten(), x.flatten())`, which a variable would not make clearer
     fix = None
     bound = extract_variable.bind_once(
         repetition, list(repetition.again), model, ["flat", "reshaped", "shaped"]
@@ -98,7 +98,7 @@ def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
 
 
 def _runs_network(node: ast.AST, model: SemanticModel) -> bool:
-    """Networks leave what they are given as it is."""
+    """Whether a network runs in between; networks do not modify their inputs."""
     return isinstance(node, ast.Call) and model.types.type_of(node.func).tag is TypeTag.MODULE
 
 
@@ -114,7 +114,7 @@ def _counts(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_inside_another(node: ast.expr, model: SemanticModel) -> bool:
-    """Is the chain that goes on from it made twice as well, so that the finding is told there?"""
+    """Whether the chain that continues it is repeated as well, so that the finding is reported there."""
     child: ast.AST = node
     for parent in model.ancestors(node):
         if not isinstance(parent, (ast.Attribute, ast.Call)):

@@ -1,4 +1,4 @@
-"""Two changes of shape, one behind the other, that one call could make."""
+"""Two consecutive shape changes that one call could make."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlint.rules.buffers.rl106_redundant_reshape.reshapes import (
 
 @frozen
 class Shorter:
-    """What is to be said of a chain, what to write instead, and the fix that does so."""
+    """A message about a chain, the shorter form, and its fix."""
 
     message: str
     advice: str
@@ -31,7 +31,7 @@ class Shorter:
 
 
 def shorter(last: Link, model: SemanticModel) -> Shorter | None:
-    """The shorter chain in place of `last` and of the change of shape before it."""
+    """Return the shorter chain in place of `last` and of the shape change before it."""
     first = link_at(last.of, model)
     if first is None or not all(model.effects.effect_of(given).quiet for given in (*first.args, *last.args)):
         return None
@@ -55,13 +55,13 @@ def _shown(link: Link) -> str:
 
 
 def _without_first(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
-    """`x.flatten().reshape(n, 4)`"""
+    """Handle `x.flatten().reshape(n, 4)`."""
     if (
         last.is_method
         and not first.is_method
         and model.types.type_of(first.of).tag not in (*ARRAYS, TypeTag.UNKNOWN)
     ):
-        return None  # a list has no such method: the function turns it into an array
+        return None  # a list has no such method: the function converts it to an array
     message = (
         f"{_shown(first)} before {_shown(last)} is redundant: the order of the values is the same without it"
     )
@@ -72,7 +72,7 @@ def _without_first(first: Link, last: Link, model: SemanticModel) -> Shorter | N
 
 def _leave_out(first: Link, last: Link, model: SemanticModel) -> Fix | None:
     if not first.is_method and model.types.type_of(first.of).tag not in ARRAYS:
-        return None  # functions take lists, too
+        return None  # functions accept lists, too
     edits = _drop(first, model)
     if edits is None:
         return None
@@ -104,7 +104,7 @@ def _doubts_without(first: Link, last: Link, model: SemanticModel) -> Iterator[s
 
 
 def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
-    """`x.view(-1).unsqueeze(1)`"""
+    """Handle `x.view(-1).unsqueeze(1)`."""
     sizes = shape_of(first, model)
     axis = whole(last.args[0]) if len(last.args) == 1 else None
     if sizes is None or axis is None or not -len(sizes) - 1 <= axis <= len(sizes):
@@ -137,7 +137,7 @@ def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
 
 
 def _squeezed(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
-    """`x.unsqueeze(0).squeeze()`, `x.unsqueeze(0).squeeze(0)`, `x.squeeze().squeeze()`"""
+    """Handle `x.unsqueeze(0).squeeze()`, `x.unsqueeze(0).squeeze(0)`, `x.squeeze().squeeze()`."""
     if not last.args and (first.name == "unsqueeze" or not first.args):
         message = f"{_shown(first)} before {_shown(last)} is redundant: the axis is removed again"
         if first.name == "squeeze":
@@ -164,7 +164,7 @@ def _squeezed(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
 
 
 def _swapped(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
-    """`x.t().t()`, `x.permute(0, 2, 1).permute(0, 2, 1)`, `x.permute(0, 2, 3, 1).transpose(1, 2)`"""
+    """Handle `x.t().t()`, `x.permute(0, 2, 1).permute(0, 2, 1)`, `x.permute(0, 2, 3, 1).transpose(1, 2)`."""
     if first.name == last.name and first.name in ("t", "T", "mT"):
         return _nothing_done(first, last, model)
     rank = next((len(_axes(link)) for link in (first, last) if link.name == "permute"), None)
@@ -224,11 +224,11 @@ def _nothing_done(first: Link, last: Link, model: SemanticModel) -> Shorter:
 
 
 def _drop(first: Link, model: SemanticModel) -> list[Edit] | None:
-    """Put what it changes in the place of a change of shape."""
+    """Replace a shape change by its receiver."""
     if not model.edit.is_relocatable(first.node):
         return None
     if first.is_method and isinstance(first.node, ast.Call):
-        # what comes before stays out of the edit, so that all of a long chain is shortened in one pass
+        # the receiver is not part of the edit, so that all of a long chain is shortened in one pass
         return [model.edit.replace_method(first.node, "")]
     return [model.edit.replace(first.node, model.edit.parenthesized(first.of))]
 

@@ -81,7 +81,7 @@ class RedundantMemoryAdd(Rule):
     callees = write_only.ADDS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for what is added to a buffer that nobody reads, and to another one, too."""
+        """Yield a finding for a value added to a buffer that no code reads, and to another one, too."""
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in write_only.ADDS:
             return
@@ -107,7 +107,9 @@ class RedundantMemoryAdd(Rule):
 
 
 def other_add(node: ast.Call, values: list[ast.expr], model: SemanticModel) -> ast.Call | None:
-    """The call of the same step that adds the same to another buffer, which is not the superfluous one."""
+    """Return the call of the same step that adds the same to another buffer, which is not the redundant
+    one.
+    """
     assert isinstance(node.func, ast.Attribute)
     own = ast.dump(node.func.value)
     for name in sorted(write_only.ADDS):
@@ -129,5 +131,5 @@ def other_add(node: ast.Call, values: list[ast.expr], model: SemanticModel) -> a
                 continue
             target = target_of(call, model)
             if target is None or first is call or not is_unread(target, model):
-                return call  # of two that nothing reads, the later one is superfluous
+                return call  # of two that no code reads, the later one is redundant
     return None

@@ -1,4 +1,4 @@
-"""Calls that add a transition to a buffer: what they add, and whether anything reads the buffer."""
+"""Calls that add a transition to a buffer: the values, and whether the buffer is read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlint.rule import (
 )
 
 _PARTS = 3
-"""A state, an action and a reward: what is less is no transition."""
+"""A state, an action and a reward: fewer values are not a transition."""
 _BUFFER = regex(r"buffer|memory|replay|storage|experience|history|trajectory|rollout", re.IGNORECASE)
 _HARMLESS_BASES = frozenset(
     {"builtins.object", "object", "torch.nn.Module", "abc.ABC", "typing.Generic", "typing.Protocol"}
@@ -28,7 +28,7 @@ _HARMLESS_BASES = frozenset(
 
 @frozen
 class FedTarget:
-    """The buffer that a call adds to: `held` is it, or the object that has it as its attribute `name`."""
+    """The buffer that a call adds to: `held` is it, or the object whose attribute `name` it is."""
 
     held: ast.expr
     name: str
@@ -37,7 +37,7 @@ class FedTarget:
 
 
 def values_of(call: ast.Call, model: SemanticModel) -> list[ast.expr] | None:
-    """The parts of the transition that a call adds; None where it is none."""
+    """Return the parts of the transition that a call adds; None if there is none."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     if any(isinstance(value, ast.Starred) for value in call.args) or None in [k.arg for k in call.keywords]:
         return None
@@ -55,7 +55,7 @@ def values_of(call: ast.Call, model: SemanticModel) -> list[ast.expr] | None:
 
 
 def _is_tuple(value: ast.expr) -> bool:
-    """A tuple, list, dict or object made of several values."""
+    """Return the values of a tuple, list, dict or object of several."""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return len(parts) >= _PARTS
@@ -67,7 +67,7 @@ def _is_tuple(value: ast.expr) -> bool:
 
 
 def same_values(first: list[ast.expr], second: list[ast.expr], model: SemanticModel) -> bool:
-    """Are the parts written alike, of variables that have not been set between?"""
+    """Whether the parts have the same source, with variables that were not assigned in between."""
     if [ast.dump(value) for value in first] != [ast.dump(value) for value in second]:
         return False
     for one, other in zip(first, second, strict=True):
@@ -83,8 +83,8 @@ def same_values(first: list[ast.expr], second: list[ast.expr], model: SemanticMo
 
 
 def target_of(call: ast.Call, model: SemanticModel) -> FedTarget | None:
-    """The buffer that a call adds to, by itself or in a method that does nothing else; None for an object
-    that is no buffer, or that nobody knows.
+    """Return the buffer that a call adds to, directly or in a method that does nothing else; None for an
+    unknown object, or one that is not a buffer.
     """
     assert isinstance(call.func, ast.Attribute)
     held = call.func.value
@@ -107,7 +107,7 @@ def target_of(call: ast.Call, model: SemanticModel) -> FedTarget | None:
 
 
 def _is_buffer(kind: Type, held: ast.expr) -> bool:
-    """A list, a deque or an object whose class is named like a buffer."""
+    """Whether a value is a list, a deque or an object whose class is named like a buffer."""
     if kind.tag in (TypeTag.LIST, TypeTag.DEQUE, TypeTag.REPLAY_BUFFER):
         return True
     return kind.tag is TypeTag.INSTANCE and bool(
@@ -123,7 +123,7 @@ def _is_kept(owner: ClassSummary, name: str, model: SemanticModel) -> bool:
 
 
 def is_unread(target: FedTarget, model: SemanticModel) -> bool:
-    """Does surely nothing in the project look at what a buffer holds?"""
+    """Whether surely no code in the project reads the contents of a buffer."""
     if target.owner is None:
         return isinstance(target.held, ast.Name) and _is_unread_variable(target.held, model)
     if not model.program.is_write_only(target.name):
@@ -132,7 +132,7 @@ def is_unread(target: FedTarget, model: SemanticModel) -> bool:
     if any(isinstance(base, str) and base not in _HARMLESS_BASES for base in bases):
         return False  # a library may read it
     if target.owner.module != model.module.module:
-        return False  # it may be made of anything there
+        return False  # its constructor there is unknown
     if any(setter.module != model.module.module for _, setter in model.index.setters(target.name)):
         return False
     sets = [use for use in model.names.attribute_uses(target.name) if isinstance(use.ctx, ast.Store)]
@@ -153,7 +153,9 @@ def _is_unread_variable(name: ast.Name, model: SemanticModel) -> bool:
 
 
 def _is_plain(statement: ast.AST | None, model: SemanticModel) -> bool:
-    """Does a statement make a buffer that nothing else knows of, out of nothing but numbers and words?"""
+    """Whether a statement creates a buffer to which no other code has a reference, from numbers and strings
+    only.
+    """
     match statement:
         case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
             pass
