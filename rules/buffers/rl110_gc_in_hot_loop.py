@@ -94,18 +94,18 @@ EMPTIES = frozenset(
     f"torch.{place}.empty_cache"
     for place in "accelerator cuda cuda.memory hpu mlu mps mps.memory musa npu xpu xpu.memory".split()
 )
-# what is called where memory changes hands: a model moves, sleeps, wakes up, is loaded, saved or freed
+# calls that change the use of memory: a model is moved, put to sleep, woken up, loaded, saved or freed
 _CHANGES_HANDS = regex(
     r"offload|onload|unload|reload|sleep|wake|(^|_)(free|release|destroy|shutdown|close|terminate)|kv_cache"
     r"|(^|_)to_cpu|from_pretrained|load_state|load_model|save|checkpoint|generat|rollout|merge|weights"
 )
-# and beside it stand
+# calls beside them
 _ACCOMPANY = regex(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
 LOST = {
     "garbage": "objects in reference cycles are freed only when Python's automatic collection runs",
     "cache": "memory cached by PyTorch is not available to other processes",
 }
-"""What a reader has to agree to, by what is cleared no more."""
+"""The condition of the fix, by what is no longer cleared."""
 
 
 class GcInHotLoop(Rule):
@@ -149,12 +149,12 @@ class GcInHotLoop(Rule):
 
 
 def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
-    """Does what stands beside it, or around, show why the memory is wanted back at this place?"""
+    """Whether neighbouring or enclosing code shows why the memory must be freed at this place."""
     warm = model.frequency.heat_of(anchor).level is not Heat.HOT
     if any(trip_count.over_settings(loop, model) for loop in model.frequency.loops(anchor)[:1]):
         return True
     if model.program.uses_language_models():
-        return True  # generation and training take turns with the device, and a step takes seconds
+        return True  # generation and training alternate on the device, and a step takes seconds
     if warm and Driver.GENERATION in model.frequency.drivers(anchor):
         return True
     block, index = model.syntax.block(anchor)
@@ -164,7 +164,7 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
                 return True
             now_and_then = isinstance(statement, ast.If) and not model.types.asks_for_device(statement.test)
             if not warm and now_and_then:
-                break  # what is saved at an interval does not explain each step
+                break  # a save at intervals does not explain a call in each step
             if changes_hands(statement, model):
                 return True
             if not _accompanies(statement, model):
@@ -173,7 +173,7 @@ def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
 
 
 def changes_hands(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Is a model moved off its device, put to sleep, loaded, saved or freed here?"""
+    """Whether a model is moved off its device, put to sleep, loaded, saved or freed here."""
     for node in descendants(statement):
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr="cpu" | "to")):
@@ -188,7 +188,7 @@ def changes_hands(statement: ast.stmt, model: SemanticModel) -> bool:
 
 
 def build_fix(call: ast.Call, anchor: ast.stmt, model: SemanticModel) -> Fix | None:
-    """Remove the statement, with the condition around it that only asks for the device."""
+    """Delete the statement, with an enclosing condition that only tests the device."""
     statement, function = model.parent(call), model.function(call)
     if not isinstance(statement, ast.Expr):
         return None
@@ -207,7 +207,7 @@ def build_fix(call: ast.Call, anchor: ast.stmt, model: SemanticModel) -> Fix | N
 
 
 def _guarded(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
-    """The statement, or the condition around it that asks for nothing but the device."""
+    """Return the statement, or the enclosing condition that only tests the device."""
     while True:
         parent = model.parent(statement)
         if not isinstance(parent, ast.If) or statement not in parent.body:
@@ -218,7 +218,7 @@ def _guarded(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
 
 
 def _is_elif(guard: ast.If, model: SemanticModel) -> bool:
-    """`elif torch.backends.mps.is_available()` and the like behind it."""
+    """Whether a statement is an `elif torch.backends.mps.is_available()` or follows one."""
     return all(
         isinstance(other, ast.If) and model.types.asks_for_device(other.test) for other in guard.orelse
     )
@@ -234,13 +234,13 @@ def _in_handler(statement: ast.stmt, model: SemanticModel) -> bool:
 
 
 def _is_partial(call: ast.Call) -> bool:
-    """A collection of the young generations, which takes no time."""
+    """Whether a call collects only the young generations, which takes little time."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     return bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value == 2)
 
 
 def _cleared_by(statement: ast.AST, model: SemanticModel) -> str | None:
-    """What a statement clears, "garbage" or "cache", if it does nothing else."""
+    """Return what a statement clears, "garbage" or "cache", if it does nothing else."""
     match statement:
         case ast.Expr(value=ast.Call(func=func) as call):
             what = model.names.qualified(func)
@@ -251,7 +251,9 @@ def _cleared_by(statement: ast.AST, model: SemanticModel) -> str | None:
 
 
 def _accompanies(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Another such call, the condition around one, or one that waits or tells: no work of the loop's own."""
+    """Whether a statement is another such call, a condition around one, or one that waits or prints: not work
+    of the loop itself.
+    """
     match statement:
         case ast.Expr(value=ast.Call(func=func)):
             called = model.names.qualified(func) or f".{getattr(func, 'attr', '')}"

@@ -88,7 +88,7 @@ from rlint.rule import (
 )
 
 COPIES = {TypeTag.NDARRAY: '.copy(order="K")', TypeTag.TENSOR: ".detach().clone()"}
-"""How a value of its own is copied."""
+"""The code for a copy, by type."""
 SHOWN = {TypeTag.NDARRAY: "array", TypeTag.TENSOR: "tensor"}
 CONTAINERS = {TypeTag.LIST: "list", TypeTag.TUPLE: "tuple", TypeTag.DICT: "dict"}
 _MAY_BE_OBJECTS = "`{0}` must not be an object array: its objects would not be copied"
@@ -113,7 +113,7 @@ class DeepcopyOfArray(Rule):
     callees = frozenset({"deepcopy"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a deep copy of what has a copy of its own."""
+        """Yield a finding for a deep copy of an object with a copy method of its own."""
         match node:
             case ast.Call(args=[value], keywords=[]) if not isinstance(value, ast.Starred):
                 pass
@@ -148,7 +148,7 @@ def is_just_made(value: ast.expr, kind: Type) -> bool:
 
 
 def described(kind: Type) -> str:
-    """What is copied, in words; "" where that is not known, or is nothing that has a copy of its own."""
+    """Return a description of the copied object; "" if it is unknown, or has no copy method of its own."""
     if kind.dtype == element_types.OBJECT or (
         kind.item is not None and kind.item.dtype == element_types.OBJECT
     ):
@@ -163,7 +163,7 @@ def described(kind: Type) -> str:
 
 
 def copied(text: str, kind: Type) -> str:
-    """The code that copies a value by what it is."""
+    """Return the code that copies a value, by its type."""
     if kind.tag in COPIES:
         return f"{text}{COPIES[kind.tag]}"
     if kind.tag is TypeTag.STATE_DICT:
@@ -177,7 +177,7 @@ def copied(text: str, kind: Type) -> str:
 
 
 def build_fix(call: ast.Call, value: ast.expr, kind: Type, model: SemanticModel) -> Fix | None:
-    """Write the copy of its own in the place of the deep one."""
+    """Replace the deep copy by the type's own copy."""
     may_be_none = kind.optional or (kind.item is not None and kind.item.optional)
     if may_be_none:
         return None
@@ -199,7 +199,7 @@ def build_fix(call: ast.Call, value: ast.expr, kind: Type, model: SemanticModel)
 
 
 def doubt(kind: Type, text: str) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     if kind.tag is TypeTag.NDARRAY:
         return None if kind.dtype else _MAY_BE_OBJECTS.format(text)
     if kind.tag is TypeTag.TENSOR:
@@ -208,7 +208,7 @@ def doubt(kind: Type, text: str) -> str | None:
 
 
 def is_loaded(copy: ast.Call, model: SemanticModel) -> bool:
-    """Is the copy made for `load_state_dict`?"""
+    """Whether the copy is passed to `load_state_dict`."""
     calls = model.names.calls_named("load_state_dict", model.function(copy))
     loaded = (weight_sync.loaded_state(call, model) for call in calls)
     return any(found is not None and copy in (found.given, found.argument) for found in loaded)

@@ -90,7 +90,7 @@ from collections.abc import Iterator
 from rlint.rule import LOOPS, AnyLoop, Finding, Heat, Rule, SemanticModel, TypeTag, descendants, same_code
 
 _STORAGES = {TypeTag.NDARRAY: "an array", TypeTag.TENSOR: "a tensor"}
-"""Where reading one sum makes an object that is dear."""
+"""Storages in which reading one sum creates an expensive object."""
 
 
 class PythonSumTree(Rule):
@@ -104,11 +104,11 @@ class PythonSumTree(Rule):
     triggers = ("for", "while")
 
     def concerns(self, model: SemanticModel) -> bool:
-        """Only where something walks down such a tree."""
+        """Whether a file descends a sum tree at all."""
         return model.effects.has_sum_trees()
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a walk that is made once per sample."""
+        """Yield a finding for a descent that is made once per sample."""
         assert isinstance(node, (ast.Call, *LOOPS))
         loops = model.frequency.loops(node)
         if not loops or not model.once(is_per_sample, loops[0]):
@@ -130,15 +130,15 @@ class PythonSumTree(Rule):
 
 
 def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
-    """Does a loop run again and again as a whole, rather than being the loop of a training, and longer than
-    a few constant passes?
+    """Whether a loop as a whole runs repeatedly, rather than being the training loop, and has more than a few
+    constant iterations.
     """
     return not model.analysis.loops.is_bounded(loop) and model.frequency.heat_of(loop).level is Heat.HOT
 
 
 def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool:
-    """May the tree be another one for the next sample: does the loop call something else of the same object
-    that is not known to change nothing, or write into something that outlives the function?
+    """Whether the tree may differ for the next sample: whether the loop calls another method of the same
+    object that may modify it, or writes to an object that outlives the function.
     """
     inside = set(map(id, descendants(walk)))
     owner = _owner(walk)
@@ -159,7 +159,7 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool
 
 
 def _owner(walk: ast.AST) -> ast.expr | None:
-    """The object that is asked to walk; `self` for a loop."""
+    """Return the object whose method descends; `self` for a loop."""
     match walk:
         case ast.Call(func=ast.Attribute(value=owner)):
             return owner

@@ -70,7 +70,7 @@ class CopyOfFreshCopy(Rule):
     callees = frozenset({"copy", "clone", "array"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find a copy of what the same expression has made."""
+        """Yield a finding for a copy of a value that the same expression creates."""
         assert isinstance(node, ast.Call)
         made = copied(node, model)
         if made is None or not is_new(made, model):
@@ -87,7 +87,7 @@ class CopyOfFreshCopy(Rule):
 
 
 def copied(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """What a call copies as it is; None for other calls."""
+    """Return what a call copies unchanged; None for other calls."""
     match call:
         case ast.Call(func=ast.Attribute(value=made, attr="copy" | "clone" as name), args=[], keywords=[]):
             known = model.types.type_of(made)
@@ -98,7 +98,7 @@ def copied(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def is_new(made: ast.expr, model: SemanticModel) -> bool:
-    """Whether an expression allocates its value, and nothing else can hold that."""
+    """Whether an expression allocates its value, and no other code can hold it."""
     if not model.types.type_of(made).fresh:
         return False
     match made:
@@ -119,7 +119,7 @@ def is_new(made: ast.expr, model: SemanticModel) -> bool:
 
 
 def build_fix(call: ast.Call, made: ast.expr, model: SemanticModel) -> Fix | None:
-    """Take what was made."""
+    """Use the new value itself."""
     reason = "the copy may have another memory layout"
     edit = model.edit.replace(call, model.edit.parenthesized(made))
     return Fix("Remove the copy", Applicability.UNSAFE, (edit,), reason)

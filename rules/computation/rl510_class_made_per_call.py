@@ -70,7 +70,7 @@ _MAKERS = {
     "dataclasses.make_dataclass": "make_dataclass",
 }
 _COMPILE = frozenset({"typing.NamedTuple", "dataclasses.dataclass"})
-"""The bases and decorators by which methods are compiled for a class."""
+"""The bases and decorators that compile methods for a class."""
 
 
 class ClassMadePerCall(Rule):
@@ -84,7 +84,9 @@ class ClassMadePerCall(Rule):
     triggers = ("namedtuple", "NamedTuple", "dataclass")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find a class in a function that runs often, which could stand outside of it."""
+        """Yield a finding for a class that is defined in a function that runs often, and could be defined
+        outside.
+        """
         function = model.function(node)
         if function is None or remembers(function, model):
             return
@@ -118,7 +120,7 @@ def remembers(function: Function, model: SemanticModel) -> bool:
 
 
 def maker_of(call: ast.Call, model: SemanticModel) -> str | None:
-    """By which function a call makes a class."""
+    """Return the function by which a call creates a class."""
     return _MAKERS.get(model.names.qualified(call.func) or "")
 
 
@@ -131,7 +133,7 @@ def is_compiled(made: ast.ClassDef, model: SemanticModel) -> bool:
 
 
 def bound_to(call: ast.Call, model: SemanticModel) -> str | None:
-    """The variable that a class is kept in; "" for one that is used on the spot, None for others."""
+    """Return the variable that holds a class; "" for one that is used directly, None for others."""
     match model.parent(call):
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name
@@ -141,7 +143,7 @@ def bound_to(call: ast.Call, model: SemanticModel) -> str | None:
 
 
 def leaves(name: str, function: Function, model: SemanticModel) -> bool:
-    """Whether the class itself, not objects of it, is of use outside of this call of the function."""
+    """Whether the class itself, not its instances, is used outside of this call of the function."""
     return any(
         (isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names)
         or (
@@ -155,7 +157,7 @@ def leaves(name: str, function: Function, model: SemanticModel) -> bool:
 
 
 def is_made_object(use: ast.Name, model: SemanticModel) -> bool:
-    """Whether a class is read to make an object of it, to derive from it or to name its type."""
+    """Whether a read of a class creates an instance, derives from it or is an annotation."""
     match model.parent(use):
         case ast.Call(func=called):
             return called is use
@@ -169,7 +171,7 @@ def is_made_object(use: ast.Name, model: SemanticModel) -> bool:
 
 
 def reads_function(made: ast.ClassDef, model: SemanticModel) -> bool:
-    """Whether a class reads or sets variables of the function around it, other than classes in it."""
+    """Whether a class reads or sets variables of the enclosing function, other than classes in it."""
     for node in descendants(made):
         if isinstance(node, ast.Nonlocal):
             return True

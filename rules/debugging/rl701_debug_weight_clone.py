@@ -77,7 +77,7 @@ from collections.abc import Iterator
 from rlint.rule import Applicability, Binding, Finding, Fix, Heat, Rule, SemanticModel, TypeTag, regex
 from rlint.rules.debugging._shared import copies, removal, traces
 
-# copies that are made to be kept, whoever will read them
+# copies that are made to be kept, whatever reads them
 _KEPT = regex(r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?)(_|$)")
 _KEPT_BY_OBJECT = regex(
     r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?|targets?|ema|averaged?|swa|shadow|snapshots?|reference|"
@@ -99,7 +99,7 @@ class DebugWeightClone(Rule):
     triggers = ("clone", "deepcopy", ".cpu(", "copy(", "parameters_to_vector")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a statement that copies weights for nothing or for a log alone."""
+        """Yield a finding for a statement that copies weights for no use, or only for a log."""
         assert isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr))
         copy = copies.copy_of(node.value, model) if node.value is not None else None
         if copy is None:
@@ -148,7 +148,7 @@ class DebugWeightClone(Rule):
             if deleted and (
                 every or any(model.source.span(each) < model.source.span(node) for each in deleted)
             ):
-                return  # who deletes it first, or reads it afterwards, fails otherwise where there is none
+                return  # code that deletes it first, or reads it afterwards, fails otherwise
             yield self._unread(node, [node, *deleted], copy, message, model)
         elif trace.compared:
             use = "only compared in a log message" if trace.logs else "only used for an unused result"
@@ -211,7 +211,7 @@ def _binding_of(node: ast.stmt, name: str, model: SemanticModel) -> Binding | No
 
 
 def _shown(source: ast.expr, model: SemanticModel) -> str:
-    """The weights as they are written, shortened to their last part."""
+    """Return the source of the weights, shortened to their last part."""
     text = " ".join(model.source.text(source).split())
     return (
         text

@@ -74,7 +74,7 @@ _METHODS = frozenset("render step reset observation reward close".split())
 
 
 class RenderInTraining(Rule):
-    """Draws what nobody looks at."""
+    """RL601."""
 
     code = "RL601"
     name = "render-in-training"
@@ -84,7 +84,7 @@ class RenderInTraining(Rule):
     triggers = ("render",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the call that renders, or an environment that is made to render."""
+        """Yield a finding for a call that renders, or for an environment created with rendering."""
         assert isinstance(node, ast.Call)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "render":
             yield from self.check_render(node, node.func.value, model)
@@ -92,13 +92,13 @@ class RenderInTraining(Rule):
             yield from self.check_mode(node, model)
 
     def check_render(self, call: ast.Call, env: ast.expr, model: SemanticModel) -> Iterator[Finding]:
-        """`env.render()`, as a statement of its own."""
+        """Yield a finding for a statement `env.render()`."""
         statement = model.parent(call)
         if not isinstance(statement, ast.Expr) or not is_environment(env, model):
             return
         function = model.function(call)
         if function is not None and function.name in _METHODS:
-            return  # an environment, or what is wrapped around one
+            return  # an environment, or a wrapper of one
         if unguarded_step(statement, model) is not Driver.ENVIRONMENT_STEP or not stands_free(
             statement, model
         ):
@@ -130,7 +130,7 @@ class RenderInTraining(Rule):
         return Fix(title, Applicability.UNSAFE, (edit,), reason), f"`if {counter} % {PERIOD} == 0:`"
 
     def check_mode(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`env = gymnasium.make(..., render_mode="human")`, and the steps that are made with it."""
+        """Yield a finding for `env = gymnasium.make(..., render_mode="human")`, if training steps use it."""
         mode = next((keyword for keyword in call.keywords if keyword.arg == "render_mode"), None)
         match mode, model.names.targets(call):
             case ast.keyword(value=ast.Constant(value="human")), [ast.Name() as name]:
@@ -160,7 +160,7 @@ class RenderInTraining(Rule):
 
 
 def is_environment(env: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is an environment, as far as its kind or its name tells."""
+    """Whether it is an environment, judging by its type or its name."""
     kind = model.types.type_of(env)
     if kind.tag is TypeTag.ENVIRONMENT:
         return True
@@ -169,7 +169,7 @@ def is_environment(env: ast.expr, model: SemanticModel) -> bool:
 
 
 def episode_counter(statement: ast.stmt, model: SemanticModel) -> str | None:
-    """The variable of a loop over episodes around the one over steps."""
+    """Return the variable of a loop over episodes around the one over steps."""
     inner = model.frequency.driving_loop(statement)
     if inner is None:
         return None
@@ -182,7 +182,7 @@ def episode_counter(statement: ast.stmt, model: SemanticModel) -> str | None:
 
 
 def trained_step(name: ast.Name, model: SemanticModel) -> ast.Call | None:
-    """The step of a training that is made with the environment of this name."""
+    """Return the training step that uses the environment of this name."""
     for attribute in model.names.attribute_uses("step"):
         call = model.parent(attribute)
         if not (isinstance(attribute.value, ast.Name) and isinstance(call, ast.Call)):

@@ -145,7 +145,7 @@ def is_wrapped(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
-    """When it is made, in words, if that is once per episode."""
+    """Return how often it is created, in words, if that is once per episode."""
     call = again.call
     if again.loop is not None:
         target = None if loads else target_of(call, model)
@@ -170,7 +170,7 @@ def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
 
 
 def target_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """What the environment is assigned to."""
+    """Return the target to which the environment is assigned."""
     entered = model.parent(call)
     if isinstance(entered, ast.withitem):
         return entered.optional_vars
@@ -179,7 +179,9 @@ def target_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: SemanticModel) -> bool:
-    """Does each pass of a loop (or each call of a function) begin one episode, in this environment?"""
+    """Whether each iteration of a loop (or each call of a function) begins one episode, in this
+    environment.
+    """
     for reset in model.names.calls_named("reset", model.function(call)):
         if not isinstance(reset.func, ast.Attribute) or is_guarded(reset, around, model):
             continue
@@ -195,12 +197,12 @@ def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: S
 
 
 def returned(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether it is returned at once, by a function that makes environments for others."""
+    """Whether it is returned at once, by a function that creates environments for its callers."""
     return any(isinstance(node, ast.Return) for node in model.ancestors(call) if isinstance(node, ast.stmt))
 
 
 def build_fix(again: Again, model: SemanticModel) -> Fix | None:
-    """Build it before the loop, and close it behind."""
+    """Create it before the loop, and close it after."""
     target = target_of(again.call, model)
     if again.loop is None or not isinstance(target, ast.Name):
         return None

@@ -75,10 +75,10 @@ from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, T
 from rlint.rules.buffers.rl109_float64_buffer.entries import Entry, entries, judged, listed
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
-"""What allocates, and where the data type stands among its arguments."""
+"""Functions that allocate, with the position of the dtype among their arguments."""
 SMALL = 1_000
 SINGLE = ("float32", "FloatTensor", "float")
-"""What a program mentions in which rows become tensors of single precision."""
+"""Names in a program that convert rows to single-precision tensors."""
 MEANT = ("float64", "double", "precision", "precise")
 
 
@@ -148,7 +148,7 @@ def is_doubles(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_small(call: ast.Call, model: SemanticModel) -> bool:
-    """Has the array surely few rows?"""
+    """Whether the array surely has few rows."""
     shape = call.args[0] if call.args else None
     first = shape.elts[0] if isinstance(shape, (ast.Tuple, ast.List)) and shape.elts else shape
     if first is None or isinstance(first, ast.Starred):
@@ -158,7 +158,7 @@ def is_small(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_meant(statement: ast.AST, model: SemanticModel) -> bool:
-    """Does a comment at the statement say that float64 is meant?"""
+    """Whether a comment at the statement says that float64 is intended."""
     first, last = model.logical_lines(statement)
     lines = [model.syntax.positions.line_text(line) for line in range(first, last + 1)]
     comments = [line.partition("#")[2].lower() for line in lines]
@@ -166,8 +166,8 @@ def is_meant(statement: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_storage(target: ast.Attribute | ast.Name, call: ast.Call, model: SemanticModel) -> bool | None:
-    """Whether all reads of what is assigned are seen to be of float32; None where it is not written row by
-    row, or not read so.
+    """Whether all reads of the assigned storage convert it to float32; None if it is not written row by row,
+    or not read so.
     """
     uses: list[ast.Attribute | ast.Name] = []
     if isinstance(target, ast.Attribute):
@@ -186,8 +186,8 @@ def is_storage(target: ast.Attribute | ast.Name, call: ast.Call, model: Semantic
 
 
 def own_uses(target: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]:
-    """The uses of an attribute that may be that of the same object: not those of `self` in a class that has
-    nothing to do with the class around the target.
+    """Return the uses of an attribute that may be of the same object, without those of `self` in a class
+    unrelated to the class around the target.
     """
     uses = model.names.attribute_uses(target.attr)
     here = model.class_of(target)
@@ -203,7 +203,7 @@ def own_uses(target: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]
 
 
 def is_like(use: ast.expr, model: SemanticModel) -> bool:
-    """Is the storage set to another array of float64 there, as by a reset?"""
+    """Whether the storage is assigned another float64 array there, for instance by a reset."""
     parent = model.parent(use)
     if not isinstance(parent, (ast.Assign, ast.AnnAssign)) or parent.value is None:
         return False
@@ -212,7 +212,7 @@ def is_like(use: ast.expr, model: SemanticModel) -> bool:
 
 
 def build_fix(call: ast.Call, model: SemanticModel) -> Fix | None:
-    """Ask for float32."""
+    """Pass `dtype=np.float32`."""
     wanted = model.names.spelled("numpy.float32", call)
     if wanted is None:
         return None

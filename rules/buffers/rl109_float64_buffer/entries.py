@@ -15,12 +15,12 @@ from rlint.rules.buffers.rl109_float64_buffer.read_as import (
 )
 
 _NUMBERED = regex(r"(prev_|last_|old_)?(a|u|acts?|actions?|idxs?|index|indices|ids?)(_idx|_ids?)?")
-"""Keys of what is likely read as whole numbers: the actions that were taken."""
+"""Keys of storages that likely are read as integers: actions."""
 
 
 @frozen
 class Entry:
-    """The allocation of an entry. `surely`: all that reads it is seen, and reads float32."""
+    """The allocation of an entry. `surely`: all of its reads are known, and convert to float32."""
 
     shown: str
     call: ast.Call
@@ -28,7 +28,7 @@ class Entry:
 
 
 def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) -> list[Entry]:
-    """Return the entries of a dict that are written row by row, and of which rows are read."""
+    """Return the entries of a dict that are written row by row, and whose rows are read."""
     if not isinstance(target, ast.Attribute):
         return []
     uses = [use for use in model.names.attribute_uses(target.attr) if use is not target]
@@ -51,7 +51,7 @@ def entries(target: ast.expr, value: ast.Dict | ast.Call, model: SemanticModel) 
 
 
 def listed(node: ast.stmt, model: SemanticModel) -> Entry | None:
-    """Return the storage that is an item of a list like the others: `self.rows.append(np.zeros((size, n)))`,
+    """Return the storage that is an item of a list of such: `self.rows.append(np.zeros((size, n)))`,
     `self.rows = [np.zeros((size, n)) for n in widths]`.
     """
     match node:
@@ -70,8 +70,8 @@ def listed(node: ast.stmt, model: SemanticModel) -> Entry | None:
 
 
 def judged(parts: Sequence[ast.expr], made: ast.Call, name: str, model: SemanticModel) -> bool | None:
-    """Whether all reads of a storage are seen to be of float32; None where it is no storage of rows, or one
-    that is not likely read so.
+    """Whether all reads of a storage are known to convert to float32; None if it is not a storage of rows, or
+    likely not read so.
     """
     if any(is_counted_up(part, model) for part in parts):
         return None
@@ -98,7 +98,7 @@ def _pairs(value: ast.Dict | ast.Call) -> list[tuple[str, ast.Call]]:
 
 
 def _parts(use: ast.Attribute, key: str, model: SemanticModel) -> list[ast.expr]:
-    """Return the nodes that stand for an entry, by its key or by any key."""
+    """Return the nodes that access an entry, by its key or by any key."""
     match model.parent(use):
         case ast.Subscript(value=owner, slice=ast.Constant(value=other)) as part if owner is use:
             return [part] if other == key else []
@@ -108,12 +108,12 @@ def _parts(use: ast.Attribute, key: str, model: SemanticModel) -> list[ast.expr]
 
 
 def is_numbered(name: str) -> bool:
-    """Whether a storage is likely read as whole numbers, by its name."""
+    """Whether a storage likely is read as integers, judging by its name."""
     return _NUMBERED.fullmatch(name.lower()) is not None
 
 
 def is_narrow(call: ast.Call) -> bool:
-    """True for one number per step, which takes little beside observations: `(size, 1)`."""
+    """Whether there is one number per step, which is small beside observations: `(size, 1)`."""
     match call.args[:1]:
         case [ast.Tuple(elts=elts) | ast.List(elts=elts)] if elts:
             return len(elts) == 1 or (isinstance(elts[-1], ast.Constant) and elts[-1].value == 1)

@@ -1,4 +1,4 @@
-"""How a storage is used: written row by row, read as float32, or in other ways."""
+"""How a storage is used: written row by row, read as float32, or otherwise."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MEASURES = models.FORM_ATTRIBUTES
 _WANTED = ("float32", element_types.DEFAULT)
 _SAVES = models.doing(EffectKind.FILE_IO, "numpy", "torch", "pickle")
 HANDED_OUT = "returned"
-"""What `read_as` says of rows that a function returns as they are."""
+"""Result of `read_as` for rows that a function returns unconverted."""
 
 
 def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
-    """`storage[i] = row`."""
+    """Whether a statement is `storage[i] = row`."""
     match model.parent(use):
         case ast.Subscript(value=owner, ctx=ast.Store()) as part if owner is use:
             return not isinstance(model.parent(part), ast.AugAssign)
@@ -35,7 +35,7 @@ def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_counted_up(use: ast.expr, model: SemanticModel) -> bool:
-    """`storage[i] += 1`, and what else computes in the storage."""
+    """Whether a statement computes in the storage, like `storage[i] += 1`."""
     part = model.parent(use)
     return isinstance(part, ast.AugAssign) or (
         isinstance(part, ast.Subscript) and isinstance(model.parent(part), ast.AugAssign)
@@ -43,8 +43,8 @@ def is_counted_up(use: ast.expr, model: SemanticModel) -> bool:
 
 
 def read_as(use: ast.expr, model: SemanticModel) -> str | None:
-    """The data type that the storage, or rows of it, get as soon as they are read; `HANDED_OUT` where rows
-    are returned; "" where they are read otherwise; None where they are not read, or only saved.
+    """Return the dtype to which all reads convert the storage, or rows of it; `HANDED_OUT` if rows are
+    returned; "" if they are used otherwise; None if they are not read, or only saved.
     """
     if not isinstance(getattr(use, "ctx", None), ast.Load) or _is_saved(use, model):
         return None
@@ -61,7 +61,7 @@ def read_as(use: ast.expr, model: SemanticModel) -> str | None:
 
 
 def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
-    """Is a value an argument of what writes it to a file?"""
+    """Whether a value is an argument of a call that writes it to a file."""
     call = model.parent(value)
     if isinstance(call, ast.keyword):
         call = model.parent(call)
@@ -69,13 +69,13 @@ def _is_saved(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_handed_out(rows: ast.expr, model: SemanticModel) -> bool:
-    """Does a function return rows, at once or from the variable or list that they are put in?"""
+    """Whether a function returns rows, directly or through a variable or list."""
     uses = _uses_of_rows(rows, model)
     return bool(uses) and all(use.kind is UseKind.RETURNED for use in uses)
 
 
 def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
-    """The uses of rows, and of the tuples and local lists that they are put in."""
+    """Return the uses of rows, and of the tuples and local lists that contain them."""
     found: list[Use] = []
     for use in model.dataflow.uses(rows):
         match use.kind, use.at:
@@ -90,7 +90,7 @@ def _uses_of_rows(rows: ast.expr, model: SemanticModel) -> list[Use]:
 
 
 def _other_reads(store: ast.Name, model: SemanticModel) -> list[ast.Name]:
-    """The reads of a local list but for those that append to it."""
+    """Return the reads of a local list except those that append to it."""
     scope = model.names.scope(store).lookup(store.id)
     if scope is None or not scope.is_function:
         return []
@@ -103,7 +103,7 @@ def _is_appended_to(read: ast.Name, model: SemanticModel) -> bool:
 
 
 def _becomes(value: ast.expr, model: SemanticModel) -> str:
-    """The data type that all uses of a value turn it into, "" where they differ or leave it as it is."""
+    """Return the dtype to which all uses convert a value, "" if they differ or do not convert it."""
     found = {_made_of(use, model) for use in model.dataflow.uses(value)}
     return found.pop() if len(found) == 1 else ""
 
@@ -148,7 +148,9 @@ def _cast(call: ast.Call, method: str, model: SemanticModel) -> str:
 
 
 def _of_collection(node: ast.AST, model: SemanticModel) -> str:
-    """The type that a comprehension of the same function gives to all parts of the dict or tuple."""
+    """Return the dtype to which a comprehension of the same function converts all parts of the dict or
+    tuple.
+    """
     around = next((parent for parent in model.ancestors(node) if isinstance(parent, FUNCTIONS)), None)
     if around is None or not _is_dict(node, model):
         return ""
@@ -167,5 +169,5 @@ def _is_dict(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_float32(dtype: str | None) -> bool:
-    """Whether it is float32, or torch's default dtype, which usually is float32."""
+    """Whether a dtype is float32, or torch's default dtype, which usually is float32."""
     return dtype in _WANTED

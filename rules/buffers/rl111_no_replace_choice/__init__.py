@@ -111,7 +111,7 @@ class NoReplaceChoice(Rule):
     callees = last_names(*PERMUTATIONS, "choice")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a draw that takes as long as the buffer is."""
+        """Yield a finding for a draw whose cost grows with the buffer."""
         assert isinstance(node, ast.Call)
         if (
             isinstance(node.func, (ast.Name, ast.Attribute))
@@ -128,7 +128,7 @@ class NoReplaceChoice(Rule):
             yield found
 
     def cut_permutation(self, call: ast.Call, model: SemanticModel) -> Finding | None:
-        """`np.random.permutation(n)[:k]`"""
+        """Return the size of `np.random.permutation(n)[:k]`."""
         if not call.args or isinstance(call.args[0], ast.Starred):
             return None
         kept = only_use(call, model)
@@ -157,7 +157,7 @@ class NoReplaceChoice(Rule):
         return self.finding(model, cut, message, fix=fix, advice=GENERATOR)
 
     def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
-        """`np.random.choice(n, k, replace=False)`, and draws by probabilities."""
+        """Yield a finding for `np.random.choice(n, k, replace=False)`, and for draws with probabilities."""
         p, replace = draw.given.get("p"), draw.given.get("replace")
         once = is_constant(replace, value=False)
         weighted = p is not None and not is_constant(p, None)
@@ -178,7 +178,7 @@ class NoReplaceChoice(Rule):
         )
 
     def fix(self, draw: Draw, population: Population, model: SemanticModel) -> Fix | None:
-        """Draw by a generator of the object."""
+        """Draw with a generator of the object."""
         func = draw.call.func
         if population.low is not None or draw.size is None or not isinstance(func, ast.Attribute):
             return None
@@ -206,8 +206,8 @@ def listed_by(numbers: ast.expr, model: SemanticModel) -> ast.expr | None:
 
 
 def only_use(call: ast.Call, model: SemanticModel) -> ast.Name | None:
-    """Return the one place that reads `order` after `order = np.random.permutation(n)`, outside of a loop
-    that would cut a piece for each batch.
+    """Return the one read of `order` after `order = np.random.permutation(n)`, outside of a loop that would
+    take a slice for each batch.
     """
     match model.parent(call):
         case ast.Assign(targets=[ast.Name(id=name)]) as kept:
@@ -221,5 +221,5 @@ def only_use(call: ast.Call, model: SemanticModel) -> ast.Name | None:
 
 
 def shuffles(function: str, count: ast.expr, size: str, model: SemanticModel) -> str:
-    """What happens, and what for."""
+    """Return the message: the cost, and what it is for."""
     return f"`{function}` permutes all `{shown(count, model)}` indices to use {size} of them"

@@ -23,10 +23,10 @@ _REASON = "a seeded run draws other indices, since the generator has its own str
 def draw_by_own_generator(
     node: ast.expr, count: ast.expr, size: ast.expr, model: SemanticModel, *, cut: bool
 ) -> Fix | None:
-    """Replace an expression by a draw of `size` out of `count`, by a generator that `__init__` makes.
-    `cut` says that the draw was the head of a permutation.
+    """Replace an expression by a draw of `size` out of `count`, by a generator that `__init__` creates. `cut`
+    says that the draw was the head of a permutation.
 
-    None where there is no `__init__` for it, or something would be lost.
+    None if there is no `__init__` for it, or a comment would be lost.
     """
     cls, method = model.class_of(node), model.function(node)
     made = model.method(cls, "__init__") if cls is not None else None
@@ -52,7 +52,9 @@ def draw_by_own_generator(
 
 
 def _no_more(size: ast.expr, count: ast.expr, model: SemanticModel) -> str | None:
-    """The size of a draw where a permutation gave all there are to who asked for more; `choice` raises."""
+    """Return the size of a draw, limited to the count: a slice of a permutation is shorter where `choice`
+    raises.
+    """
     is_builtin = model.names.scope(size).lookup("min") is None
     if not (is_builtin and model.effects.effect_of(size).quiet and model.effects.effect_of(count).quiet):
         return None
@@ -65,7 +67,7 @@ def _first(function: Function) -> str | None:
 
 
 def _leaves_early(function: Function) -> bool:
-    """Does a `return` of the function itself stand in it?"""
+    """Whether a block contains a `return` of the function itself."""
     stack: list[ast.AST] = list(function.body)
     while stack:
         node = stack.pop()
@@ -79,5 +81,5 @@ def _leaves_early(function: Function) -> bool:
 def _argument(expression: ast.expr, model: SemanticModel) -> str:
     text = model.edit.parenthesized(expression)
     plain = model.source.text(expression)
-    # parentheses are needed for what cannot stand between commas, or is broken over lines
+    # parentheses are needed around text that cannot stand between commas, or has line breaks
     return text if isinstance(expression, (ast.NamedExpr, ast.Tuple)) or "\n" in plain else plain

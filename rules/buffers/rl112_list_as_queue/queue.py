@@ -1,4 +1,4 @@
-"""Lists that items leave at the front: how long they are kept, and what else is done with them."""
+"""Lists whose items are removed at the front: how long they become, and their other uses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlint.rule import (
 from rlint.rules.buffers._shared.choice import can_be_edited
 
 SHORT = 256
-"""In a list of fewer items, the others are moved in no time."""
+"""In a list of fewer items, moving the others costs nothing."""
 
 _LONG = regex(
     r"capacity|limit|max_?(size|len|length|mem|memory|buffer)|maxlen|(buffer|memory|mem|replay|queue|pool)_(size|len)"
@@ -33,7 +33,7 @@ _FIRST, _LAST = (ast.dump(end) for end in _ENDS)
 
 @frozen
 class QueueFront:
-    """An operation at the front of a list, with the edit that makes it one of a deque."""
+    """An operation at the front of a list, with the edit for a deque."""
 
     node: ast.expr | ast.stmt
     held: ast.Name | ast.Attribute
@@ -42,7 +42,7 @@ class QueueFront:
 
 
 def front_of(node: ast.AST, model: SemanticModel) -> QueueFront | None:
-    """`x.pop(0)`, `del x[0]`, `x.insert(0, item)`, of a variable or an attribute."""
+    """Return the operation `x.pop(0)`, `del x[0]` or `x.insert(0, item)` of a variable or an attribute."""
     match node:
         case ast.Call(
             func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="pop"), args=[first]
@@ -70,7 +70,7 @@ def is_zero(expression: ast.expr) -> bool:
 
 
 def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
-    """Does a test in the same function hold the length of the list against a limit that is not small?"""
+    """Whether a test in the same function compares the length of the list with a limit that is not small."""
     function = model.function(front.node)
     wanted = ast.dump(front.held)
     for compared in model.syntax.of_type(ast.Compare):
@@ -86,7 +86,7 @@ def is_kept_long(front: QueueFront, model: SemanticModel) -> bool:
 
 
 def is_large(limit: ast.expr, model: SemanticModel) -> bool:
-    """Is a limit a number that is not small, or one whose name says so?"""
+    """Whether a limit is a number that is not small, or has a name that suggests so."""
     number = numbers.number_of(limit, model)
     if number is not None:
         return number.value >= SHORT
@@ -95,7 +95,7 @@ def is_large(limit: ast.expr, model: SemanticModel) -> bool:
 
 
 def as_deque(front: QueueFront, model: SemanticModel) -> Fix | None:
-    """Make the list a deque; None where it is used in ways that a deque does not know, or is slow at."""
+    """Make the list a deque; None if it has uses that a deque does not support, or that are slow with one."""
     made = _made_at(front, model)
     if made is None:
         return None
@@ -119,7 +119,7 @@ def as_deque(front: QueueFront, model: SemanticModel) -> Fix | None:
         return None
     edits.append(model.edit.replace(made, f"{name}()"))
     reason = _doubt(front, model, plain=plain)
-    # one fix for all the places that belong together
+    # one fix for all places that belong together
     shared = tuple(edit.as_shared() for edit in edits)
     return Fix("Make it a deque", Applicability.UNSAFE if reason else Applicability.SAFE, shared, reason)
 
@@ -136,7 +136,7 @@ def _doubt(front: QueueFront, model: SemanticModel, *, plain: bool) -> str | Non
 
 
 def _made_at(front: QueueFront, model: SemanticModel) -> ast.expr | None:
-    """The empty list that the variable or attribute begins with, where that is all it is ever set to."""
+    """Return the initial empty list of the variable or attribute, if that is its only assignment."""
     held = front.held
     value: ast.expr | None = None
     if isinstance(held, ast.Name):
@@ -158,7 +158,7 @@ def _made_at(front: QueueFront, model: SemanticModel) -> ast.expr | None:
     else:
         others = [module for module in model.index.modules.values() if module is not model.module]
         if any(held.attr in cls.attributes for module in others for cls in module.classes.values()):
-            return None  # a class of another file may set it to a list again
+            return None  # a class in another file may assign a list to it
         stores = [use for use in model.names.attribute_uses(held.attr) if not isinstance(use.ctx, ast.Load)]
         parent = model.parent(stores[0]) if len(stores) == 1 else None
         function = model.function(stores[0]) if stores else None
@@ -181,7 +181,9 @@ def _uses(front: QueueFront, model: SemanticModel) -> list[ast.expr]:
 
 
 def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
-    """The edits that a use needs, and whether a deque does it just as a list; None if it does not."""
+    """Return the edits that a use needs, and whether a deque behaves like a list there; None if it does
+    not.
+    """
     parent = model.parent(use)
     around = model.parent(parent) if parent is not None else None
     for candidate in (around, parent, model.parent(around) if around is not None else None):

@@ -101,7 +101,7 @@ STATISTICS = {
         | models.having(Trait.REDUCES, "statistics")
     )
 } | {"math.fsum": "sum"}
-"""What goes over its whole first argument, and what is computed."""
+"""Functions that read all of their first argument, with a description of the result."""
 MEANS = frozenset({"numpy.mean", "numpy.average", "statistics.mean", "statistics.fmean"})
 SUMS = frozenset({"numpy.sum", "builtins.sum"})
 CONVERTS = frozenset(
@@ -137,7 +137,7 @@ class WholeHistoryStatistic(Rule):
     callees = last_names(*STATISTICS) | METHODS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a call that goes over a list that only grows."""
+        """Yield a finding for a call that reads all of a list that only grows."""
         assert isinstance(node, ast.Call)
         known = statistic(node, model)
         if known is None:
@@ -164,7 +164,7 @@ class WholeHistoryStatistic(Rule):
 
 
 def statistic(call: ast.Call, model: SemanticModel) -> tuple[str, str, ast.expr] | None:
-    """What a call computes, how it is shown, and the variable or attribute whose items it goes over."""
+    """Return what a call computes, its text, and the variable or attribute whose items it reads."""
     if not call.args:
         match call.func:
             case ast.Attribute(value=ast.Call(func=convert, args=[items, *_]), attr=method):
@@ -185,7 +185,7 @@ def statistic(call: ast.Call, model: SemanticModel) -> tuple[str, str, ast.expr]
 
 
 def whole(items: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """The variable or attribute that is gone over from end to end: itself, or by a comprehension."""
+    """Return the variable or attribute that is read as a whole: itself, or by a comprehension."""
     match items:
         case ast.Name() | ast.Attribute(value=ast.Name()):
             return items if model.names.qualified(items) is None else None
@@ -197,7 +197,7 @@ def whole(items: ast.expr, model: SemanticModel) -> ast.expr | None:
 
 
 def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: SemanticModel) -> Fix | None:
-    """Keep a sum beside the list."""
+    """Keep a running sum beside the list."""
     qualified = model.names.qualified(call.func)
     plain = len(call.args) == 1 and not call.keywords and call.args[0] is looked_at
     if (
@@ -217,7 +217,7 @@ def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: Sema
     ):
         return None
     if qualified in MEANS and model.dataflow.between(growth, call) is None:
-        return None  # there may be no items yet: no number, and no error, for numpy
+        return None  # there may be no items yet: numpy then returns nan, without an error
     first, second = (
         model.edit.insert_after(start, f"{total} = 0"),
         model.edit.insert_after(growth, f"{total} += {text}[-1]"),
@@ -235,7 +235,7 @@ def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: Sema
 
 
 def _stands_free(call: ast.Call, model: SemanticModel) -> bool:
-    """May a quotient stand in the place of the call without parentheses?"""
+    """Whether a quotient may replace the call without parentheses."""
     match model.parent(call):
         case (
             ast.Assign() | ast.AnnAssign() | ast.Return() | ast.FormattedValue() | ast.keyword() | ast.Expr()
@@ -249,7 +249,9 @@ def _stands_free(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _unless_empty(node: ast.expr, looked_at: ast.expr, model: SemanticModel) -> ast.AST:
-    """The call, or the condition around it that only asks whether there are items: `mean(x) if x else 0`."""
+    """Return the call, or the enclosing condition that only tests whether there are items: `mean(x) if x else
+    0`.
+    """
     anchor: ast.AST = node
     child: ast.AST = node
     for parent in model.ancestors(node):

@@ -1,4 +1,4 @@
-"""Lists that only grow while a program trains: where they start, and where they grow."""
+"""Lists that only grow during training: where they are created, and where they grow."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _SHRINKS = models.having(Trait.REMOVES, TypeTag.LIST, TypeTag.DEQUE, TypeTag.DIC
     "__delitem__",
 }
 _LONG = 2_000
-"""What is looked at as a whole fewer times than this, by a loop that makes no more of it, takes no time."""
+"""A list that is read fewer times than this, in a loop that does not extend it, costs little."""
 
 
 @mutable
 class History:
-    """A list that is made once and only grows: `starts` are the assignments of the empty list, `growths` the
-    calls and statements that make it longer. `changed` tells whether single items are written.
+    """A list that is created once and only grows: `starts` are the assignments of the empty list, `growths`
+    the calls and statements that append to it. `changed` tells whether single items are written.
     """
 
     holder: ast.Name | ast.Attribute
@@ -41,8 +41,8 @@ class History:
 
 
 def history_of(expression: ast.expr, model: SemanticModel) -> History | None:
-    """What is known of a list that an expression stands for; None unless it is made in code that runs once,
-    grows in code that runs often, and is surely never cut, emptied or replaced.
+    """Return the history of the list that an expression refers to; None unless it is created in code that
+    runs once, grows in code that runs often, and surely is never trimmed, emptied or replaced.
     """
     uses: Sequence[ast.Name | ast.Attribute] | None
     match expression:
@@ -63,7 +63,7 @@ def history_of(expression: ast.expr, model: SemanticModel) -> History | None:
 
 
 def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
-    """Does looking at the whole list at `look` take time? Not where both happen per episode, a few times."""
+    """Whether reading the whole list at `look` is expensive. Not if both happen per episode, a few times."""
     if model.frequency.heat_of(look).level is Heat.HOT:
         return True
     if any(model.frequency.heat_of(growth).level is Heat.HOT for growth in history.growths):
@@ -98,7 +98,7 @@ def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[a
 
 
 def _understood(use: ast.Name | ast.Attribute, found: History, model: SemanticModel) -> bool:
-    """Note what a use does to the list; False where it may make it shorter, or let others do so."""
+    """Record the effect of a use on the list; return False if it may shorten it, or let other code do so."""
     parent = model.parent(use)
     match parent:
         case ast.Assign(targets=[target], value=value) if target is use and _is_empty(value, model):
@@ -138,7 +138,9 @@ def _understood(use: ast.Name | ast.Attribute, found: History, model: SemanticMo
 
 
 def _is_made_once(start: ast.stmt, holder: ast.Name | ast.Attribute, model: SemanticModel) -> bool:
-    """Does the list begin with the training: in code that runs once, and for an attribute with its object?"""
+    """Whether the list is created at the start of the training: in code that runs once, for an attribute with
+    its object.
+    """
     function = model.function(start)
     if isinstance(holder, ast.Attribute):
         if getattr(function, "name", "") not in ("__init__", "__post_init__"):
@@ -158,8 +160,8 @@ def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def sum_edits(history: History, model: SemanticModel) -> tuple[str, list[ast.stmt]] | None:
-    """The name for the sum of a list of numbers, and the two statements behind which it is set and grows;
-    None where it cannot be kept beside the list.
+    """Return the name for the sum of a list of numbers, with the two statements after which it is initialised
+    and increased; None if it cannot be kept beside the list.
     """
     if history.changed or len(history.starts) != 1 or len(history.growths) != 1:
         return None

@@ -1,4 +1,4 @@
-"""The fix of a `choice` among whole numbers: the function that draws them at once."""
+"""The fix for `choice` among integers: the function that draws them directly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, 
 
 
 def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fix | None:
-    """Call `randint` or `integers`."""
+    """Call `randint` or `integers` instead."""
     name = "integers" if draw.generator else "randint"
     function = renamed(draw, name, model)
     if function is None or not can_be_edited(draw.call, model):
@@ -33,7 +33,7 @@ def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fi
 
 
 def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     first = shown(draw.given["a"], model)
     if not population.sure:
         return f"`{first}` must be an integer: from an array or a list, `choice` draws items"
@@ -60,7 +60,7 @@ def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | Non
 
 
 def _is_error_read(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a block around a call, in the same function, catches errors and reads them."""
+    """Whether an enclosing block of the same function catches exceptions and reads them."""
     child: ast.AST = call
     for parent in model.ancestors(call):
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -77,13 +77,13 @@ def _is_error_read(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def holds_some(population: Population, model: SemanticModel) -> bool:
-    """Is there surely a number between the ends: none is from 5 on and below 2."""
+    """Whether the range surely is not empty: it is, for instance, from 5 to 2."""
     low = numbers.number_of(population.low, model) if population.low is not None else Number(0.0)
     high = numbers.number_of(population.high, model)
     return low is not None and high is not None and low.fixed and high.fixed and low.value < high.value
 
 
 def positive(expression: ast.expr | None, model: SemanticModel) -> bool:
-    """Is an expression surely a number above zero?"""
+    """Whether an expression surely is a positive number."""
     number = numbers.number_of(expression, model) if expression is not None else None
     return number is not None and number.fixed and number.value > 0

@@ -1,4 +1,4 @@
-"""Loops that an exception may end early, with what they did so far still to be seen."""
+"""Loops that an exception may end early, after which their partial result is visible."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import ast
 from rlint.rule import FUNCTIONS, Loop, SemanticModel
 
 _HARMLESS = ("torch.", "numpy.errstate")
-"""Context managers that let exceptions through."""
+"""Context managers that do not suppress exceptions."""
 
 
 def may_end_early(held: ast.Name, region: Loop, model: SemanticModel) -> bool:
-    """May an exception leave the loop and be caught where the list is seen afterwards?"""
+    """Whether an exception may leave the loop and be caught by code that then reads the list."""
     scope = model.names.scope(held).lookup(held.id)
     uses = model.names.uses(held.id, scope) if scope is not None else []
     for ancestor in model.ancestors(region):

@@ -1,4 +1,4 @@
-"""What to call the result of a call, so that a reader knows it again."""
+"""Names for the result of a call, derived from the call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _VERBS = frozenset(
 
 
 def of_result(expression: ast.expr) -> list[str]:
-    """`answer`, `extracted_answer` for `extract_answer(r)`; plurals for a comprehension of such calls."""
+    """Return a name for the result: `answer`, `extracted_answer` for `extract_answer(r)`; plurals for a
+    comprehension of such calls.
+    """
     if isinstance(expression, COMPREHENSIONS):
         item = expression.value if isinstance(expression, ast.DictComp) else expression.elt
         calls = [node for node in descendants(item) if isinstance(node, ast.Call)]
@@ -51,14 +53,14 @@ def _plural(name: str) -> str:
 
 
 def _subject(call: ast.Call) -> str | None:
-    """What the call is about: its first argument, or what the method is called on."""
+    """Return the subject of the call: its first argument, or its receiver."""
     owner = _told(call.func.value) if isinstance(call.func, ast.Attribute) else None
     about = _told(call.args[0]) if call.args else None
     return about or owner
 
 
 def _told(expression: ast.expr) -> str | None:
-    """The name that tells a reader most of an expression."""
+    """Return the most descriptive name in an expression."""
     match expression:
         case ast.Name(id=name):
             return name.strip("_") if name not in ("self", "cls", "np", "torch") else None
@@ -77,6 +79,6 @@ def _told(expression: ast.expr) -> str | None:
 
 
 def _is_of_truths(call: ast.Call) -> bool:
-    """`(dones == True).sum()`, `np.sum(losses < limit)`: is it counted how often something holds?"""
+    """Whether an expression counts a condition: `(dones == True).sum()`, `np.sum(losses < limit)`."""
     summed = [*call.args[:1], getattr(call.func, "value", None)]
     return any(isinstance(each, ast.Compare) for each in summed)

@@ -1,4 +1,4 @@
-"""Calls of `re` with constant patterns: which they are, and whether the pattern may be compiled earlier."""
+"""Calls of `re` with constant patterns, and whether the pattern may be compiled earlier."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class PatternUse:
 
 @frozen
 class Compiled:
-    """A pattern that compiles, with its flags, both as values and as text for module level."""
+    """A pattern that compiles, with its flags, both as values and as source for module level."""
 
     pattern: Constant
     flags: Constant
 
 
 def use_of(node: ast.AST, model: SemanticModel) -> PatternUse | None:
-    """The call of `re` with constant flags that a node is, or None."""
+    """Return the call of `re` with constant flags that a node is, or None."""
     if not isinstance(node, ast.Call):
         return None
     module, _, function = (model.names.qualified(node.func) or "").rpartition(".")
@@ -72,8 +72,8 @@ def use_of(node: ast.AST, model: SemanticModel) -> PatternUse | None:
 
 
 def compiled(pattern: ast.expr, flags: Constant, model: SemanticModel) -> Compiled | None:
-    """The pattern where it is constant and compiles without an error or a warning, which would
-    otherwise come at import instead of at the call.
+    """Return the pattern if it is constant and compiles without an error or a warning, which would otherwise
+    occur at import instead of at the call.
     """
     written = model.types.constant(pattern, _FLAGS)
     if written is None or not compiles(written.value, flags.value):
@@ -82,7 +82,7 @@ def compiled(pattern: ast.expr, flags: Constant, model: SemanticModel) -> Compil
 
 
 def compiles(pattern: ConstantValue, flags: ConstantValue) -> bool:
-    """Does a pattern compile in silence?"""
+    """Whether a pattern compiles without a warning."""
     if isinstance(pattern, int) or not isinstance(flags, int):
         return False
     try:
@@ -95,7 +95,7 @@ def compiles(pattern: ConstantValue, flags: ConstantValue) -> bool:
 
 
 def flags_text(flags: Constant, alias: str) -> str:
-    """Flags as an argument at module level."""
+    """Return the flags as an argument at module level."""
     if flags.text is not None:
         return flags.text
     value = int(flags.value) if not isinstance(flags.value, (str, bytes)) else 0
@@ -105,7 +105,7 @@ def flags_text(flags: Constant, alias: str) -> str:
 
 @frozen
 class PatternMove:
-    """What to do about a call: the constant's name, and the edits (None where they could do harm)."""
+    """The change for a call: the constant's name, and the edits (None if they could change behaviour)."""
 
     name: str
     edits: tuple[Edit, ...] | None
@@ -113,11 +113,11 @@ class PatternMove:
 
 
 def called_on(use: PatternUse, owner: str, model: SemanticModel) -> list[Edit] | None:
-    """The edits that make `owner.search(text)` of `re.search(pattern, text, flags)`, and `owner` of
-    `re.compile(pattern, flags)`; None where something could be lost.
+    """Return the edits from `re.search(pattern, text, flags)` to `owner.search(text)`, and from
+    `re.compile(pattern, flags)` to `owner`; None if code or a comment could be lost.
     """
     if any(isinstance(ancestor, ast.JoinedStr) for ancestor in model.ancestors(use.call)):
-        return None  # before Python 3.12, the tree does not tell where the parts of an f-string stand
+        return None  # before Python 3.12, the tree does not contain the positions of the parts of an f-string
     if use.function == "compile":
         return [model.edit.replace(use.call, owner)]
     dropped = [use.pattern] if use.flag_argument is None else [use.pattern, use.flag_argument]
@@ -126,7 +126,7 @@ def called_on(use: PatternUse, owner: str, model: SemanticModel) -> list[Edit] |
 
 
 def uses_of(binding: Binding, model: SemanticModel) -> list[PatternUse] | None:
-    """All calls that are given a variable as their pattern; None where it is used otherwise, too."""
+    """Return all calls with a variable as their pattern; None if it has other uses, too."""
     scope = model.names.scope(binding.node)
     uses = []
     for read in model.names.reads(binding.name, scope):

@@ -16,8 +16,8 @@ EditTuple = tuple[Edit, ...]
 def constant_for(
     pattern: Compiled, use: PatternUse, model: SemanticModel, comment: str = "", above: Sequence[str] = ()
 ) -> tuple[str, EditTuple | None]:
-    """The name of a module constant that holds a pattern compiled, and the edits that define it: none
-    where there is such a constant, None where it cannot be defined.
+    """Return the name of a module constant with the compiled pattern, and the edits that define it: none if
+    it exists already, None if it cannot be defined.
     """
     known = _existing(pattern, use, model)
     if known is not None:
@@ -31,7 +31,7 @@ def constant_for(
 def define(
     wanted: str, pattern: Compiled, use: PatternUse, model: SemanticModel, comment: str, above: Sequence[str]
 ) -> tuple[str, EditTuple | None]:
-    """Define a constant for one pattern, with the comments that stood behind and above it."""
+    """Define a constant for one pattern, with the comments after and above it."""
     compiler = compiler_for(use, model)
     if compiler is None or pattern.pattern.text is None:
         return wanted, None
@@ -47,17 +47,19 @@ def define(
 
 
 def _spellings(_module: ast.Module, _site: SemanticModel) -> dict[str, tuple[str, str]]:
-    """How the patterns that get a constant are spelled, with their flags: always as the first time."""
+    """Return the source of the patterns that get a constant, with their flags: always that of the first
+    use.
+    """
     return {}
 
 
 def exported(wanted: str, model: SemanticModel) -> str:
-    """A name for a new constant: a private one where other files import all public names of this one."""
+    """Return a name for a new constant: a private one if other files import all public names of this one."""
     return f"_{wanted}" if model.program.is_starred() else wanted
 
 
 def compiler_for(use: PatternUse, model: SemanticModel) -> tuple[str, Sequence[ast.stmt], EditTuple] | None:
-    """What `re` is called at module level, the import that must have run, and the edits that add one."""
+    """Return the name of `re` at module level, the import that must have run, and the edits that add one."""
     for name, bindings in model.syntax.scopes[model.syntax.module].bindings.items():
         match bindings:
             case [binding] if binding.kind is BindingKind.IMPORT and binding.target == "re":
@@ -69,7 +71,7 @@ def compiler_for(use: PatternUse, model: SemanticModel) -> tuple[str, Sequence[a
 
 
 def _existing(pattern: Compiled, use: PatternUse, model: SemanticModel) -> str | None:
-    """A module constant that holds the pattern already."""
+    """Return a module constant that already contains the pattern."""
     module = model.syntax.scopes[model.syntax.module]
     for name, bindings in module.bindings.items():
         match bindings:
@@ -104,15 +106,15 @@ def _wanted(pattern: Compiled, use: PatternUse, model: SemanticModel) -> str:
 
 
 def _target(use: PatternUse, model: SemanticModel) -> str:
-    """The variable that gets the match, or the compiled pattern."""
+    """Return the variable that is assigned the match, or the compiled pattern."""
     if use.function in ("sub", "subn", "split"):
-        return ""  # a text, mostly named after what it was before
+        return ""  # a string, usually named after its earlier content
     targets = model.names.targets(use.call)
     return (last_name(targets[0]) or "") if len(targets) == 1 else ""
 
 
 def _laid_out(name: str, alias: str, pattern: str, flags: str) -> str:
-    """`re.compile(...)`, in several lines where it needs them."""
+    """Return `re.compile(...)`, on several lines if it needs them."""
     pattern = pattern.replace("\r\n", "\n")
     arguments = f"{pattern}, {flags}" if flags else pattern
     if "\n" not in pattern:
@@ -129,5 +131,5 @@ def _laid_out(name: str, alias: str, pattern: str, flags: str) -> str:
 
 
 def _same(first: str, second: str) -> bool:
-    """Are two texts the same expression?"""
+    """Whether two texts are the same expression."""
     return ast.dump(ast.parse(f"({first}\n)")) == ast.dump(ast.parse(f"({second}\n)"))

@@ -36,8 +36,8 @@ _MOST_WORDS = 2
 def constant_name(variable: str, target: str, pattern: str | bytes, function: str, *, many: bool) -> str:
     """A name for the compiled form of `pattern`, or of several patterns (`many`).
 
-    It comes from the variable that holds the pattern, from the one that gets the match, from the
-    pattern's own words or from the function around it; the first of these that says something.
+    The name comes from the variable of the pattern, from that of the match, from the pattern's own words or
+    from the enclosing function; the first of these that is descriptive.
     """
     ending = _KEPT_ENDINGS.get(_words(variable)[-1], "PATTERN") if _words(variable) else "PATTERN"
     words = _telling(variable) or _telling(target)
@@ -51,7 +51,7 @@ def constant_name(variable: str, target: str, pattern: str | bytes, function: st
 
 
 def _words(name: str) -> list[str]:
-    """`answerRegex2` → answer, regex2."""
+    """Return the words of a name: `answerRegex2` → answer, regex2."""
     return [word.lower() for word in re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).split("_") if word]
 
 
@@ -66,7 +66,7 @@ def _telling(name: str) -> list[str]:
 
 
 def _topic(function: str) -> list[str]:
-    """What a function is about: `extract_answer_from_text` → answer."""
+    """Return the topic of a function: `extract_answer_from_text` → answer."""
     words = [word for word in _words(function) if word != "lambda"]
     rest = list(words)
     while rest and rest[0] in _VERBS:

@@ -1,4 +1,4 @@
-"""Whether two uses of equal values may become two uses of one."""
+"""Whether two uses of equal values may become two uses of one object."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rlint.rule import (
 )
 from rlint.rules.computation._shared import names
 
-# of which another call makes another one that may be meant to be another one
+# a second call creates another object, which may be intended
 _VALUES = frozenset(
     {
         TypeTag.UNKNOWN,
@@ -54,7 +54,7 @@ _MAKERS = (
     | models.giving(TypeTag.DICT, "collections")
     | {"collections.deque", "torch.empty_strided", "torch.from_numpy", "torch.nn.functional.one_hot"}
 )
-# these make an array of what they are given; of a few numbers written down, they make a constant
+# these create an array from their argument; from a few literals, they create a constant
 _CONVERSIONS = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch", "numpy")
 _MAKER_METHODS = models.having(Trait.COPIES | Trait.FILLS, TypeTag.TENSOR, TypeTag.NDARRAY) | {
     "deepcopy",
@@ -70,7 +70,9 @@ _WITHOUT_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
 def is_value(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is what the expression gives a value, not an object or a container that is wanted anew each time?"""
+    """Whether the result of the expression is a plain value, rather than an object or a container that must
+    be new each time.
+    """
     if model.types.type_of(expression).tag not in _VALUES:
         return False
     if not isinstance(expression, ast.Call):
@@ -87,7 +89,9 @@ def _is_written_out(call: ast.Call) -> bool:
 
 
 def is_meant_twice(nodes: list[ast.expr], model: SemanticModel) -> bool:
-    """Is one of the values changed in place, or kept as a copy, so that they must not be one object?"""
+    """Whether one of the values is modified in place, or kept as a copy, so that they must not be one
+    object.
+    """
     if model.types.is_immutable(nodes[0]):
         return False
     uses = [model.dataflow.use_of(node) for node in nodes]
@@ -95,7 +99,7 @@ def is_meant_twice(nodes: list[ast.expr], model: SemanticModel) -> bool:
         return True
     if not isinstance(nodes[0], ast.Call):
         return False
-    # copies of one array that are kept in two places
+    # copies of one array that are stored in two places
     converted = model.names.qualified(nodes[0].func) in _CONVERSIONS
     if converted and sum(use.fate is Fate.KEPT for use in uses) > 1:
         return True
@@ -103,8 +107,8 @@ def is_meant_twice(nodes: list[ast.expr], model: SemanticModel) -> bool:
 
 
 def _makes_anew(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a function of the project make something to be filled, such as the state of a recurrent network?
-    Its name says so, or it is given nothing but sizes and settings.
+    """Whether a project function creates an object to be filled, such as the state of a recurrent network.
+    Its name suggests it, or its only arguments are sizes and settings.
     """
     if not model.types.call_targets(call):
         return False
@@ -114,7 +118,7 @@ def _makes_anew(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: SemanticModel) -> list[str]:
-    """What a reader has to agree to before one value stands for all; nothing where that is safe."""
+    """Return the conditions for sharing one value; empty if that is safe."""
     reasons = [_doubt(doubt, model) for doubt in repetition.doubts[:1]]
     first = nodes[0]
     if _is_told_apart(nodes, model):
@@ -134,8 +138,8 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: Semant
 
 
 def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
-    """May something tell whether two results are one object: `first is second`, or `[first] == [second]`,
-    which is true for one `nan`, and false for two?
+    """Whether code may determine whether two results are one object: `first is second`, or `[first] ==
+    [second]`, which is true for one `nan`, and false for two.
     """
     seen = set(nodes)
     for node in nodes:
@@ -158,8 +162,8 @@ def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
 
 
 def _is_looked_up(seen: set[ast.expr], nodes: list[ast.expr], model: SemanticModel) -> bool:
-    """May one result be put into a container that another is looked up in, which finds one `nan`, but not
-    another one?
+    """Whether one result may be put into a container in which another is looked up, which finds the same
+    `nan`, but not another one.
     """
     if model.types.type_of(nodes[0]).tag in _EQUAL_TO_ITSELF:
         return False
@@ -168,7 +172,7 @@ def _is_looked_up(seen: set[ast.expr], nodes: list[ast.expr], model: SemanticMod
 
 
 def _looks_up(node: ast.expr, model: SemanticModel) -> bool:
-    """`value in values`, `values.index(value)`, `counts[value]`"""
+    """Whether a node is a look-up: `value in values`, `values.index(value)`, `counts[value]`."""
     match model.parent(node):
         case ast.Compare(left=left, ops=[*_, ast.In() | ast.NotIn()], comparators=[*_, container]):
             return node is left and not isinstance(container, ast.Constant)
@@ -180,7 +184,7 @@ def _looks_up(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_put(node: ast.expr, model: SemanticModel) -> bool:
-    """`values.add(value)`, `values = [value]`, `counts[value] = 1`"""
+    """Whether a node inserts the value: `values.add(value)`, `values = [value]`, `counts[value] = 1`."""
     match model.parent(node):
         case ast.Call(func=ast.Attribute(attr=name)):
             return name in _INSERTS
@@ -234,13 +238,13 @@ def _can_be_shared(nodes: list[ast.expr], uses: list[ValueUse], model: SemanticM
         return True
     if any(use.fate is not Fate.READ for use in uses[:-1]):
         return False
-    # only the last is handed out: nobody sees it change who has not looked before
+    # only the last one is returned: code that did not read it before cannot observe the change
     returns = isinstance(model.syntax.statement(nodes[-1]), ast.Return)
     return returns or not any(use.held for use in uses[:-1])
 
 
 def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
-    """May the value be one that `backward()` goes through?"""
+    """Whether `backward()` may go through the value."""
     kind = model.types.type_of(expression)
     if kind.tag in (TypeTag.NDARRAY, TypeTag.NUMPY_SCALAR, TypeTag.MATCH, TypeTag.DATAFRAME):
         return False
@@ -279,7 +283,7 @@ def _knows_torch(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_without_gradient(node: ast.AST, model: SemanticModel) -> bool:
-    """Does the node stand under `torch.no_grad()` or `torch.inference_mode()`?"""
+    """Whether the node is under `torch.no_grad()` or `torch.inference_mode()`."""
     for parent in model.ancestors(node):
         if isinstance(parent, (ast.With, ast.AsyncWith)):
             contexts = [item.context_expr for item in parent.items]
@@ -296,7 +300,7 @@ def _is_without_gradient(node: ast.AST, model: SemanticModel) -> bool:
 def shared_result(
     repetition: Repetition, again: list[ast.expr], model: SemanticModel, title: str
 ) -> Fix | None:
-    """Evaluate it where it is evaluated first, and use the result further down. The name ends the title."""
+    """Keep the first evaluation, and use its result further down. The name ends the title."""
     bound = extract_variable.bind_once(repetition, again, model, names.of_result(repetition.first))
     if bound is None:
         return None

@@ -12,13 +12,15 @@ _COUNTS = {1: "twice"}
 
 
 def place_of(node: ast.expr, model: SemanticModel) -> ast.AST:
-    """What to underline. Where an f-string begins is certain, where its parts do is not on older Pythons."""
+    """Return the node to underline. The start of an f-string is known, the positions of its parts are not on
+    older Pythons.
+    """
     strings = [parent for parent in model.ancestors(node) if isinstance(parent, ast.JoinedStr)]
     return strings[-1] if strings else node
 
 
 def message_for(first: ast.expr, again: list[ast.expr], reported: ast.expr, model: SemanticModel) -> str:
-    """The fact, with the line that has the result already, and the other lines that want it."""
+    """Return the message, with the line that has the result already, and the other lines that need it."""
     what = shown(first, model)
     statement = model.syntax.statement(first)
     if all(model.syntax.statement(node) is statement for node in again):
@@ -31,7 +33,7 @@ def message_for(first: ast.expr, again: list[ast.expr], reported: ast.expr, mode
 
 
 def shown(expression: ast.expr, model: SemanticModel) -> str:
-    """The expression as it is written, or its callee where it is long."""
+    """Return the source of the expression, or its callee if it is long."""
     text = ast.unparse(expression)
     if len(text) <= _LONGEST:
         return f"`{text}`"

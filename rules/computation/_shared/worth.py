@@ -9,15 +9,15 @@ from rlint.rules.computation._shared import sharing
 
 _TEXT = (TypeTag.STR, TypeTag.BYTES)
 _REDUCTIONS = models.having(Trait.REDUCES, TypeTag.NDARRAY) - {"all", "any", "ptp"} | {"median"}
-"""Methods that go through all of an array, whatever library it comes from."""
+"""Reduction methods that read all of an array, of any library."""
 _OF_TENSORS = {"item"} | models.having(Trait.ELEMENTWISE, TypeTag.TENSOR)
-"""Methods that compute as much, or wait for the device: nothing else has them."""
+"""Methods of tensors only that compute as much, or synchronise with the device."""
 _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
 
 
 def is_worth_keeping(node: ast.expr, model: SemanticModel) -> bool:
-    """Whether storing the value of this expression would pay, and would give the same value."""
+    """Whether storing the value of this expression would be worthwhile, and would give the same value."""
     if not sharing.is_value(node, model):
         return False
     if isinstance(node, ast.Call):
@@ -27,7 +27,7 @@ def is_worth_keeping(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_costly(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether this is a call that counts. The methods of strings are another rule's."""
+    """Whether this is a call of relevant cost. The methods of strings are another rule's."""
     if isinstance(call.func, ast.Attribute) and model.names.qualified(call.func) is None:
         kind = model.types.type_of(call.func.value)
         if kind.tag in _TEXT:
@@ -43,7 +43,7 @@ def is_costly(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_covered(node: ast.expr, model: SemanticModel) -> bool:
-    """Is the repeated expression part of a larger one that is repeated as a whole?"""
+    """Whether the repeated expression is part of a larger one that is repeated as a whole."""
     for parent in model.ancestors(node):
         if isinstance(parent, ast.stmt):
             return False
@@ -55,7 +55,7 @@ def is_covered(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_setup(node: ast.expr, model: SemanticModel) -> bool:
-    """Whether this is evaluated where an object is built or a function or class defined: once each."""
+    """Whether this is evaluated while an object is constructed or a function or class defined: once each."""
     if isinstance(model.syntax.statement(node), (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return True
     function = model.function(node)

@@ -112,7 +112,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call.partly import evaluate
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
 
 _DOUBTS = 5
-"""Where more than this in between might change the value, nobody can tell."""
+"""If more nodes than this in between might change the value, it is not reported."""
 
 
 class DuplicateExtractCall(Rule):
@@ -156,7 +156,9 @@ class DuplicateExtractCall(Rule):
         )
 
     def _is_often(self, again: ast.expr, model: SemanticModel) -> bool:
-        """Whether it runs often. Once per interval, only what the project computes itself may take long."""
+        """Whether it runs often. If the repetition happens at intervals, only functions of the project may be
+        expensive enough.
+        """
         heat = model.frequency.heat_of(again)
         if heat.level < self.heat:
             return False
@@ -166,7 +168,7 @@ class DuplicateExtractCall(Rule):
         return not is_paced or (isinstance(again, ast.Call) and bool(model.types.call_targets(again)))
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """A call that gives the same in each iteration of a loop."""
+        """Yield a finding for a call with the same result in each iteration of a loop."""
         if worth.is_setup(call, model) or invariant_loop(call, model) is None:
             return
         repeats = model.dataflow.repetition(call) or model.dataflow.repeated(call)
@@ -181,7 +183,7 @@ class DuplicateExtractCall(Rule):
         )
 
     def check_branches(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """A call that one branch of an `if` before it has evaluated already."""
+        """Yield a finding for a call that one branch of an earlier `if` has evaluated already."""
         if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
             return
         earlier = evaluated_before(call, model)
@@ -200,7 +202,9 @@ class DuplicateExtractCall(Rule):
     def check_reapplied(
         self, call: ast.Call, by_helper: Reapplied | None, in_loop: Reapplied | None, model: SemanticModel
     ) -> Iterator[Finding]:
-        """The same function at work again in a helper, or in a second loop over the same items."""
+        """Yield a finding for a function that is applied again in a helper, or in a second loop over the same
+        items.
+        """
         if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
             return
         if by_helper is not None:

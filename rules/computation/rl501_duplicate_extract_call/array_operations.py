@@ -1,4 +1,4 @@
-"""Whether a repeated expression consists of operations on arrays alone, which take microseconds."""
+"""Whether a repeated expression only consists of operations on arrays, which take microseconds."""
 
 from __future__ import annotations
 

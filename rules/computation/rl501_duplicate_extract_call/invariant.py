@@ -1,4 +1,4 @@
-"""Calls in a loop that give the same in each of its passes."""
+"""Loop-invariant calls: calls with the same result in each iteration."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _WHOLE = models.having(Trait.SAME_ITEMS, "builtins") & {"builtins.sorted"} | {"b
 
 
 def invariant_loop(call: ast.Call, model: SemanticModel) -> ast.For | ast.While | None:
-    """Return the innermost loop, one that only computes, whose every pass evaluates a call with the same
-    arguments; None where there is none.
+    """Return the innermost loop, one that only computes, of which every iteration evaluates a call with the
+    same arguments; None if there is none.
     """
     loops = model.frequency.loops(call)
     loop = loops[0] if loops else None
@@ -44,7 +44,7 @@ def invariant_loop(call: ast.Call, model: SemanticModel) -> ast.For | ast.While 
 
 
 def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether a larger call around this one gives the same in each iteration as well."""
+    """Whether a larger call around this one has the same result in each iteration as well."""
     for parent in model.ancestors(call):
         if isinstance(parent, ast.stmt):
             return False
@@ -54,7 +54,7 @@ def is_part_of_invariant(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_same_within(call: ast.Call, parts: Sequence[ast.AST], model: SemanticModel) -> bool:
-    """Whether nothing in some parts of a function changes what a call gives."""
+    """Whether no code in some parts of a function changes the result of a call."""
     doubts = model.dataflow.doubts_within(call, parts)
     return doubts is not None and len(doubts) <= _MOST_DOUBTS
 
@@ -75,7 +75,7 @@ def _counts(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _names_variable(call: ast.Call, model: SemanticModel) -> bool:
-    """Is the call given anything but constants, which are another rule's?"""
+    """Whether an argument of the call is not a constant; constant ones belong to another rule."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     if isinstance(call.func, ast.Attribute):
         given.append(call.func.value)

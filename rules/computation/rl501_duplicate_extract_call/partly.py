@@ -1,4 +1,4 @@
-"""Calls that are evaluated once more after an `if` of which one branch has evaluated them."""
+"""Calls that are evaluated again after an `if` of which one branch has evaluated them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 def evaluated_before(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """Return the evaluation of the same call in one branch of an `if` that stands before the call in its
-    block, so that either way it could be evaluated once, before the `if`.
+    """Return the evaluation of the same call in one branch of an `if` before the call in its block, so that
+    it could be evaluated once, before the `if`.
     """
     statement = model.syntax.statement(call)
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) or not _is_reached(call, statement, model):
@@ -26,7 +26,7 @@ def evaluated_before(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         if not isinstance(choice, ast.If) or other in descendants(choice.test):
             continue
         if any(isinstance(node, _LEAVES) for node in descendants(choice)):
-            continue  # one or the other is evaluated
+            continue  # only one of them is evaluated
         between = block[block.index(choice) : index]
         if any(guard.kind in _SELDOM for guard in model.frequency.conditions(other)):
             continue

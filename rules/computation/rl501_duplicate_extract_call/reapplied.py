@@ -1,4 +1,4 @@
-"""The same function applied again to the same things, by a helper or in another loop."""
+"""The same function applied again to the same values, by a helper or in another loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.rule import Application, Function, FunctionSummary, ItemOrigin, Seman
 
 @frozen
 class Reapplied:
-    """`function` is applied again to what `earlier` applies it to or, if `to_result`, to what came of it."""
+    """`function` is applied again to the argument of `earlier` or, if `to_result`, to its result."""
 
     function: str
     earlier: ast.expr
@@ -18,7 +18,7 @@ class Reapplied:
 
 
 def by_helper(call: ast.Call, model: SemanticModel) -> Reapplied | None:
-    """Does the function that is called apply again what its caller applies to the same value?"""
+    """Whether the called function applies the same function as its caller to the same value."""
     if not (call.args or call.keywords):
         return None
     targets = model.types.call_targets(call)
@@ -40,7 +40,7 @@ def by_helper(call: ast.Call, model: SemanticModel) -> Reapplied | None:
 
 
 def in_loop(call: ast.Call, model: SemanticModel) -> Reapplied | None:
-    """Does another loop, before this one, apply the function to the same items?"""
+    """Whether an earlier loop applies the function to the same items."""
     if call.keywords or len(call.args) != 1 or not isinstance(item := call.args[0], ast.Name):
         return None
     called = call.func
@@ -68,8 +68,8 @@ def in_loop(call: ast.Call, model: SemanticModel) -> Reapplied | None:
 def _by_place(
     named: tuple[str, Function | None], model: SemanticModel
 ) -> dict[tuple[object, ...], list[tuple[ast.Call, ast.AST]]]:
-    """The calls of what bears a name in a function that a loop makes for every item, each with the loop, by
-    the place that they are on. Of those that do the same in one loop, the first.
+    """Return the calls of a name in a function that a loop makes for every item, each with the loop, by the
+    origin of the argument. Of equal ones in one loop, the first.
     """
     found: dict[tuple[object, ...], list[tuple[ast.Call, ast.AST]]] = {}
     seen: set[tuple[object, ...]] = set()
@@ -87,7 +87,7 @@ def _by_place(
 
 
 def _told_by(place: ItemOrigin, model: SemanticModel) -> tuple[object, ...]:
-    """What is equal for the same place alone."""
+    """Return a key that is equal only for the same origin."""
     root = place.root
     scope = model.names.scope(root).lookup(root.id) if isinstance(root, ast.Name) else None
     return place.depth, ast.dump(root), scope
@@ -96,7 +96,9 @@ def _told_by(place: ItemOrigin, model: SemanticModel) -> tuple[object, ...]:
 def _applied(
     application: Application, helper: FunctionSummary, model: SemanticModel
 ) -> FunctionSummary | None:
-    """The function that a helper applies, if applying it twice costs twice and gives the same."""
+    """Return the function that a helper applies, if applying it twice costs twice as much and gives the same
+    result.
+    """
     found = model.index.callables(application.path, helper.module)
     if len(found) != 1 or found[0].path == helper.path:
         return None
@@ -125,7 +127,7 @@ def _runs(made: ast.expr, applied: FunctionSummary, model: SemanticModel) -> boo
 def _same_application(
     call: ast.Call, argument: ast.expr, applied: FunctionSummary, *, items: bool, model: SemanticModel
 ) -> ast.Call | None:
-    """A call in the same function that applies `applied` to what `argument` stands for."""
+    """Return a call in the same function that applies `applied` to the origin of `argument`."""
     place = model.types.origin_of(argument)
     if place is None:
         return None
@@ -146,25 +148,25 @@ def _same_application(
 
 
 def _is_on(call: ast.Call, place: ItemOrigin, model: SemanticModel) -> bool:
-    """Is the call's one argument at the same place: the same variable, or an item of the same one?"""
+    """Whether the call's only argument has the same origin: the same variable, or an item of the same one."""
     own = _place_of_one(call, model)
     return own is not None and _told_by(own, model) == _told_by(place, model)
 
 
 def _place_of_one(call: ast.Call, model: SemanticModel) -> ItemOrigin | None:
-    """What a call's one argument stands for."""
+    """Return the origin of a call's only argument."""
     if len(call.args) != 1 or call.keywords or not isinstance(call.args[0], (ast.Name, ast.Attribute)):
         return None
     return model.types.origin_of(call.args[0])
 
 
 def _in_same_pass(one: ast.AST, other: ast.AST, model: SemanticModel) -> bool:
-    """Do the same loops run both?"""
+    """Whether both are in the same loops."""
     return bool(model.frequency.loops(one)) and model.frequency.loops(one) == model.frequency.loops(other)
 
 
 def _whole(call: ast.Call, model: SemanticModel) -> ast.AST | None:
-    """The loop or comprehension that makes the call once for every item; None where it leaves some out."""
+    """Return the loop or comprehension that makes the call once for every item; None if it skips some."""
     loops = model.frequency.loops(call)
     if not loops:
         return None
@@ -184,12 +186,12 @@ def _whole(call: ast.Call, model: SemanticModel) -> ast.AST | None:
 
 
 def _is_again(root: ast.expr, first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
-    """Does `second` always come after `first`, with nothing that surely changes the list between?"""
+    """Whether `second` always runs after `first`, without a certain modification of the list in between."""
     return model.dataflow.doubts_between(root, first, second) is not None
 
 
 def told_of_helper(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
-    """Message and advice for a helper that applies a function again."""
+    """Return message and advice for a helper that applies a function again."""
     helper, function, line = ast.unparse(call.func), found.function, _line(found.earlier, model)
     if found.to_result:
         message = (
@@ -205,7 +207,7 @@ def told_of_helper(call: ast.Call, found: Reapplied, model: SemanticModel) -> tu
 
 
 def told_of_loop(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
-    """Message and advice for a second loop that applies a function again."""
+    """Return message and advice for a second loop that applies a function again."""
     loop = f"the loop on line {_line(found.earlier, model)}"
     return (
         f"`{ast.unparse(call)}` runs again for every item: {loop} has already called it on the same items",

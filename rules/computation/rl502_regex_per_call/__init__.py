@@ -99,7 +99,9 @@ class RegexPerCall(Rule):
 
 
 def _is_done_once(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
-    """Is the compiled pattern kept for the next call by what surrounds it: a cache, a global name?"""
+    """Whether the enclosing code keeps the compiled pattern for the next call: in a cache or a global
+    name.
+    """
     if use.function != "compile":
         return False
     function = model.function(use.call)
@@ -120,7 +122,7 @@ def _is_done_once(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
 
 
 def _reads_an_error(use: pattern_uses.PatternUse, model: SemanticModel) -> bool:
-    """Is the text that is searched the message of a caught exception? Errors are no hot path."""
+    """Whether the searched text is the message of a caught exception. Errors are no hot path."""
     errors = {
         ancestor.name
         for ancestor in model.ancestors(use.call)

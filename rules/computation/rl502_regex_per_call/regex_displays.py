@@ -15,8 +15,8 @@ _Display = ast.List | ast.Tuple | ast.Dict
 def compiled(
     display: _Display, elements: Mapping[ast.expr, Compiled], alias: str, flags: str, model: SemanticModel
 ) -> str | None:
-    """The text of a display with the patterns among its elements compiled, its lines as they stand
-    there; a list becomes a tuple. None where the rest of it is not constant.
+    """Return the source of a display with the patterns among its elements compiled, on the same lines; a list
+    becomes a tuple. None if the rest of it is not constant.
     """
     if not _is_constant_but_for(elements, display):
         return None
@@ -39,7 +39,7 @@ def compiled(
 
 
 def _one_per_line(display: str, brackets: str) -> str:
-    """The text of a display on one line, its items on lines of their own."""
+    """Return the source of a one-line display with each item on a line of its own."""
     node = ast.parse(display, mode="eval").body
     items: list[str | None] = []
     if isinstance(node, ast.Dict):

@@ -18,8 +18,8 @@ _ONLY_READ_BY = models.having(Trait.SAME_ITEMS | Trait.PAIRS_ITEMS, "builtins") 
 class PatternList:
     """A loop over a display of constant patterns.
 
-    `variable` is the loop variable that holds a pattern, `iterable` the display or its name in the
-    loop's header, `source` what binds that name, `elements` the patterns' places in the display.
+    `variable` is the loop variable with the pattern, `iterable` the display or its name in the loop's header,
+    `source` the binding of that name, `elements` the patterns' positions in the display.
     """
 
     variable: Binding
@@ -32,12 +32,12 @@ class PatternList:
 
     @property
     def name(self) -> str:
-        """The name of the list, "" where it stands in the loop's header."""
+        """The name of the list, "" if it is written in the loop's header."""
         return self.source.name if self.source is not None else ""
 
 
 def list_of(use: PatternUse, model: SemanticModel) -> PatternList | None:
-    """The list of constant patterns that the pattern of a call runs through, or None."""
+    """Return the list of constant patterns that the pattern of a call iterates over, or None."""
     if not isinstance(use.pattern, ast.Name):
         return None
     match model.dataflow.definitions(use.pattern):
@@ -74,7 +74,7 @@ def list_of(use: PatternUse, model: SemanticModel) -> PatternList | None:
 
 
 def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> PatternMove:
-    """Compile the patterns at module level, and loop over those."""
+    """Compile the patterns at module level, and iterate over those."""
     source = patterns.source
     of_module = source is not None and model.names.scope(source.node).parent is None
     wanted = (
@@ -128,7 +128,7 @@ def move_list(patterns: PatternList, use: PatternUse, model: SemanticModel) -> P
 def _iterated(
     iterated: ast.expr, path: tuple[int, ...], model: SemanticModel
 ) -> tuple[ast.expr, bool, tuple[int, ...]]:
-    """What a loop goes through, whether it is a dict, and the way to the variable in each item."""
+    """Return what a loop iterates over, whether it is a dict, and the path to the variable in each item."""
     match iterated:
         case ast.Call(func=ast.Name() as callee, args=[inner, *_]) if (
             path[:1] == (1,) and model.names.qualified(callee) == "builtins.enumerate"
@@ -142,7 +142,7 @@ def _iterated(
 
 
 def _over_module_list(patterns: PatternList, alias: str, flags: str, model: SemanticModel) -> str | None:
-    """Patterns whose text stays in the module's own list, which nothing may change."""
+    """Patterns whose text stays in the module's own list, which no code may modify."""
     source = patterns.source
     if source is None or not patterns.plain:
         return None
@@ -170,7 +170,7 @@ def _only_reads(read: ast.Name, model: SemanticModel) -> bool:
 
 
 def _without_source(patterns: PatternList, model: SemanticModel) -> list[Edit] | None:
-    """Remove the local list, if only the loop reads it."""
+    """Delete the local list, if only the loop reads it."""
     source = patterns.source
     if source is None or len(model.names.uses(source.name, model.names.scope(source.node))) != 2:
         return None

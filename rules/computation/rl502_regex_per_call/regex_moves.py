@@ -12,7 +12,7 @@ from rlint.rules.computation.rl502_regex_per_call.regex_lists import list_of, mo
 
 
 def move_of(use: PatternUse, model: SemanticModel) -> PatternMove | None:
-    """How the pattern of a call can be compiled at import; None where it is not constant."""
+    """Return how the pattern of a call can be compiled at import; None if it is not constant."""
     pattern = pattern_uses.compiled(use.pattern, use.flags, model)
     if pattern is None:
         patterns = list_of(use, model)
@@ -32,7 +32,7 @@ def move_of(use: PatternUse, model: SemanticModel) -> PatternMove | None:
 
 
 def _local_text(use: PatternUse, model: SemanticModel) -> Binding | None:
-    """The local binding of the pattern's text, if the call names one."""
+    """Return the local binding of the pattern's text, if the call names one."""
     if not isinstance(use.pattern, ast.Name):
         return None
     (binding,) = model.dataflow.definitions(use.pattern)
@@ -40,8 +40,8 @@ def _local_text(use: PatternUse, model: SemanticModel) -> Binding | None:
 
 
 def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -> Edit | None:
-    """Remove the statement that binds a local, if nothing but known reads can see the variable; does the
-    comment above go along with it?
+    """Delete the statement that binds a local variable with only known reads, and return whether the comment
+    above is deleted with it.
     """
     statement = binding.statement
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
@@ -58,7 +58,7 @@ def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -
 
 
 def _moved(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[Edit | None]:
-    """The edits for one call, None among them where one cannot be made."""
+    """Return the edits for one call, including None if one is impossible."""
     pattern = pattern_uses.compiled(use.pattern, use.flags, model)
     if pattern is None:
         return [None]
@@ -74,7 +74,7 @@ def _moved(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[
 def _constant(
     pattern: pattern_uses.Compiled, use: PatternUse, text: Binding | None, model: SemanticModel
 ) -> tuple[str, EditTuple | None]:
-    """The constant for a pattern, with the comments of the local text that it takes the place of."""
+    """Return the constant for a pattern, with the comments of the local text that it replaces."""
     comment = (
         model.source.comment_behind(text.statement)
         if text is not None and isinstance(text.statement, ast.stmt)
@@ -87,7 +87,7 @@ def _constant(
 
 
 def _comment_above(use: PatternUse, text: Binding | None, model: SemanticModel) -> list[str]:
-    """The comment of the statement that the constant takes the place of: `pattern = re.compile(...)`."""
+    """Return the comment of the statement that the constant replaces: `pattern = re.compile(...)`."""
     statement = text.statement if text is not None else model.parent(use.call)
     if not isinstance(statement, ast.Assign) or (text is None and use.function != "compile"):
         return []
@@ -95,8 +95,8 @@ def _comment_above(use: PatternUse, text: Binding | None, model: SemanticModel) 
 
 
 def _renamed(use: PatternUse, name: str, model: SemanticModel, *, goes_along: bool) -> list[Edit] | None:
-    """For `pattern = re.compile(...)`: the constant in place of the local, which goes, and the comment above
-    with it.
+    """Replace the local of `pattern = re.compile(...)` by the constant, and delete it with the comment
+    above.
     """
     statement = model.parent(use.call)
     match statement:

@@ -94,7 +94,7 @@ from rlint.rules.computation._shared import sharing, told, worth
 from rlint.rules.computation.rl503_repeated_string_work import searched, text_work
 
 _DOUBTS = 5
-"""Where more than this in between might change the text, nobody can tell."""
+"""If more nodes than this in between might change the text, it is not reported."""
 
 
 class RepeatedStringWork(Rule):
@@ -109,7 +109,7 @@ class RepeatedStringWork(Rule):
     callees = text_work.METHODS
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for work on text, or for the building of a collection, that was done already."""
+        """Yield a finding for work on text, or for the building of a collection, that is repeated."""
         found: searched.Searched | None = None
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             found = searched.bound(node, model)
@@ -126,7 +126,9 @@ class RepeatedStringWork(Rule):
             yield self._collection(node, found, model)
 
     def check_text(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """The same method on the same text, further down or in each pass of a loop."""
+        """Yield a finding for the same method on the same text, further down or in each iteration of a
+        loop.
+        """
         if not text_work.is_text_work(call, model):
             return
         if model.dataflow.repeated(call) is not None or worth.is_setup(call, model):

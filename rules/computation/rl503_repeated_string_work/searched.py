@@ -1,4 +1,4 @@
-"""Collections of constants that a function builds anew each time, only to look something up in them."""
+"""Collections of constants that a function builds on each call, only to look up a value in them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FEWEST_IN_LIST = 8
 
 @frozen
 class Searched:
-    """A collection that is only searched: what it is, and how it gets built once (None: by hand).
+    """A collection that is only searched: its kind, and how to build it once (None: by hand).
 
-    `name` is what the program calls it, or "" where it stands in the expression that searches it;
-    `constant` what it is called at module level.
+    `name` is its name in the program, or "" if it is written in the expression that searches it; `constant`
+    its name at module level.
     """
 
     what: str
@@ -30,7 +30,7 @@ class Searched:
 
 
 def bound(statement: ast.Assign | ast.AnnAssign, model: SemanticModel) -> Searched | None:
-    """The collection that a statement binds to a local variable which is only searched."""
+    """Return the collection that a statement binds to a local variable which is only searched."""
     value = statement.value
     if not isinstance(value, _MAY_COLLECT):
         return None
@@ -75,7 +75,7 @@ def bound(statement: ast.Assign | ast.AnnAssign, model: SemanticModel) -> Search
 
 
 def in_place(display: ast.Dict, model: SemanticModel) -> Searched | None:
-    """The dict of constants that stands in the very expression that looks something up in it."""
+    """Return the dict of constants that is written in the expression that looks up a value in it."""
     if not _is_search(display, model, keyed=True) or _collection(display, model) != "dict":
         return None
     if model.function(display) is None:
@@ -89,8 +89,8 @@ def in_place(display: ast.Dict, model: SemanticModel) -> Searched | None:
 
 
 def membership(compare: ast.Compare, model: SemanticModel) -> list[tuple[ast.Call, Edit | None]]:
-    """The calls of `set` on constants to the right of `in`, each with its edit into a display, which
-    Python makes a constant by itself.
+    """Return the calls of `set` on constants to the right of `in`, each with its edit to a display, which
+    Python compiles to a constant.
     """
     found: list[tuple[ast.Call, Edit | None]] = []
     for operator, right in zip(compare.ops, compare.comparators, strict=True):
@@ -103,7 +103,7 @@ def membership(compare: ast.Compare, model: SemanticModel) -> list[tuple[ast.Cal
 
 
 def _made_set_of(value: ast.expr, model: SemanticModel) -> ast.List | ast.Tuple | ast.Set | None:
-    """The constants that `set(...)` or `frozenset(...)` is made of."""
+    """Return the constants in `set(...)` or `frozenset(...)`."""
     match value:
         case ast.Call(func=func, args=[ast.List() | ast.Tuple() | ast.Set() as given], keywords=[]):
             if model.names.qualified(func) in _SETS and all(_is_constant(item) for item in given.elts):
@@ -119,7 +119,9 @@ def _as_display(call: ast.Call, given: ast.List | ast.Tuple | ast.Set, model: Se
 
 
 def _collection(value: ast.expr, model: SemanticModel) -> str:
-    """What a value is: a list, set or dict of so many constants that building it counts, or ""."""
+    """Return the kind of a value: a list, set or dict with enough constants that building it matters, or
+    "".
+    """
     match value:
         case ast.List(elts=items):
             enough = len(items) >= _FEWEST_IN_LIST
@@ -135,7 +137,7 @@ def _collection(value: ast.expr, model: SemanticModel) -> str:
 
 
 def _is_constant(value: ast.expr) -> bool:
-    """Whether this is a literal that cannot be changed."""
+    """Whether this is an immutable literal."""
     match value:
         case ast.Constant():
             return True
@@ -147,10 +149,10 @@ def _is_constant(value: ast.expr) -> bool:
 
 
 def _is_search(read: ast.expr, model: SemanticModel, *, keyed: bool) -> bool:
-    """Does an expression look something up in the collection that it reads, and do nothing else with it?"""
+    """Whether an expression only looks up a value in the collection that it reads."""
     match model.parent(read):
         case ast.Compare(ops=operators, comparators=right) if read in right:
-            # between two other operators, it would be compared with what follows, too
+            # between two other operators, it would be compared with the next operand, too
             return isinstance(operators[-1], (ast.In, ast.NotIn)) and read is right[-1]
         case ast.Subscript(value=owner, ctx=ast.Load()) if owner is read:
             return keyed
@@ -162,7 +164,7 @@ def _is_search(read: ast.expr, model: SemanticModel, *, keyed: bool) -> bool:
 def _defined(
     name: str, value: ast.expr, model: SemanticModel, *, behind: str = "", above: Sequence[str] = ()
 ) -> tuple[Edit, ...] | None:
-    """Define the constant at module level, with the comments that were `behind` and `above` it."""
+    """Define the constant at module level, with the comments `behind` and `above` it."""
     return model.importer.module_constant(
         name,
         model.source.text(value) + behind,
@@ -173,7 +175,7 @@ def _defined(
 
 
 def _table_name(display: ast.Dict, model: SemanticModel) -> str:
-    """`REWARD_BY_LEVEL` for `reward = {...}[level]`."""
+    """Return a name for a table: `REWARD_BY_LEVEL` for `reward = {...}[level]`."""
     parent = model.parent(display)
     key: ast.expr | None = None
     if isinstance(parent, ast.Subscript):

@@ -1,4 +1,4 @@
-"""Methods that go through a text, and the loops in which they do so with the same text."""
+"""Methods that scan a string, and loops that call them on the same string."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rlint.rules.computation._shared import worth
 _TEXT = frozenset({TypeTag.STR, TypeTag.BYTES})
 _TENSORS = frozenset({TypeTag.TENSOR, TypeTag.DISTRIBUTION})
 METHODS = models.having(Trait.SCANS_TEXT, TypeTag.STR, TypeTag.BYTES)
-"""What goes through a text."""
+"""Methods that scan a string."""
 _ONLY_OF_TEXTS = models.having(Trait.ONLY_TEXT, TypeTag.STR)
 _TEXTS_TAKEN = {
     name: (fewest, most)
@@ -39,11 +39,11 @@ _TEXTS_TAKEN = {
     )
     for name in names.split()
 }
-"""How many texts these methods take. Given texts that are not empty, they fail for no text."""
+"""Number of string arguments of these methods. With strings that are not empty, they never fail."""
 
 
 def is_text_work(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether this is a method that goes through a text, of something that is a text for certain."""
+    """Whether this is a method that scans a string, on a value that certainly is a string."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     if node.func.attr not in METHODS or isinstance(model.parent(node), ast.withitem):
@@ -54,7 +54,9 @@ def is_text_work(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def is_hot(node: ast.expr, model: SemanticModel) -> bool:
-    """Does a node run per step or sample? The pieces of a text are no more work than the text as a whole."""
+    """Whether a node runs per step or sample. The pieces of a string are no more work than the string as a
+    whole.
+    """
     place = node
     for loop in model.frequency.loops(node):
         if isinstance(loop, ast.While):
@@ -69,7 +71,9 @@ def is_hot(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_dwarfed(node: ast.AST, model: SemanticModel) -> bool:
-    """Does each pass also compute with tensors, next to which work on a short text is nothing?"""
+    """Whether each iteration also computes with tensors, beside which the cost for a short string is
+    negligible.
+    """
     loops, function = model.frequency.loops(node), model.function(node)
     for call in model.syntax.of_type(ast.Call):
         if model.function(call) is not function or not _computes(call, model):
@@ -87,7 +91,7 @@ def _computes(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_name_of_weights(call: ast.Call, model: SemanticModel) -> bool:
-    """Is the text the name of a parameter or layer, as a loop over all of a network's gives them?"""
+    """Whether the string is the name of a parameter or layer, from a loop over those of a network."""
     name: ast.expr = call
     while isinstance(name, ast.Call) and isinstance(name.func, ast.Attribute):
         name = name.func.value
@@ -100,7 +104,7 @@ def is_name_of_weights(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_spoken_for(node: ast.expr, model: SemanticModel) -> bool:
-    """Does a finding about something larger, or about a function's call inside, speak for this one?"""
+    """Whether a finding about a larger expression, or about a call inside of this one, includes this one."""
     for inner in descendants(node):
         if inner is node or not isinstance(inner, ast.Call):
             continue
@@ -124,7 +128,7 @@ def _is_part_of_text_work(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def loop_with_same_text(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
-    """The outermost loop that makes a call again and again on a local variable which it leaves alone."""
+    """Return the outermost loop that repeats a call on a local variable which it does not assign."""
     name = _root(call, model)
     loops = model.frequency.loops(call)
     if name is None or not loops or _is_chained(call, model) or _is_in_branch(call, loops[0], model):
@@ -145,7 +149,7 @@ def loop_with_same_text(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
 
 
 def _root(call: ast.Call, model: SemanticModel) -> ast.Name | None:
-    """The variable that a chain of such methods, all with constant arguments, starts from."""
+    """Return the variable at the root of a chain of such methods with constant arguments."""
     owner: ast.expr = call
     while isinstance(owner, ast.Call):
         if not is_text_work(owner, model) or owner.keywords or not isinstance(owner.func, ast.Attribute):
@@ -157,7 +161,7 @@ def _root(call: ast.Call, model: SemanticModel) -> ast.Name | None:
 
 
 def _is_in_branch(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Does the call stand in a branch that only some passes of the loop take, or in a handler?"""
+    """Whether the call is in a branch that only some iterations take, or in a handler."""
     child: ast.AST = call
     for parent in model.ancestors(call):
         if parent is loop:
@@ -171,13 +175,13 @@ def _is_in_branch(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _is_chained(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether this is only the first part of a chain that stays the same as a whole."""
+    """Whether this is only the first part of a chain that is invariant as a whole."""
     outer = model.syntax.method_call(call)
     return outer is not None and _root(outer, model) is not None
 
 
 def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: SemanticModel) -> Fix | None:
-    """Do the work once, before the loop."""
+    """Move the call before the loop."""
     name = _root(call, model)
     again = repetition.again if repetition is not None else ()
     statement = loop if isinstance(loop, ast.stmt) else model.syntax.statement(loop)
@@ -211,7 +215,7 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: S
 
 
 def _is_caught(call: ast.Call, statement: ast.AST, model: SemanticModel) -> bool:
-    """Whether something between a call and a statement around it catches errors, as a `with` may."""
+    """Whether a block between a call and an enclosing statement catches exceptions, as a `with` may."""
     for around in model.ancestors(call):
         if around is statement:
             return False
@@ -221,7 +225,9 @@ def _is_caught(call: ast.Call, statement: ast.AST, model: SemanticModel) -> bool
 
 
 def _stays_ahead(loop: AnyLoop, statement: ast.stmt, model: SemanticModel) -> bool:
-    """May something be evaluated before the statement that holds a comprehension, instead of in it?"""
+    """Whether a node may be evaluated before the statement that contains a comprehension, instead of in
+    it.
+    """
     if isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     if any(isinstance(ancestor, ast.Lambda) for ancestor in model.ancestors(loop)):
@@ -230,8 +236,8 @@ def _stays_ahead(loop: AnyLoop, statement: ast.stmt, model: SemanticModel) -> bo
 
 
 def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Is the variable surely a text: by what makes it, or since a method of texts was called on it already?
-    An annotation only claims so.
+    """Whether the variable surely is a string: by its assignment, or because a string method was called on it
+    already. An annotation only claims so.
     """
     match binding:
         case Binding(
@@ -250,7 +256,9 @@ def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, model: 
 
 
 def _was_text(read: ast.Name, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Did a method that only texts have run on the variable, before a statement and with the same value?"""
+    """Whether a method that only strings have has run on the variable, before a statement and with the same
+    value.
+    """
     called = model.syntax.method_call(read)
     if called is None:
         return False
@@ -269,7 +277,7 @@ def _was_text(read: ast.Name, statement: ast.stmt, model: SemanticModel) -> bool
 
 
 def _may_fail(call: ast.Call, model: SemanticModel) -> bool:
-    """May a chain of methods with constant arguments fail though it is called on a text?"""
+    """Whether a chain of methods with constant arguments may fail on a string."""
     owner: ast.expr = call
     while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
         given = [argument.value for argument in owner.args if isinstance(argument, ast.Constant)]

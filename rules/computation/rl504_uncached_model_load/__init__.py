@@ -83,7 +83,7 @@ class UncachedModelLoad(Rule):
     callees = loads.NAMES
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a call that loads again what the last run of its function loaded."""
+        """Yield a finding for a call that loads again what the previous run of its function loaded."""
         assert isinstance(node, ast.Call)
         what = loads.what_it_loads(node, model)
         function = model.function(node)

@@ -1,4 +1,4 @@
-"""Fixes that remember what was loaded."""
+"""Fixes that cache loaded models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENDS_LONG = (ast.For, ast.While, ast.AsyncFor, ast.Yield, ast.YieldFrom, ast.Aw
 
 
 def is_loader(function: Function, call: ast.Call, model: SemanticModel) -> bool:
-    """Does a function do nothing but load and hand out what it loaded?"""
+    """Whether a function only loads and returns the result."""
     if not isinstance(function, ast.FunctionDef) or _top_level(call, model) is not function:
         return False
     body = [node for statement in function.body for node in descendants(statement)]
@@ -40,7 +40,7 @@ def is_loader(function: Function, call: ast.Call, model: SemanticModel) -> bool:
 
 
 def remembered(function: Function, model: SemanticModel) -> Fix | None:
-    """Let a function that loads remember what it loaded."""
+    """Cache the result of a function that loads."""
     parameters = function.args
     if parameters.vararg is not None or parameters.kwarg is not None or function.decorator_list:
         return None
@@ -60,7 +60,7 @@ def remembered(function: Function, model: SemanticModel) -> Fix | None:
 
 
 def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
-    """Load in a function of its own, which remembers."""
+    """Load in a new function, which caches the result."""
     outer = _top_level(call, model)
     if outer is None or not model.edit.is_relocatable(call):
         return None
@@ -92,14 +92,14 @@ def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
 
 
 def _top_level(call: ast.Call, model: SemanticModel) -> ast.stmt | None:
-    """The function or class at module level that holds a call."""
+    """Return the function or class at module level that contains a call."""
     outer = [node for node in model.ancestors(call) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
     return outer[-1] if outer else None
 
 
 def _given(call: ast.Call, model: SemanticModel) -> dict[ast.expr, str] | None:
-    """The parts of a call that hang on the function around it, each with the parameter that takes it; None
-    where two different ones would be called the same, or one cannot be looked up in a cache.
+    """Return the parts of a call that depend on the enclosing function, each with its parameter; None if two
+    different ones would have the same name, or one is not hashable.
     """
     module = model.syntax.scopes[model.syntax.module]
     found: dict[ast.expr, str] = {}
@@ -130,7 +130,7 @@ def _given(call: ast.Call, model: SemanticModel) -> dict[ast.expr, str] | None:
 
 
 def _cache(user: ast.AST, model: SemanticModel) -> tuple[str, tuple[Edit, ...]] | None:
-    """How `functools.lru_cache` is written, and the import that it needs."""
+    """Return the spelling of `functools.lru_cache`, and the import that it needs."""
     spelled = model.names.spelled("functools.lru_cache", user)
     if spelled is not None:
         return spelled, ()

@@ -1,4 +1,4 @@
-"""Loading models and tokenizers: which calls do it, whether they load the same again, and for what."""
+"""Calls that load models and tokenizers: whether they load the same again, and for which use."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _DEPTH = 6
 
 
 def what_it_loads(call: ast.Call, model: SemanticModel) -> str:
-    """What a call loads from the disk or the net: "model", "tokenizer" …; "" for other calls."""
+    """Return what a call loads from disk or the network: "model", "tokenizer" …; "" for other calls."""
     qualified = model.names.qualified(call.func) or ""
     if qualified.endswith(".from_pretrained") and qualified.partition(".")[0] in _FROM_PRETRAINED:
         name = qualified.split(".")[-2]
@@ -65,13 +65,15 @@ def what_it_loads(call: ast.Call, model: SemanticModel) -> str:
 
 
 def saves_files(model: SemanticModel) -> bool:
-    """Whether this file also writes such files, so that each load may give something else."""
+    """Whether this file also writes such files, so that each load may give another result."""
     named = (*model.syntax.of_type(ast.Attribute), *model.syntax.of_type(ast.Name))
     return any(_last(node) in _SAVES and model.names.qualified(node) in _SAVERS for node in named)
 
 
 def is_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
-    """Do the names around a call say that it reads the state of a training, which others write?"""
+    """Whether the names around a call suggest that it reads a checkpoint of a training, which other code
+    writes.
+    """
     statement = model.syntax.statement(call)
     names = (node for node in descendants(statement) if isinstance(node, (ast.Name, ast.Attribute)))
     texts = (node.value for node in descendants(call) if isinstance(node, ast.Constant))
@@ -80,7 +82,7 @@ def is_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_same_each_time(call: ast.Call, model: SemanticModel) -> bool:
-    """Is a call given what stays as it is from one run to the next?"""
+    """Whether the arguments of a call are the same in each run."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if not arguments or any(keyword.arg is None for keyword in call.keywords):
         return False
@@ -139,7 +141,7 @@ def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int
 
 
 def _is_default(parameter: ast.Name, function: ast.AST) -> bool:
-    """May a call leave a parameter out?"""
+    """Whether a call may omit a parameter."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     arguments = function.args
@@ -150,7 +152,7 @@ def _is_default(parameter: ast.Name, function: ast.AST) -> bool:
 
 
 def is_meant_once(function: Function) -> bool:
-    """Does a function's name or decorator say that it loads something anew on purpose, or remembers it?"""
+    """Whether a function's name or decorator says that it reloads on purpose, or caches the result."""
     if _DONE_ONCE.search(function.name.lower()):
         return True
     for decorator in function.decorator_list:
@@ -162,8 +164,8 @@ def is_meant_once(function: Function) -> bool:
 
 
 def is_kept_or_trained(call: ast.Call, model: SemanticModel) -> bool:
-    """Is what is loaded kept for the next time by hand, loaded into a network, or trained, for which each
-    run wants one of its own?
+    """Whether the loaded object is cached by hand, loaded into a network, or trained, for which each run
+    needs a copy of its own.
     """
     statement = model.syntax.statement(call)
     names: list[str] = []
@@ -176,7 +178,7 @@ def is_kept_or_trained(call: ast.Call, model: SemanticModel) -> bool:
         case ast.Call(func=ast.Attribute(attr=attribute)) if attribute in ("load_state_dict", "setdefault"):
             return True
         case ast.keyword() | ast.Call() | ast.NamedExpr():
-            return True  # something else keeps it, or takes it over
+            return True  # other code keeps it, or takes it over
         case ast.Attribute(attr=attribute) if attribute in _TRAINS:
             return True
     scope = model.names.scope(statement)
@@ -203,13 +205,13 @@ def _is_kept_read(read: ast.Name, model: SemanticModel) -> bool:
 
 
 def _takes_over(func: ast.expr) -> bool:
-    """Does an object, or somebody's loader, take over what it is handed?"""
+    """Whether an object, or a custom loader, takes over its argument."""
     last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
     return last[:1].isupper() or last in _KEEPERS
 
 
 def names_a_file(call: ast.Call, model: SemanticModel) -> bool:
-    """Is the first argument the name of a file, not an open one or bytes in memory?"""
+    """Whether the first argument is a file name, not an open file or bytes in memory."""
     if not call.args:
         return False
     match call.args[0]:

@@ -104,7 +104,7 @@ class ScalarLoopOverArray(Rule):
     triggers = ("for",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a loop that whole arrays would do without."""
+        """Yield a finding for a loop that an operation on whole arrays could replace."""
         assert isinstance(node, (ast.Call, ast.For))
         made = made_from(node, model) if isinstance(node, ast.Call) else node
         if made is None:
@@ -141,7 +141,7 @@ class ScalarLoopOverArray(Rule):
 
 
 def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:
-    """The comprehension that is made an array, or added up."""
+    """Return the comprehension that is converted to an array, or summed."""
     match call:
         case ast.Call(args=[ast.ListComp() as made]) if model.names.qualified(call.func) in _ARRAYS_OF:
             return made
@@ -155,12 +155,12 @@ def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.Genera
 
 
 def is_sum(call: ast.Call, model: SemanticModel) -> bool:
-    """`sum(…)`."""
+    """Whether a call is `sum(…)`."""
     return model.names.qualified(call.func) in _SUMS
 
 
 def advice(found: ElementAccess, *, adds: bool) -> str:
-    """What to write instead."""
+    """Return the code to write instead."""
     if adds:
         return "Sum in one call: `(a * b).sum()`, or `a @ b` for a dot product"
     if not found.plain:
@@ -187,6 +187,6 @@ def is_short(found: ElementAccess, model: SemanticModel) -> bool:
 
 
 def is_inner(loop: ast.AST, model: SemanticModel) -> bool:
-    """Is the loop around it another one that does nothing else, and is found itself?"""
+    """Whether the enclosing loop does nothing else, and is reported itself."""
     outer = model.parent(loop)
     return isinstance(outer, ast.For) and outer.body == [loop] and elements_of(outer, model) is not None

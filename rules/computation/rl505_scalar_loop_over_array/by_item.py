@@ -1,4 +1,4 @@
-"""Loops that write into arrays place by place, or that compute the items of a batch one after the other."""
+"""Loops that write to arrays element by element, or compute the items of a batch one by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _SUMS = frozenset({"sum", "mean"})
 
 @frozen
 class ItemLoop:
-    """What a loop does item by item, and what to write instead. `held` is what it fills."""
+    """What a loop does item by item, and the code to write instead. `held` is the array or list that it
+    fills.
+    """
 
     held: ast.expr
     does: str
@@ -24,14 +26,14 @@ class ItemLoop:
 
 
 def item_loop(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
-    """Return what a loop does item by item that an operation on whole arrays would do at once."""
+    """Return what a loop does item by item that one operation on whole arrays would do."""
     if loop.orelse:
         return None
     return _scattered(loop, model) or _windows(loop, model) or _collected(loop, model)
 
 
 def _scattered(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
-    """`for i, p in zip(indices, priorities): self.priorities[i] = p`."""
+    """Handle `for i, p in zip(indices, priorities): self.priorities[i] = p`."""
     match loop.iter, loop.target:
         case (
             ast.Call(func=func, args=[_, _], keywords=[]),
@@ -55,7 +57,7 @@ def _scattered(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
             case ast.Assign(
                 targets=[ast.Name() | ast.Attribute() as kept], value=ast.Call(func=func, args=args)
             ):
-                # the largest so far, of the same numbers
+                # the running maximum of the same numbers
                 if model.names.qualified(func) != "builtins.max" or ast.dump(kept).replace(
                     "Store", "Load"
                 ) not in {ast.dump(argument) for argument in args}:
@@ -73,7 +75,7 @@ def _scattered(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
 
 
 def _windows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
-    """`sums[:, i] = x[:, i * n : (i + 1) * n].sum(dim=1)`."""
+    """Handle `sums[:, i] = x[:, i * n : (i + 1) * n].sum(dim=1)`."""
     match loop:
         case ast.For(
             target=ast.Name(id=counter),
@@ -104,7 +106,7 @@ def _windows(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
 
 
 def _is_fixed_window(window: ast.Slice, counter: str) -> bool:
-    """True for `i * n : (i + 1) * n`, windows that follow each other."""
+    """Whether a slice is `i * n : (i + 1) * n`: consecutive windows."""
     match window.lower, window.upper:
         case (
             ast.BinOp(left=ast.Name(id=first), op=ast.Mult(), right=width),
@@ -119,7 +121,7 @@ def _is_fixed_window(window: ast.Slice, counter: str) -> bool:
 
 
 def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
-    """`for i in indices: …; weights.append((p[i] * n) ** -beta)`, of which an array is made."""
+    """Handle `for i in indices: …; weights.append((p[i] * n) ** -beta)`, whose list becomes an array."""
     match loop:
         case ast.For(
             target=ast.Name(id=item),
@@ -153,7 +155,7 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
         operations += _operations(computed, own)
     given |= {node.id for node in descendants(value) if isinstance(node, ast.Name)} - own
     if own & given or not _is_quiet(value, model):
-        return None  # something is carried from one item to the next
+        return None  # a value is carried from one item to the next
     operations += _operations(value, own)
     rows = any(
         isinstance(node, ast.Subscript)
@@ -184,7 +186,7 @@ def _collected(loop: ast.For, model: SemanticModel) -> ItemLoop | None:
 
 
 def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ItemLoop | None:
-    """Return what `[self.weight(i, beta) for i in indices]` computes by a method that only computes."""
+    """Handle `[self.weight(i, beta) for i in indices]` with a method that only computes."""
     match made:
         case ast.ListComp(
             elt=ast.Call(
@@ -231,7 +233,7 @@ def item_method(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> 
 
 
 def _operations(value: ast.expr, own: set[str]) -> int:
-    """Return how many operators and calls compute something that depends on the item."""
+    """Return the number of operators and calls that compute a value from the item."""
     return sum(
         1
         for node in descendants(value)
@@ -241,7 +243,7 @@ def _operations(value: ast.expr, own: set[str]) -> int:
 
 
 def _is_quiet(value: ast.expr, model: SemanticModel) -> bool:
-    """True if computing a value changes nothing, and runs no network."""
+    """Whether computing a value has no side effects, and runs no network."""
     for node in descendants(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
             return False
@@ -251,12 +253,12 @@ def _is_quiet(value: ast.expr, model: SemanticModel) -> bool:
         if model.types.type_of(node.func).tag is TypeTag.MODULE or effect.acts:
             return False
         if not effect.quiet and (node.args or node.keywords):
-            return False  # `tree.total()` is likely a question, `self.look(item)` may be anything
+            return False  # `tree.total()` likely is a query, `self.look(item)` may do anything
     return True
 
 
 def _is_of_item(value: ast.expr, items: set[str], model: SemanticModel) -> bool:
-    """True for the item itself, and for arithmetic on it with what the loop leaves alone."""
+    """Whether an expression is the item itself, or arithmetic on it with invariants of the loop."""
     match value:
         case ast.Name() | ast.Constant() | ast.Attribute():
             return True
@@ -273,7 +275,7 @@ def _is_of_item(value: ast.expr, items: set[str], model: SemanticModel) -> bool:
 
 
 def _made_into(kept: ast.Name, model: SemanticModel) -> str | None:
-    """Return the function that makes one array of a list, if that is what becomes of it."""
+    """Return the function that converts a list to one array, if that is its use."""
     scope = model.names.scope(kept).lookup(kept.id)
     if scope is None or not scope.is_function:
         return None

@@ -1,4 +1,4 @@
-"""Loops that compute arrays element by element, with nothing carried from one element to the next."""
+"""Loops that compute arrays element by element, without dependencies between elements."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from rlint.rule import SemanticModel, Trait, TypeTag, descendants, last_name, mo
 _ARRAYS = frozenset({TypeTag.NDARRAY, TypeTag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
 _OF_WHOLE_ARRAYS = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE, "numpy") | {"numpy.clip", "numpy.where"}
-"""What takes an array as it takes a number."""
+"""Functions that accept an array in place of a number."""
 _OF_NUMBERS = (
     models.having(Trait.ELEMENTWISE | Trait.PAIRWISE, "math")
     - {"math.erf", "math.erfc", "math.gamma", "math.lgamma"}  # which numpy has not
     | {"builtins.abs", "builtins.float", "builtins.max", "builtins.min"}
 )
-"""What there is for whole arrays under another name."""
+"""Functions with a counterpart of another name for whole arrays."""
 
 
 @mutable
 class ElementAccess:
-    """What a loop computes: `arrays` are those that it reads or writes elements of, one node for each use;
+    """What a loop computes: `arrays` are those whose elements it reads or writes, one node for each use;
     `stored` are the assignments to elements, `summed` the variable that it adds to instead.
     """
 
@@ -33,13 +33,13 @@ class ElementAccess:
     stored: list[ast.Assign | ast.AugAssign] = field(default_factory=list)
     summed: ast.AugAssign | None = None
     temporary: set[str] = field(default_factory=set)
-    given: set[str] = field(default_factory=set)  # variables that are read as they were before
-    plain: bool = True  # operators alone: what stands for an element can stand for the array
+    given: set[str] = field(default_factory=set)  # variables whose value from before the loop is read
+    plain: bool = True  # operators only: an array can replace the element
     computes: bool = False
 
 
 def elements_of(loop: ast.For, model: SemanticModel) -> ElementAccess | None:
-    """What a loop does to the elements of arrays, where that is all that it does."""
+    """Return what a loop does to the elements of arrays, if it does nothing else."""
     if loop.orelse:
         return None
     found = ElementAccess(loop)
@@ -53,7 +53,7 @@ def elements_of(loop: ast.For, model: SemanticModel) -> ElementAccess | None:
 
 
 def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> ElementAccess | None:
-    """What a comprehension computes from the elements of arrays, where that is all that it does."""
+    """Return what a comprehension computes from the elements of arrays, if it does nothing else."""
     found = ElementAccess(made)
     if len(made.generators) != 1 or made.generators[0].ifs or made.generators[0].is_async:
         return None
@@ -65,7 +65,7 @@ def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> Ele
 
 
 def _enter(loop: ast.For, found: ElementAccess, model: SemanticModel) -> list[ast.stmt] | None:
-    """Take in what the loop counts, or goes through; a loop that holds nothing but another is one with it."""
+    """Record the counter or iterable of a loop; a loop that only contains another one is merged with it."""
     if not _goes_through(loop.target, loop.iter, found, model):
         return None
     match loop.body:
@@ -107,7 +107,7 @@ def _is_statement(statement: ast.stmt, found: ElementAccess, model: SemanticMode
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             if name in found.counters or not _is_simple(value, found, model) or name in found.given:
-                return False  # what is read before it is set comes from the pass before
+                return False  # a value that is read before it is set comes from the previous iteration
             found.temporary.add(name)
             found.plain = False
             return True
@@ -146,7 +146,7 @@ def _is_statement(statement: ast.stmt, found: ElementAccess, model: SemanticMode
 
 
 def _is_store(statement: ast.stmt) -> bool:
-    """An assignment to an item, which leaves no variable behind."""
+    """Whether a statement is an assignment to an item, which binds no variable."""
     match statement:
         case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
             return isinstance(target, ast.Subscript)
@@ -154,7 +154,7 @@ def _is_store(statement: ast.stmt) -> bool:
 
 
 def _is_element(node: ast.Subscript, found: ElementAccess) -> bool:
-    """`x[i]`, `x[i, j]`, `x[i][j]`: one place of an array for each pass."""
+    """Whether an expression is `x[i]`, `x[i, j]`, `x[i][j]`: one place of an array per iteration."""
     return _indices(node) == list(found.counters) and bool(found.counters)
 
 
@@ -171,7 +171,7 @@ def _indices(node: ast.Subscript) -> list[str] | None:
 
 
 def _is_simple(value: ast.expr, found: ElementAccess, model: SemanticModel) -> bool:
-    """Is a value computed from elements, numbers and what the loop leaves alone?"""
+    """Whether a value is computed from elements, numbers and invariants of the loop."""
     match value:
         case ast.Constant(value=int() | float()):
             return True
@@ -206,7 +206,7 @@ def _is_simple(value: ast.expr, found: ElementAccess, model: SemanticModel) -> b
 
 
 def _is_settled(value: ast.expr, found: ElementAccess) -> bool:
-    """An attribute, or an item at a constant place, which is the same in each pass."""
+    """Whether an attribute, or an item at a constant place, is the same in each iteration."""
     moving = {*found.counters, *found.items, *found.temporary}
     return not any(
         (isinstance(node, ast.Name) and node.id in moving)
@@ -224,8 +224,8 @@ def held_by(element: ast.Subscript) -> ast.expr:
 
 
 def _only_arrays(found: ElementAccess, model: SemanticModel) -> bool:
-    """Are all arrays surely arrays or tensors (or observations of an environment), and does each element
-    depend on nothing that another pass writes?
+    """Whether all arrays surely are arrays or tensors (or observations of an environment), and no element
+    depends on what another iteration writes.
     """
     read = [held_by(element) for element in found.arrays]
     body = found.body if isinstance(found.loop, ast.For) else [found.loop.elt]

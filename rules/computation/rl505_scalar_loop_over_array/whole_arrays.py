@@ -1,4 +1,4 @@
-"""The operation on whole arrays that does what a loop over their elements does."""
+"""The operation on whole arrays that replaces a loop over their elements."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rlint.rules.computation._shared.early import may_end_early
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import ElementAccess, held_by
 
 _LARGE = 1e200
-"""A number that may be added to any array of doubles without an overflow it would not have had."""
+"""A number that may be added to any float64 array without an additional overflow."""
 _WHOLE = 2**53
 _LARGE_SINGLE = 1e20
 _SMALL_SINGLE = 1e-20
 
 
 def whole_fix(found: ElementAccess, model: SemanticModel) -> Fix | None:
-    """`x[:] = x / 255.0` for a loop that divides each element; None where an element needs more than to be
-    replaced by its array.
+    """Return `x[:] = x / 255.0` for a loop that divides each element; None if replacing elements by their
+    array is not enough.
     """
     if not found.plain or found.items or len(found.stored) != 1 or len(found.counters) != 1:
         return None
@@ -79,7 +79,7 @@ def _used_outside(counter: str, found: ElementAccess, model: SemanticModel) -> b
 
 
 def _may_read(use: ast.Name, found: ElementAccess, model: SemanticModel) -> bool:
-    """Does the loop bind what a name reads? One that nothing binds would be a variable of the module, if any,
+    """Whether the loop binds what a name reads. An unbound name would be a variable of the module, if any,
     without the loop.
     """
     definitions = model.dataflow.definitions(use)
@@ -95,8 +95,8 @@ def _text(value: ast.expr, found: ElementAccess, model: SemanticModel) -> str:
 
 
 def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, model: SemanticModel) -> bool:
-    """Does the operation on the whole array surely give the same, bit for bit, without other warnings? Of an
-    array that this function made, with constants that cannot overflow.
+    """Whether the operation on the whole array surely gives the same result, bit for bit, without other
+    warnings. That holds for an array that this function created, and constants that cannot overflow.
     """
     kind = model.types.type_of(held)
     if kind.tag is not TypeTag.NDARRAY or not kind.rank or not _is_made_here(held, model):
@@ -107,8 +107,8 @@ def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, model: Sema
 
 
 def _may_stop(held: ast.expr, loop: ast.For, model: SemanticModel) -> bool:
-    """May numpy raise an error for one of the numbers, as it does once it is told to, and somebody see the
-    array afterwards?
+    """Whether numpy may raise an error for one of the numbers, as it does if it is configured to, and code
+    may read the array afterwards.
     """
     caught = isinstance(held, ast.Name) and may_end_early(held, loop, model)
     return caught or model.program.mentions("errstate", "seterr")
@@ -126,7 +126,7 @@ def _is_exact_value(value: ast.expr, kind: Type, *, outermost: bool) -> bool:
             if kind.dtype == "float32":
                 return _is_exact_step(op, right, kind)
             if kind.dtype == "uint8" and isinstance(op, ast.Div) and isinstance(right, ast.Constant):
-                # a whole number that is no byte is an error, if there is any element
+                # an integer out of range of a byte is an error, if there is any element
                 return _is_exact_step(op, right, kind) and not _is_large(right.value)
     return False
 
@@ -156,7 +156,7 @@ def _is_exact_step(op: ast.operator, number: ast.expr, kind: Type) -> bool:
 
 
 def _is_made_here(held: ast.expr, model: SemanticModel) -> bool:
-    """Is the array one that the function made, which nobody else looks at while it is written?"""
+    """Whether the array was created by the function, and no other code reads it while it is written."""
     if not isinstance(held, ast.Name):
         return False
     definitions = model.dataflow.definitions(held)

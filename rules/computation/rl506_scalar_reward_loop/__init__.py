@@ -142,7 +142,7 @@ class ScalarRewardLoop(Rule):
             recurrence = tensor_recurrence(node, model)
             around = model.parent(node)
             if recurrence is not None and isinstance(around, ast.For) and tensor_recurrence(around, model):
-                return  # said of the loop around it
+                return  # reported for the enclosing loop
             if recurrence is not None and recurrence.by_rows:
                 yield self._rows(node, recurrence, model)
             elif recurrence is not None:

@@ -1,4 +1,4 @@
-"""Lists that a loop fills from the front, and how to fill them from the end instead."""
+"""Lists that a loop fills from the front, and edits that append instead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rlint.rules.computation._shared.early import may_end_early
 
 @frozen
 class GrownFront:
-    """A statement that puts `value` before all other items of the list `held`."""
+    """A statement that inserts `value` before all other items of the list `held`."""
 
     statement: ast.stmt
     held: ast.Name | ast.Attribute
@@ -33,7 +33,7 @@ class GrownFront:
 
 
 def front_of(node: ast.AST, model: SemanticModel) -> GrownFront | None:
-    """`x.insert(0, value)` or `x = [value] + x`."""
+    """Return the list and the value of `x.insert(0, value)` or `x = [value] + x`."""
     if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
         return None
     match node:
@@ -55,15 +55,15 @@ def front_of(node: ast.AST, model: SemanticModel) -> GrownFront | None:
 
 
 def is_list(front: GrownFront, model: SemanticModel) -> bool:
-    """Whether it is surely a list that is filled."""
+    """Whether the filled object surely is a list."""
     held = front.held
-    if isinstance(front.statement, ast.Assign):  # a list and something else is a list, or an error
+    if isinstance(front.statement, ast.Assign):  # a list plus another value is a list, or an error
         return True
     return model.types.type_of(held).tag is TypeTag.LIST
 
 
 def loop_of(front: GrownFront, model: SemanticModel) -> Loop | None:
-    """The loop of the same function that fills the list: the innermost one."""
+    """Return the innermost loop of the same function that fills the list."""
     return next(iter(_loops_around(front.statement, model)), None)
 
 
@@ -93,8 +93,8 @@ def is_first(front: GrownFront, model: SemanticModel) -> bool:
 
 
 def append_fix(front: GrownFront, model: SemanticModel) -> Fix | None:
-    """Append instead, and turn the list round behind the loop; None where somebody would see the difference
-    in between, or the list does not begin empty.
+    """Append instead, and reverse the list after the loop; None if code would observe the difference in
+    between, or the list does not start empty.
     """
     made = _made_at(front, model)
     if made is None or not isinstance(front.held, ast.Name):
@@ -116,7 +116,7 @@ def append_fix(front: GrownFront, model: SemanticModel) -> Fix | None:
 
 
 def _made_at(front: GrownFront, model: SemanticModel) -> ast.stmt | None:
-    """The statement that makes the list, empty, for this loop and nothing else."""
+    """Return the statement that creates the empty list, only for this loop."""
     held = front.held
     if not isinstance(held, ast.Name):
         return None
@@ -150,7 +150,7 @@ def _is_front(binding: Binding, model: SemanticModel) -> bool:
 
 
 def _region(front: GrownFront, made: ast.stmt, model: SemanticModel) -> Loop | None:
-    """The outermost loop that fills the list that was made before it."""
+    """Return the outermost loop that fills the list that was created before it."""
     found = None
     for loop in _loops_around(front.statement, model):
         if any(ancestor is loop for ancestor in model.ancestors(made)):
@@ -160,7 +160,7 @@ def _region(front: GrownFront, made: ast.stmt, model: SemanticModel) -> Loop | N
 
 
 def _edits(held: ast.Name, made: ast.stmt, region: Loop, model: SemanticModel) -> list[Edit] | None:
-    """What makes all that the loop does with the list fit for its other order."""
+    """Return the edits that adapt all uses of the list in the loop to its reversed order."""
     scope = model.names.scope(held).lookup(held.id)
     if scope is None:
         return None
@@ -202,7 +202,7 @@ def _append_edits(front: GrownFront, model: SemanticModel) -> list[Edit] | None:
 
 
 def _read_edits(use: ast.Name, model: SemanticModel) -> list[Edit] | None:
-    """How a use of the list while it is filled reads then; None where it can tell the order."""
+    """Return the edits for a use of the list while it is filled; None if it depends on the order."""
     found = model.syntax.use(use)
     if not isinstance(use.ctx, ast.Load):
         return None

@@ -1,4 +1,4 @@
-"""Sums of all that comes later, computed anew for each step."""
+"""Sums of all later items, recomputed for each step."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from rlint.rule import (
 _SUMS = models.having(Trait.SUMS, "builtins", "math", "numpy", "torch")
 _METHODS = frozenset({"sum", "dot"})
 SUMS = last_names(*_SUMS) | _METHODS
-"""What adds up, by its last name."""
+"""Functions that sum, by last name."""
 _REWARD = regex(r"(^|_)(r|rs|rews?|rewards?|deltas?|returns?|costs?|td_errors?)(_|$)", re.IGNORECASE)
 _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 
 
 def summed_later(node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
-    """The sequence whose items from the current one on a sum or a loop adds up, and the loop that does so for
-    each step.
+    """Return the sequence of which a sum or a loop adds the items from the current one on, and the loop that
+    does so for each step.
     """
     match node:
         case ast.Call(func=func, args=[first, *others]) if model.names.qualified(func) in _SUMS:
@@ -45,7 +45,9 @@ def summed_later(node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop
 
 
 def _later_in(summed: ast.expr, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
-    """Of what is summed: `rewards[t:]`, `discounts * rewards[t:]`, `gamma**k * r for k, r in …`."""
+    """Return the later items in a sum: `rewards[t:]`, `discounts * rewards[t:]`, `gamma**k * r for k, r in
+    …`.
+    """
     if isinstance(summed, (ast.ListComp, ast.GeneratorExp)):
         if len(summed.generators) != 1 or summed.generators[0].ifs:
             return None
@@ -64,7 +66,9 @@ def _factors(product: ast.expr) -> list[ast.expr]:
 
 
 def _later(iterable: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
-    """`rewards[t:]`, numbered or beside others; or `range(t, n)` with `rewards[k]` in the loop."""
+    """Return the sequence of `rewards[t:]`, possibly in `enumerate` or `zip`; or of `range(t, n)` with
+    `rewards[k]` in the loop.
+    """
     match iterable:
         case ast.Call(func=func, args=[ast.Name() as first, _]) if (
             model.names.qualified(func) == "builtins.range"
@@ -84,7 +88,7 @@ def _later(iterable: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast
 
 
 def _slice_of(part: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
-    """`rewards[t:]` or `rewards[t + 1:]`, of a sequence of numbers."""
+    """Return the sequence of numbers in `rewards[t:]` or `rewards[t + 1:]`."""
     match part:
         case ast.Subscript(value=sequence, slice=ast.Slice(lower=lower, upper=None, step=None)):
             match lower:
@@ -102,7 +106,7 @@ def _slice_of(part: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast.
 def _indexed_in(
     node: ast.AST, iterable: ast.Call, loop: AnyLoop, model: SemanticModel
 ) -> tuple[ast.expr, AnyLoop] | None:
-    """The sequence that `for k in range(t, n)` goes through to its end."""
+    """Return the sequence that `for k in range(t, n)` reads to its end."""
     end = iterable.args[1]
     match node:
         case ast.For(target=ast.Name(id=counter)):
@@ -124,7 +128,7 @@ def _indexed_in(
 
 
 def _same_end(end: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Does the outer loop count up to the same end?"""
+    """Whether the outer loop counts to the same end."""
     iterable = _iterable(loop)
     match iterable:
         case ast.Call(func=func, args=args) if model.names.qualified(func) == "builtins.range" and args:
@@ -135,7 +139,7 @@ def _same_end(end: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _counting_loop(counter: ast.Name, node: ast.AST, model: SemanticModel) -> AnyLoop | None:
-    """The loop around a node that counts its passes in `counter`: `for t in range(n)`, `for t, r in
+    """Return the enclosing loop that counts its iterations in `counter`: `for t in range(n)`, `for t, r in
     enumerate(rewards)`.
     """
     for ancestor in model.ancestors(node):
@@ -165,7 +169,7 @@ def _iterable(loop: AnyLoop) -> ast.expr | None:
 
 
 def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether it is a sequence of rewards or the like, which the loop leaves as it is."""
+    """Whether it is a sequence of rewards or the like, which the loop does not modify."""
     if not isinstance(sequence, (ast.Name, ast.Attribute)):
         return False
     name = sequence.id if isinstance(sequence, ast.Name) else sequence.attr
@@ -189,7 +193,7 @@ def _stores(target: ast.expr, shape: str) -> bool:
 
 
 def _adds_up(loop: ast.For) -> bool:
-    """Does a loop do nothing but add something to a variable in each pass, and count?"""
+    """Whether each iteration of a loop only adds to a variable, and counts."""
     adds = False
     for statement in loop.body:
         match statement:

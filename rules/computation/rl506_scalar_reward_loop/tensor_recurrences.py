@@ -27,8 +27,8 @@ _LISTS_OF = models.having(Trait.FROM_DATA | Trait.LEGACY, "torch") | {"torch.emp
 
 @frozen
 class Recurrence:
-    """The tensor that a recurrence goes through, number by number or row by row. `operations` is how many
-    sums, differences and products each step takes; `by_pairs`: the operations run for each pair of steps.
+    """The tensor over which a recurrence iterates, number by number or row by row. `operations` is the number
+    of sums, differences and products per step; `by_pairs`: the operations run for each pair of steps.
     """
 
     held: ast.expr
@@ -38,7 +38,7 @@ class Recurrence:
 
 
 def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
-    """The recurrence that a loop computes over the steps of a tensor, backwards or forwards."""
+    """Return the recurrence that a loop computes over the steps of a tensor, backwards or forwards."""
     counters = _counters(loop, model)
     if counters is None or not (_recurs(loop, counters) or _weighs_later(loop, counters)):
         return None
@@ -74,7 +74,7 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
         if _is_list_of_tensors(held, model):
             rows.append(held)
     if not columns and len({ast.dump(held) for held in rows}) < _FEWEST_TENSORS:
-        return None  # the rest is numbers, or something nobody knows
+        return None  # the rest are numbers, or unknown
     operations = _operations_in(loop)
     if not rows or operations < _FEWEST_OPERATIONS:
         return None
@@ -84,7 +84,7 @@ def tensor_recurrence(loop: ast.For, model: SemanticModel) -> Recurrence | None:
 
 
 def _operations_in(loop: ast.For) -> int:
-    """How many operations an iteration takes, apart from those that compute an index."""
+    """Return the number of operations per iteration, without those that compute an index."""
     return sum(map(_operations, loop.body))
 
 
@@ -98,7 +98,7 @@ def _operations(node: ast.AST) -> int:
 
 
 def _counters(loop: ast.For, model: SemanticModel) -> set[str] | None:
-    """The variables that count the steps; empty for a loop over the values themselves."""
+    """Return the variables that count the steps; empty for a loop over the values themselves."""
     iterable = loop.iter
     match iterable:
         case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.reversed":
@@ -116,14 +116,14 @@ def _counted(loop: ast.For, model: SemanticModel) -> set[str]:
 
 
 def _is_column(index: ast.Tuple, counters: set[str]) -> bool:
-    """True for `[:, t]` and `[:, t + 1, :, n]`: one step of all sequences, along a later axis."""
+    """Whether an index is `[:, t]` or `[:, t + 1, :, n]`: one step of all sequences, along a later axis."""
     steps = [part for part in index.elts if _is_step(part, counters)]
     rest = [part for part in index.elts if not _is_step(part, counters)]
     return bool(steps) and any(isinstance(part, ast.Slice) for part in rest)
 
 
 def _is_step(index: ast.expr, counters: set[str]) -> bool:
-    """`t`, `t + 1`."""
+    """Whether an index is `t` or `t + 1`."""
     match index:
         case ast.Name(id=name) | ast.BinOp(left=ast.Name(id=name), right=ast.Constant()):
             return name in counters
@@ -131,7 +131,7 @@ def _is_step(index: ast.expr, counters: set[str]) -> bool:
 
 
 def _recurs(loop: ast.For, counters: set[str]) -> bool:
-    """Whether each iteration computes a product with what the previous one computed."""
+    """Whether each iteration multiplies by a result of the previous one."""
     assigned: dict[str, list[ast.expr]] = {}
     multiplied = any(_is_multiplied(statement) for statement in loop.body)
     for node in descendants(loop):
@@ -144,7 +144,7 @@ def _recurs(loop: ast.For, counters: set[str]) -> bool:
                 if _reads_neighbour(target, node.value):
                     return True
                 if multiplied and _is_step(target.slice, counters) and _reads_neighbour(target, loop):
-                    return True  # by way of a variable: `later = returns[t + 1] if t < last else 0`
+                    return True  # through a variable: `later = returns[t + 1] if t < last else 0`
     return any(
         _is_multiplied(value) and _reads(value, name) and _is_carried(name, loop)
         for name, values in assigned.items()
@@ -200,7 +200,7 @@ def _is_multiplied(value: ast.AST) -> bool:
 
 
 def _reads_neighbour(target: ast.Subscript, value: ast.AST) -> bool:
-    """True for `returns[t] = rewards[t] + gamma * returns[t + 1]`, along whatever axis."""
+    """Whether a statement is like `returns[t] = rewards[t] + gamma * returns[t + 1]`, along any axis."""
     neighbours = [
         node
         for node in descendants(value)
@@ -222,7 +222,7 @@ def _is_list_of_tensors(held: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is surely a tensor with one dimension."""
+    """Whether it surely is a tensor of one dimension."""
     if not _is_tensor(held, model):
         return False
     if model.types.type_of(held).rank is not None:
@@ -240,7 +240,7 @@ def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
 
 
 def _makes_vector(value: ast.expr, model: SemanticModel) -> bool:
-    """`torch.tensor(rewards)` of a list of numbers, `torch.zeros_like(vector)`."""
+    """Whether a call is `torch.tensor(rewards)` of a list of numbers, `torch.zeros_like(vector)`."""
     match value:
         case ast.Call(func=func, args=[first, *_]):
             qualified = model.names.qualified(func)
@@ -257,7 +257,9 @@ def _makes_vector(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _iterated(iterable: ast.expr, target: ast.expr, model: SemanticModel) -> list[tuple[ast.expr, ast.expr]]:
-    """What a loop goes through, itself, reversed or beside others, each with the variable of its items."""
+    """Return what a loop iterates over, directly, reversed or in `zip`, each with the variable of its
+    items.
+    """
     match iterable:
         case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.reversed":
             return _iterated(inner, target, model)
@@ -276,7 +278,7 @@ def _iterated(iterable: ast.expr, target: ast.expr, model: SemanticModel) -> lis
 
 
 def _is_number(node: ast.expr, model: SemanticModel) -> bool:
-    """Is a tensor used as only a single number can be: as a condition, `float(x)`?"""
+    """Whether a tensor is used in a way that only a single element allows: as a condition, `float(x)`."""
     found = model.syntax.use(node)
     match found.at:
         case ast.Call(func=func, args=[only]) if only is node:
@@ -285,7 +287,7 @@ def _is_number(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, model: SemanticModel) -> bool:
-    """Is an item of the tensor that a loop goes through used as a single number?"""
+    """Whether an item of the tensor that a loop iterates over is used as a single number."""
     if not _is_tensor(held, model) or not isinstance(item, ast.Name):
         return False
     return any(

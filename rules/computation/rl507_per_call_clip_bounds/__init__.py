@@ -102,7 +102,7 @@ class PerCallClipBounds(Rule):
     triggers = ("clip", "clamp", "maximum", "minimum", "space")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for each bound that is made anew."""
+        """Yield a finding for each bound that is recomputed."""
         candidates: list[ast.expr] = []
         if isinstance(node, ast.BinOp):
             candidates = [node] if has_ends(model) and is_of_space(node, model) else []
@@ -137,18 +137,18 @@ class PerCallClipBounds(Rule):
 
 
 def clips(_module: ast.Module, model: SemanticModel) -> bool:
-    """Does the file clip anything at all, as far as the names of what it calls tell?"""
+    """Whether the file clips any value, judging by the names of its calls."""
     every = model.names.calls_by_name
     return "" in every or not CLIPS.isdisjoint(every)
 
 
 def candidates_of(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
-    """The bounds that a call makes, or is given."""
+    """Return the bounds that a call creates, or is passed."""
     return [call] if is_bound_later(call, model) else list(bounds_of(call, model))
 
 
 def bounds_of(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
-    """What a call clips to, as far as it is made there."""
+    """Return the bounds of a clipping call, as far as they are created in it."""
     for part in _places(call, model):
         if isinstance(part, ast.Call) or (
             isinstance(part, (ast.BinOp, ast.UnaryOp)) and not is_of_space(part, model)
@@ -157,7 +157,7 @@ def bounds_of(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
 
 
 def _places(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
-    """The arguments of a call that are bounds; none, if it does not clip."""
+    """Return the arguments of a call that are bounds; empty if it does not clip."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else last_name(call.func) or ""
     qualified = model.names.qualified(call.func)
     if qualified is not None:
@@ -171,7 +171,7 @@ def _places(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
 
 
 def is_bound_later(call: ast.Call, model: SemanticModel) -> bool:
-    """`low = torch.as_tensor(self.low)`, of which a `clamp` further down makes its bound"""
+    """Whether a variable becomes the bound of a later `clamp`: `low = torch.as_tensor(self.low)`."""
     match model.names.targets(call):
         case [ast.Name() as name] if len(model.names.bindings(name)) == 1:
             pass
@@ -186,7 +186,9 @@ def is_bound_later(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_of_space(node: ast.expr, model: SemanticModel) -> bool:
-    """`space.high - space.low`: is it computed of the bounds of spaces, and is nothing larger so?"""
+    """Whether an expression is computed from the bounds of spaces, and is not part of a larger such
+    expression: `space.high - space.low`.
+    """
     if not isinstance(node, ast.BinOp) or not _reads_space(node, model):
         return False
     parent = model.parent(node)
@@ -203,7 +205,7 @@ def _reads_space(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_one_number(end: ast.expr, model: SemanticModel) -> bool:
-    """`space.nvec[0]`: arithmetic on that takes no time."""
+    """Whether an expression is one number: arithmetic on `space.nvec[0]` costs nothing."""
     match model.parent(end):
         case ast.Subscript(value=value, slice=ast.Constant(value=int())):
             return value is end
@@ -231,7 +233,7 @@ def _is_inside_call(node: ast.expr, model: SemanticModel) -> bool:
 
 
 def build_fix(found: ClipBound, model: SemanticModel) -> Fix | None:
-    """Make it before the loop, or in the constructor."""
+    """Create it before the loop, or in the constructor."""
     if not model.edit.is_relocatable(found.node) or found.loose:
         return None
     return _before_loop(found, model) if found.loop is not None else _in_constructor(found, model)
@@ -257,7 +259,7 @@ def _before_loop(found: ClipBound, model: SemanticModel) -> Fix | None:
 
 
 def _in_place(node: ast.expr, name: str, model: SemanticModel) -> Edit:
-    """Write the name, without the parentheses that held an operation together."""
+    """Insert the name, without parentheses that were only needed for an operation."""
     grouped = isinstance(model.parent(node), (ast.BinOp, ast.UnaryOp)) and isinstance(node, ast.BinOp)
     return model.edit.replace_group(node, name) if grouped else model.edit.replace(node, name)
 
@@ -288,7 +290,7 @@ def _in_constructor(found: ClipBound, model: SemanticModel) -> Fix | None:
 
 
 def _last_store(found: ClipBound, own: str, made: Function) -> ast.stmt | None:
-    """The statement of the constructor behind which all is set that the bounds are made of."""
+    """Return the last constructor statement that assigns an input of the bounds."""
     if any(isinstance(node, ast.Return) for node in descendants(made)):
         return None
     last: ast.stmt | None = None
@@ -318,7 +320,9 @@ def _last_store(found: ClipBound, own: str, made: Function) -> ast.stmt | None:
 
 
 def name_for(found: ClipBound, model: SemanticModel) -> str:
-    """What to call it: like the variable that holds it here, or by the bound that it is made of."""
+    """Return a name: that of the variable which holds it here, or that of the bound from which it is
+    created.
+    """
     match model.names.targets(found.node):
         case [ast.Name(id=name)]:
             return name.strip("_") or "bound"

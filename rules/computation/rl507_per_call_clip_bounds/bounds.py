@@ -1,4 +1,4 @@
-"""Bounds of actions and observations that are made anew each time, of what stays the same."""
+"""Bounds of actions and observations that are recomputed each time from constants."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _METHODS = models.having(
 ) | {"max", "mean", "min"}
 _PLAIN = models.having(Trait.TO_NUMBER, "builtins") | {"builtins.abs", "builtins.max", "builtins.min"}
 MAKERS = last_names(*_MAKERS, *_PLAIN) | _METHODS
-"""What bounds are made by, by its last name."""
+"""Functions that create bounds, by last name."""
 _NUMBERS = frozenset(
     {
         TypeTag.INT,
@@ -60,11 +60,10 @@ _DEPTH = 5
 
 @mutable
 class ClipBound:
-    """An expression that gives the same bounds each time, though something is computed for them.
+    """An expression that computes the same bounds each time.
 
-    `arrays` are the attributes of which it makes something, `names` the variables of the function that it
-    reads, `loose` the devices and types that it takes from what is passed in. Names in `inlined` stand for
-    attributes.
+    `arrays` are the attributes that it converts, `names` the variables of the function that it reads, `loose`
+    the devices and dtypes that it takes from arguments. Names in `inlined` stand for attributes.
     """
 
     node: ast.expr
@@ -77,7 +76,7 @@ class ClipBound:
 
 
 def bound_at(node: ast.expr, model: SemanticModel) -> ClipBound | None:
-    """The bounds that an expression makes anew, with the loop before which they could be made."""
+    """Return the bounds that an expression recomputes, with the loop before which they could be created."""
     found = ClipBound(node)
     if not _stays(node, found, model, _DEPTH) or not found.arrays or not found.made:
         return None
@@ -97,7 +96,7 @@ def bound_at(node: ast.expr, model: SemanticModel) -> ClipBound | None:
 
 
 def has_ends(model: SemanticModel) -> bool:
-    """Does the file name the ends of anything at all?"""
+    """Whether the file names the bounds of any space."""
     return model.once(_names_ends, model.syntax.module)
 
 
@@ -106,7 +105,7 @@ def _names_ends(_module: ast.Module, model: SemanticModel) -> bool:
 
 
 def is_end(node: ast.expr, model: SemanticModel) -> bool:
-    """`self.action_space.low`: an array of bounds that comes from a space."""
+    """Whether an expression is an array of bounds from a space: `self.action_space.low`."""
     if not isinstance(node, ast.Attribute) or node.attr not in _ENDS:
         return False
     named = last_name(node.value) or ""
@@ -134,7 +133,7 @@ def _chain(node: ast.expr) -> list[ast.Attribute]:
 
 
 def _stays(node: ast.expr, found: ClipBound, model: SemanticModel, depth: int) -> bool:
-    """Whether it is made of constants, settings and the bounds of spaces."""
+    """Whether it consists of constants, settings and the bounds of spaces."""
     if depth <= 0:
         return False
     match node:
@@ -198,8 +197,8 @@ def _attribute_stays(node: ast.Attribute, found: ClipBound, model: SemanticModel
 
 
 def _name_stays(name: ast.Name, found: ClipBound, model: SemanticModel, depth: int) -> bool:
-    """`low`, where `low, high = self.action_space.low, self.action_space.high`; else a variable that is
-    bound before the loop.
+    """Whether a name keeps its value: `low` after `low, high = self.action_space.low,
+    self.action_space.high`; else a variable that is bound before the loop.
     """
     if model.names.qualified(name) is not None:
         return True

@@ -1,4 +1,4 @@
-"""Loops that clamp one dimension after the other to bounds of its own."""
+"""Loops that clamp one dimension after the other to separate bounds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def clamped_dimension(call: ast.Call, model: SemanticModel) -> ast.expr | None:
         case _:
             return None
     if any(same_code(node, held) for end in given[1:] for node in descendants(end)):
-        return None  # bounds that follow from what was clamped before
+        return None  # bounds computed from an earlier clamped value
     return held
 
 

@@ -140,8 +140,8 @@ class NumpyOnScalar(Rule):
 
 
 def is_often(found: Scalar, model: SemanticModel) -> bool:
-    """Is a call for which numpy takes little longer made with numbers that may change, and for each step of
-    an environment or each item of a loop?
+    """Whether a call for which numpy takes little longer has varying numbers as arguments, and runs for each
+    environment step or each item of a loop.
     """
     if all(is_fixed(given, model) for given in found.given):
         return False
@@ -159,7 +159,7 @@ def is_often(found: Scalar, model: SemanticModel) -> bool:
 
 
 def is_fixed(given: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a constant, or what the object is set to."""
+    """Whether it is a constant, or a setting of the object."""
     parts = [node for node in descendants(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
     if any(isinstance(part, ast.Call) for part in parts):
         return False
@@ -175,7 +175,7 @@ def is_fixed(given: ast.expr, model: SemanticModel) -> bool:
 
 
 def build_fix(found: Scalar, model: SemanticModel) -> Fix | None:
-    """Write what Python has in its place."""
+    """Write the Python equivalent."""
     call = found.call
     if (
         found.text is None
@@ -198,7 +198,7 @@ def build_fix(found: Scalar, model: SemanticModel) -> Fix | None:
             edits.append(imported[1])
             spelled = f"math.{found.math}"
         text = text.replace("{math}", spelled)
-    if found.ufunc:  # another name for the function: what it is given stays as it is written
+    if found.ufunc:  # the function of another name takes the same arguments
         edits.append(model.edit.replace(call.func, text.partition("(")[0]))
     else:
         edits.append(model.edit.replace(call, in_place(text, call, model)))
@@ -206,7 +206,7 @@ def build_fix(found: Scalar, model: SemanticModel) -> Fix | None:
 
 
 def is_plain(given: ast.expr) -> bool:
-    """May its text stand between commas, and braces in it mean what they do?"""
+    """Whether its text may stand between commas, and braces in it keep their meaning."""
     return not any(
         isinstance(
             node, (ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.Dict, ast.Set, ast.DictComp, ast.SetComp)
@@ -216,14 +216,14 @@ def is_plain(given: ast.expr) -> bool:
 
 
 def in_place(text: str, call: ast.Call, model: SemanticModel) -> str:
-    """The text, in parentheses where it would fall apart."""
+    """Return the text, in parentheses if precedence requires them."""
     parent = model.parent(call)
     alone = isinstance(parent, _ALONE) or (isinstance(parent, ast.Call) and call is not parent.func)
     return text if alone or not text.startswith("sum(") or " / " not in text else f"({text})"
 
 
 def reason_for(found: Scalar) -> str:
-    """What the reader has to agree to."""
+    """Return the condition of the fix."""
     if found.math:
         return (
             "the result is a Python number, not a NumPy scalar, and `math` raises an error where NumPy warns"
@@ -234,7 +234,7 @@ def reason_for(found: Scalar) -> str:
 
 
 def pick_by_index(call: ast.Call, items: ast.expr, model: SemanticModel) -> Fix | None:
-    """`items[np.random.randint(len(items))]`"""
+    """Return `items[np.random.randint(len(items))]`."""
     if isinstance(model.parent(call), ast.Attribute) or not model.edit.is_relocatable(call):
         return None
     if isinstance(call.func, ast.Attribute):

@@ -1,4 +1,4 @@
-"""What Python and its `math` module have in place of numpy's functions, for single numbers."""
+"""Equivalents of numpy functions in Python and its `math` module, for single numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MATH = {f"numpy.{name}": name for name in _SAME} | {
         "rad2deg": "degrees",
     }.items()
 }
-"""Functions of one number, and what `math` calls them."""
+"""Functions of one number, and their names in `math`."""
 MATH_OF_TWO = {"numpy.arctan2": "atan2", "numpy.atan2": "atan2", "numpy.hypot": "hypot", "numpy.power": "pow"}
 ABSOLUTE = frozenset({"numpy.abs", "numpy.absolute", "numpy.fabs"})
 EXTREMES = {"numpy.maximum": "max", "numpy.minimum": "min"}
@@ -50,8 +50,8 @@ _BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
 
 @frozen
 class Scalar:
-    """A call of numpy's with numbers alone: the arguments (`given`), what does the same (`better`, as one
-    reads it), and `text`, with `{math}` for how that module is written. `ufunc`: numpy takes little longer.
+    """A numpy call on numbers only: the arguments (`given`), the equivalent in messages (`better`), and its
+    `text`, with `{math}` for the spelling of that module. `ufunc`: numpy takes little longer.
     """
 
     call: ast.Call
@@ -91,12 +91,12 @@ def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Sc
     ours = MATH.get(qualified) or MATH_OF_TWO[qualified]
     text: str | None = f"{{math}}({texts})"
     if ours in _WHOLE and not _is_made_whole(call, model):
-        text = None  # a whole number comes out, where numpy's is a float
+        text = None  # the result is an integer, where numpy's is a float
     return Scalar(call, given, f"math.{ours}", text, math=ours, ufunc=True)
 
 
 def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Whether it is one number: a Python number, a numpy scalar, or what is computed of such."""
+    """Whether it is one number: a Python number, a numpy scalar, or computed from such."""
     kind = model.types.type_of(node)
     if kind.tag is TypeTag.NUMPY_SCALAR:
         return not kind.optional
@@ -127,8 +127,8 @@ def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool
 
 
 def likely_scalar(call: ast.Call, model: SemanticModel) -> tuple[Scalar, ast.expr] | None:
-    """Return a call with what are likely single numbers, and the first of which that is not sure: parts of a
-    state or an observation that a statement takes apart into variables.
+    """Return a call whose arguments likely are single numbers, and the first one that is not sure: parts of a
+    state or an observation that a statement unpacks into variables.
     """
     qualified = model.names.qualified(call.func) or ""
     if any(isinstance(given, ast.Starred) for given in call.args):
@@ -187,7 +187,7 @@ def _is_single_or_likely(
 
 
 def _is_taken_apart(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether a value is an array of unknown rank, or an observation, of which variables are made."""
+    """Whether a value is an array of unknown rank, or an observation, that is unpacked into variables."""
     if not isinstance(value, (ast.Name, ast.Attribute, ast.Call)):
         return False
     kind = model.types.type_of(value)
@@ -201,7 +201,7 @@ def _is_taken_apart(value: ast.expr, model: SemanticModel) -> bool:
 def _clipped(
     call: ast.Call, model: SemanticModel, depth: int, unsure: list[ast.expr] | None = None
 ) -> Scalar | None:
-    """`np.clip(x, low, high)`"""
+    """Handle `np.clip(x, low, high)`."""
     parts = list(call.args)
     for index, names in enumerate(_BOUNDS):
         if index >= len(parts):
@@ -220,7 +220,7 @@ def _clipped(
 def _length(
     call: ast.Call, model: SemanticModel, depth: int, unsure: list[ast.expr] | None = None
 ) -> Scalar | None:
-    """`np.linalg.norm([dx, dy])`"""
+    """Handle `np.linalg.norm([dx, dy])`."""
     match call:
         case ast.Call(args=[ast.List(elts=elements) | ast.Tuple(elts=elements)], keywords=[]):
             pass
@@ -236,7 +236,7 @@ def _length(
 
 
 def _of_display(call: ast.Call, name: str, model: SemanticModel, depth: int) -> Scalar | None:
-    """`np.max([a, b])`, `np.mean((a, b))`"""
+    """Handle `np.max([a, b])`, `np.mean((a, b))`."""
     match call.args:
         case [ast.List(elts=elements) | ast.Tuple(elts=elements) as display]:
             pass
@@ -255,7 +255,7 @@ def _of_display(call: ast.Call, name: str, model: SemanticModel, depth: int) -> 
 
 
 def _is_made_whole(call: ast.Call, model: SemanticModel) -> bool:
-    """`int(np.floor(x))`"""
+    """Whether the result is converted to an integer: `int(np.floor(x))`."""
     match model.parent(call):
         case ast.Call(func=func, args=[argument], keywords=[]):
             return argument is call and model.names.qualified(func) == "builtins.int"
@@ -266,7 +266,7 @@ def _is_made_whole(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def picked_from(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """The list from which `np.random.choice(items)` picks one item."""
+    """Return the list from which `np.random.choice(items)` picks one item."""
     match call:
         case ast.Call(args=[items], keywords=[]) if model.names.qualified(call.func) == _CHOICE:
             if isinstance(items, (ast.List, ast.Tuple)):

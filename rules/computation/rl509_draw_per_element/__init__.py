@@ -95,7 +95,7 @@ class DrawPerElement(Rule):
     triggers = ("rand",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find a comprehension that draws one number for each item."""
+        """Yield a finding for a comprehension that draws one number for each item."""
         assert isinstance(node, ast.ListComp)
         counts, element = counted(node, model)
         if not counts or is_inner(node, model):
@@ -119,8 +119,8 @@ class DrawPerElement(Rule):
 
 
 def counted(node: ast.expr, model: SemanticModel) -> tuple[list[ast.expr], ast.expr]:
-    """The numbers of items of a comprehension over `range(n)` and of those that are its items, and what the
-    innermost makes; no numbers for any other.
+    """Return the numbers of items of a comprehension over `range(n)` and of the nested ones, with the
+    innermost element; no numbers for any other.
     """
     counts: list[ast.expr] = []
     names: set[str] = set()
@@ -149,7 +149,7 @@ def counted(node: ast.expr, model: SemanticModel) -> tuple[list[ast.expr], ast.e
 
 
 def is_inner(node: ast.ListComp, model: SemanticModel) -> bool:
-    """Whether a comprehension is the item of another that is looked at as well."""
+    """Whether a comprehension is the element of another that is examined as well."""
     outer = model.parent(node)
     return isinstance(outer, ast.ListComp) and outer.elt is node and bool(counted(outer, model)[0])
 
@@ -175,7 +175,7 @@ def is_number(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def shape_text(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel) -> str:
-    """What is given as the size: a number or a tuple, or one argument for each dimension."""
+    """Return the size argument: a number or a tuple, or one argument for each dimension."""
     texts = ", ".join(model.edit.as_argument(count) for count in counts)
     return f"({texts})" if len(counts) > 1 and "={}" in draw.text else texts
 
@@ -183,7 +183,7 @@ def shape_text(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel) -
 def build_fix(
     node: ast.ListComp, draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel
 ) -> Fix | None:
-    """Draw all numbers by one call."""
+    """Draw all numbers in one call."""
     if draw.listed and len(counts) > 1:
         return None
     around = array_around(node, model)
@@ -197,7 +197,7 @@ def build_fix(
 
 
 def array_around(node: ast.ListComp, model: SemanticModel) -> ast.Call | None:
-    """The `np.array` that takes the list and nothing else."""
+    """Return the `np.array` whose only argument is the list."""
     match model.parent(node):
         case ast.Call(args=[first], keywords=[]) as call if first is node:
             converts = model.names.qualified(call.func) in ("numpy.array", "numpy.asarray")
@@ -206,7 +206,7 @@ def array_around(node: ast.ListComp, model: SemanticModel) -> ast.Call | None:
 
 
 def doubt_of(draw: ScalarDraw, counts: list[ast.expr], model: SemanticModel, *, as_array: bool) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     if draw.doubt:
         return str(draw.doubt)
     for argument in draw.arguments:

@@ -1,4 +1,4 @@
-"""Calls that draw one random number, and the call that draws as many as are wanted."""
+"""Calls that draw one random number, and the calls that draw several."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _HUGE = 1e100
 
 @frozen
 class ScalarDraw:
-    """A call that draws one number. `text` is the call that draws `{}` of them, and `arguments` go into it.
-    They are `whole` numbers or not, `listed` where that call gives a list. `doubt` is why other values may be
-    drawn, and `valid` says that the arguments are surely such as can be drawn with.
+    """A call that draws one number. `text` is the call that draws `{}` of them, with `arguments`. They are
+    `whole` numbers or not, `listed` if that call returns a list. `doubt` says why other values may be drawn;
+    `valid` says that the arguments surely are valid.
     """
 
     call: ast.expr
@@ -38,7 +38,7 @@ class ScalarDraw:
 
 
 def draw_of(element: ast.expr, model: SemanticModel) -> ScalarDraw | None:
-    """The draw of one number that an expression is."""
+    """Return the draw of one number that an expression is."""
     if not isinstance(element, ast.Call):
         return None
     match element:
@@ -60,7 +60,7 @@ def draw_of(element: ast.expr, model: SemanticModel) -> ScalarDraw | None:
 
 
 def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator: bool) -> ScalarDraw | None:
-    """`np.random.uniform(low, high)`, `rng.normal()`."""
+    """Return the draw of `np.random.uniform(low, high)`, `rng.normal()`."""
     name = path.removeprefix(_NUMPY)
     whole = path in models.having(Trait.WHOLE, "numpy.random") or name == "integers"
     if generator and name == "integers":
@@ -98,8 +98,8 @@ def draw_by_numpy(call: ast.Call, path: str, model: SemanticModel, *, generator:
 
 
 def are_valid_bounds(named: Mapping[str, ast.expr]) -> bool:
-    """Whether whole numbers can be drawn with constant arguments: from a range that holds some. What other
-    distributions of whole numbers take is not looked at.
+    """Whether integers can be drawn with constant arguments: from a range that is not empty. Arguments of
+    other discrete distributions are not examined.
     """
     if not named or not set(named) <= {"low", "high"}:
         return not named
@@ -109,8 +109,8 @@ def are_valid_bounds(named: Mapping[str, ast.expr]) -> bool:
 
 
 def is_valid(argument: ast.expr, name: str) -> bool:
-    """Whether numbers can be drawn with a constant argument, whatever the others are: above zero, or any
-    number where the parameter only moves the distribution.
+    """Whether numbers can be drawn with a constant argument, whatever the others are: a positive one, or any
+    number if the parameter only shifts the distribution.
     """
     value = value_of(argument)
     if value is None or not abs(value) < _HUGE or name in _ORDERED:
@@ -129,7 +129,7 @@ def value_of(expression: ast.expr) -> float | None:
 
 
 def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> ScalarDraw | None:
-    """`random.randint(0, n - 1)`, as a draw from a `range`."""
+    """Return the draw of `random.randint(0, n - 1)`, as a draw from a `range`."""
     if path not in models.having(Trait.WHOLE, "random") or call.keywords or not call.args:
         return None
     if any(isinstance(argument, ast.Starred) or not is_plain(argument, model) for argument in call.args):
@@ -154,7 +154,7 @@ def draw_by_python(call: ast.Call, path: str, model: SemanticModel) -> ScalarDra
 
 
 def next_of(expression: ast.expr, model: SemanticModel) -> str:
-    """The text of an expression and one more: `n` for `n - 1`."""
+    """Return the source of an expression plus one: `n` for `n - 1`."""
     match expression:
         case ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=1)):
             return model.source.text(left)
@@ -166,7 +166,7 @@ def next_of(expression: ast.expr, model: SemanticModel) -> str:
 
 
 def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> ScalarDraw | None:
-    """`torch.rand(1).item()`."""
+    """Return the draw of `torch.rand(1).item()`."""
     path = model.names.qualified(drawn.func) or ""
     if path not in models.having(Trait.DRAWS_SHAPE, "torch") or path in models.having(Trait.WHOLE, "torch"):
         return None
@@ -179,5 +179,5 @@ def draw_by_torch(element: ast.Call, drawn: ast.Call, model: SemanticModel) -> S
 
 
 def is_plain(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether evaluating an expression once is the same as evaluating it for each item."""
+    """Whether evaluating an expression once is equivalent to evaluating it for each item."""
     return model.effects.is_repeatable(expression)

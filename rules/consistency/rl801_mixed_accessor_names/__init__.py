@@ -83,7 +83,7 @@ class MixedAccessorNames(Rule):
     visits = (ast.FunctionDef, ast.AsyncFunctionDef)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for an accessor with another word than most accessors of its sort."""
+        """Yield a finding for an accessor with another word than most accessors of its kind."""
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         found = accessors.accessor(node.name)
         if found is None or rename.is_given_by_others(node, model):

@@ -1,4 +1,4 @@
-"""Functions that are named after what they get, and the words by which a project calls it."""
+"""Accessors: functions that are named after what they get, and the words for it in a project."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Accessor:
 
     @property
     def sort(self) -> tuple[str, tuple[str, ...]]:
-        """What accessors have in common that ought to be named alike."""
+        """The key of accessors that should use the same word."""
         return self.verb, _GROUP[self.word]
 
     def by(self, word: str) -> str:
@@ -31,19 +31,19 @@ class Accessor:
 
 @lru_cache(maxsize=4096)
 def accessor(name: str) -> Accessor | None:
-    """The accessor that a function's name says it is, or None."""
+    """Return the accessor that a function's name denotes, or None."""
     matched = reference.ACCESSOR.fullmatch(name)
     return Accessor(name, matched.group(2), matched.group(4)) if matched is not None else None
 
 
 def has_unknown_base(owner: ClassSummary, index: ProjectIndex) -> bool:
-    """Does a class derive from one of a library, which may ask for methods by their names?"""
+    """Whether a class derives from a library class, which may look up methods by name."""
     return any(isinstance(base, str) and base not in _KNOWN_BASES for base in index.ancestry(owner))
 
 
 def usual_word(found: Accessor, model: SemanticModel) -> tuple[str, list[str]]:
-    """The word that most such accessors of the project have, and the names that have it; of two words as
-    frequent, the one that is defined twice as often or more, and else the one that is spelled out.
+    """Return the word of most such accessors of the project, and the names with it; of two words of equal
+    frequency, the one that is defined at least twice as often, else the unabbreviated one.
     """
     names: dict[str, list[str]] = {}
     defined = Counter[str]()

@@ -1,4 +1,4 @@
-"""Renaming a function or method in all files that know it."""
+"""Renaming a function or method in all files that use it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REASON = "code outside of the project may call it by the old name"
 
 
 def is_given_by_others(function: Function, model: SemanticModel) -> bool:
-    """May a library ask for this name: is it a method of a class with a base that nobody knows?"""
+    """Whether a library may look up this name: whether it is a method of a class with an unknown base."""
     owner = model.class_of(function)
     if owner is None or model.parent(function) is not owner:
         return False
@@ -28,9 +28,9 @@ def is_given_by_others(function: Function, model: SemanticModel) -> bool:
 
 
 def renaming(old: str, new: str, model: SemanticModel) -> Fix | None:
-    """The fix that gives all functions and methods of a name another one, wherever they are defined,
-    imported, called or read; None where a place may mean something else or something else may mean them,
-    where names are looked up while the program runs, or where the new name is taken.
+    """Return the fix that renames all functions and methods of a name, wherever they are defined, imported,
+    called or read; None if a place may refer to another object or another object may have the name, if names
+    are looked up at run time, or if the new name is taken.
     """
     modules = list(model.index.modules.values())
     if any(module.looks_up_names or _holds(new, module) for module in modules):
@@ -57,9 +57,9 @@ def _holds(name: str, module: ModuleSummary) -> bool:
 
 
 def _can_change(mention: Reference, module: ModuleSummary, model: SemanticModel) -> bool:
-    """Whether it is a definition that only the project knows, or does it surely mean one."""
+    """Whether it is a definition that only the project uses, or surely refers to one."""
     if mention.sort is ReferenceKind.OTHER or not mention.path or "@" in mention.path:
-        return False  # a parameter holds what callers hand over, also those that nobody knows
+        return False  # a parameter holds the arguments of callers, including unknown ones
     if mention.sort is ReferenceKind.DEFINITION:
         owner = module.classes.get(mention.path.rpartition(".")[0])
         return owner is None or not has_unknown_base(owner, model.index)

@@ -1,4 +1,4 @@
-"""Copies of network weights: what is one, and whether it can be left out without anybody noticing."""
+"""Copies of network weights, and whether removing them is observable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlint.rules.debugging._shared import raised_errors
 _WEIGHT = regex(r"(weight|bias)(_\w+)?")
 _PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
 _COPYING_METHODS = frozenset({"clone", "copy", "cpu"})
-# what else stands in a chain that copies: views and conversions of a tensor, all of them pure
+# other parts of a chain that copies: views and conversions of a tensor, all of them pure
 _KEEPING_METHODS = models.having(
     Trait.CASTS | Trait.CASTS_TO | Trait.SAME_VALUES | Trait.RESHAPES | Trait.TO_HOST,
     TypeTag.TENSOR,
@@ -48,8 +48,8 @@ _DEPTH = 4
 class WeightCopy:
     """An expression that copies weights.
 
-    `source` is what it copies; `doubt` says why evaluating it might do more than copy, "" where it
-    surely does not.
+    `source` is what it copies; `doubt` says why evaluating it might do more than copy, "" if it surely does
+    not.
     """
 
     node: ast.expr
@@ -58,7 +58,7 @@ class WeightCopy:
 
 
 def copy_of(value: ast.expr, model: SemanticModel) -> WeightCopy | None:
-    """The copy of weights that an expression makes, or None."""
+    """Return the copy of weights that an expression creates, or None."""
     if not _may_copy(value, model):
         return None
     source, copied = _source(value, model)
@@ -68,7 +68,7 @@ def copy_of(value: ast.expr, model: SemanticModel) -> WeightCopy | None:
 
 
 def _may_copy(value: ast.expr, model: SemanticModel) -> bool:
-    """Can an expression be a chain that copies, as far as its outermost part tells?"""
+    """Whether an expression may be a chain that copies, judging by its outermost part."""
     if not isinstance(value, ast.Call):
         return value.__class__ in _MAY_COPY
     called = value.func
@@ -78,7 +78,7 @@ def _may_copy(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _source(value: ast.expr, model: SemanticModel) -> tuple[ast.expr | None, bool]:
-    """The weights at the root of a chain, and whether the chain copies them."""
+    """Return the weights at the root of a chain, and whether the chain copies them."""
     match value:
         case ast.Attribute(value=owner, attr="data" | "T"):
             return _source(owner, model)
@@ -111,7 +111,7 @@ def _is_network(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_weights(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is the value a parameter of a network, its parameters or its state?"""
+    """Whether the value is a parameter of a network, its parameters or its state."""
     match expression:
         case ast.Attribute(value=owner, attr=name) if _WEIGHT.fullmatch(name):
             return model.types.type_of(owner).tag in (TypeTag.MODULE, TypeTag.UNKNOWN)
@@ -125,7 +125,9 @@ def is_weights(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_parameters(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is the value what `parameters()`, `named_parameters()` or `state_dict()` of a network gives?"""
+    """Whether the value is the result of `parameters()`, `named_parameters()` or `state_dict()` of a
+    network.
+    """
     if model.types.type_of(expression).tag in (TypeTag.PARAMETERS, TypeTag.STATE_DICT):
         return True
     match expression:
@@ -144,14 +146,14 @@ def _is_bound_to_weights(name: ast.Name, model: SemanticModel) -> bool:
         return False
     binding, value = definitions[0], definitions[0].value
     if isinstance(value, ast.Name):
-        return False  # another name for something: one step is followed, no chain (nor circle) of them
+        return False  # an alias: one step is followed, no chain (nor cycle) of them
     if binding.kind in (BindingKind.FOR, BindingKind.COMPREHENSION):
         return _gives_weights(value, binding.path, model)
     return binding.kind is BindingKind.ASSIGN and not binding.path and is_weights(value, model)
 
 
 def _gives_weights(iterated: ast.expr, path: tuple[int, ...], model: SemanticModel) -> bool:
-    """Does iterating over something give parameters, at this place of each item?"""
+    """Whether iterating over an expression yields parameters, at this place of each item."""
     match iterated:
         case ast.Call(func=ast.Name() as callee, args=args) if path:
             function = model.names.qualified(callee)
@@ -165,7 +167,7 @@ def _gives_weights(iterated: ast.expr, path: tuple[int, ...], model: SemanticMod
 
 
 def is_of_copies(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Is the value computed from copies of weights?"""
+    """Whether the value is computed from copies of weights."""
     if depth <= 0:
         return False
     for node in descendants(expression):
@@ -179,7 +181,7 @@ def is_of_copies(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH
 
 
 def _doubt(value: ast.expr, model: SemanticModel) -> str:
-    """Why evaluating a copy might do more than to copy."""
+    """Return why evaluating a copy might do more than copy."""
 
     def are_weights(expression: ast.expr) -> bool:
         return is_weights(expression, model)
@@ -233,7 +235,9 @@ def _doubt_about_call(call: ast.Call, callee: ast.expr, model: SemanticModel) ->
 
 
 def runs_code(attribute: ast.Attribute, model: SemanticModel) -> bool:
-    """Is the attribute a property of a project's class, or does such a class look it up, with effects?"""
+    """Whether the attribute is a property of a project's class, or such a class defines its look-up, with
+    side effects.
+    """
     if model.analysis.effects.hidden.effect(attribute).acts:
         return True
     owner = model.types.class_of_value(attribute.value)

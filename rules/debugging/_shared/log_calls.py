@@ -1,4 +1,4 @@
-"""Statements that only tell something: prints, log messages, points of a summary writer."""
+"""Statements that only inform: prints, log messages, points of a summary writer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COUNTER = regex(
 
 
 def log_of(statement: ast.AST, model: SemanticModel) -> ast.Call | None:
-    """The call that a statement consists of, if it only tells something to a person."""
+    """Return the call of a statement that only logs or prints."""
     match statement:
         case ast.Expr(value=ast.Call() as call) if not _writes_a_file(call):
             pass
@@ -42,7 +42,7 @@ def _writes_a_file(call: ast.Call) -> bool:
 
 
 def complains(call: ast.Call) -> bool:
-    """Does a log call report a problem?"""
+    """Whether a log call reports a problem."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in _COMPLAINS:
         return True
     texts = (node.value for node in descendants(call) if isinstance(node, ast.Constant))
@@ -50,7 +50,7 @@ def complains(call: ast.Call) -> bool:
 
 
 def tells_when(expression: ast.expr) -> bool:
-    """Does an expression only say which step, agent or layer a message is about?"""
+    """Whether an expression only identifies the step, agent or layer of a message."""
     match expression:
         case ast.Constant():
             return True
@@ -64,7 +64,7 @@ def tells_when(expression: ast.expr) -> bool:
 
 
 def pieces(call: ast.Call) -> list[ast.expr]:
-    """The expressions whose values a message shows, f-strings, formatting and displays opened."""
+    """Return the expressions whose values a message shows, from f-strings, formatting and displays."""
     found: list[ast.expr] = []
     stack: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
     while stack:

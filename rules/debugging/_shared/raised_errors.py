@@ -1,4 +1,4 @@
-"""Whether evaluating a copy of weights may raise an error, which is gone where the copy is removed."""
+"""Whether evaluating a copy of weights may raise an error, which disappears with the copy."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from rlint.rule import BindingKind, SemanticModel, Trait, TypeTag, models
 _OF_ANY_TENSOR = models.having(Trait.SAME_VALUES | Trait.COPIES | Trait.CASTS, TypeTag.TENSOR) | (
     {"cpu", "flatten", "ravel", "squeeze"} | {"t", "tolist"}
 )
-"""Methods of a tensor that fail for none, if they are given nothing. `t` takes up to two dimensions."""
+"""Tensor methods that never fail without arguments. `t` takes up to two dimensions."""
 _OF_ANY_NETWORK = frozenset({"parameters", "named_parameters", "state_dict"})
 _OF_ANY_MAPPING = frozenset({"items", "keys", "values"})
 _WITH_WEIGHT = models.having(Trait.HAS_WEIGHT, "torch.nn")
-"""Layers that have a `weight`, whatever they are made of; their `bias` may be None."""
+"""Layers that always have a `weight`; their `bias` may be None."""
 _TAKE_ANYTHING = frozenset({"torch.clone", "builtins.list", "builtins.tuple"})
 
 
 def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], model: SemanticModel) -> bool:
-    """Whether a part of an expression may raise an error by itself, its own parts left out. `are_weights`
-    says whether a variable is bound to the parameters, or the items of the state, of what may be a network.
+    """Whether an expression, without its parts, may raise an error. `are_weights` says whether a variable is
+    bound to the parameters, or the items of the state, of a possible network.
     """
     match node:
         case ast.Attribute(value=owner, attr=name):
@@ -80,21 +80,21 @@ def _takes(
 
 
 def _is_tensor(value: ast.expr, are_weights: Callable[[ast.expr], bool]) -> bool:
-    """Whether a value is a parameter, or what methods make of one that are judged by themselves."""
+    """Whether a value is a parameter, or the result of methods on one that are examined separately."""
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         value = value.func.value
     return isinstance(value, ast.Name) and are_weights(value)
 
 
 def _gives_tensors(iterated: ast.expr, model: SemanticModel) -> bool:
-    """Whether all that is iterated over are parameters, or the tensors of a state dict."""
+    """Whether all iterated items are parameters, or the tensors of a state dict."""
     if model.types.type_of(iterated).tag is TypeTag.PARAMETERS:
         return True
     match iterated:
         case ast.Call(func=ast.Attribute(value=owner, attr="named_parameters"), args=[], keywords=[]):
             return model.types.type_of(owner).tag is TypeTag.MODULE
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[]) if method in _OF_ANY_MAPPING:
-            # what a module gives in its own way need be no tensor
+            # extra state of a module need not be a tensor
             is_state = model.types.type_of(owner).tag is TypeTag.STATE_DICT
             return is_state and not model.index.defines_method("get_extra_state")
     return False

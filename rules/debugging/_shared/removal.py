@@ -1,4 +1,4 @@
-"""Edits that take parts of log messages out of a program."""
+"""Edits that remove parts of log messages from a program."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _SEPARATOR = regex(r"((?:(?<!\s)\s+)?[,;|]\s+| - )")
 
 
 def trimmed(parts: Mapping[ast.expr, ast.Call], model: SemanticModel) -> list[Edit] | None:
-    """Take parts out of log messages: items of a dict, or clauses of an f-string; None where they
-    cannot be told from the rest.
+    """Remove parts of log messages: items of a dict, or clauses of an f-string; None if they cannot be
+    separated from the rest.
     """
     edits: list[Edit] = []
     places: dict[ast.Dict | ast.JoinedStr, list[ast.expr]] = {}
@@ -38,7 +38,7 @@ def trimmed(parts: Mapping[ast.expr, ast.Call], model: SemanticModel) -> list[Ed
 
 
 def _shortened(place: ast.JoinedStr, going: list[ast.expr], model: SemanticModel) -> list[Edit] | None:
-    """Take the clauses out of an f-string that show nothing but what goes: `f"loss {a}, change {b}"`."""
+    """Remove the clauses of an f-string that only show removed values: `f"loss {a}, change {b}"`."""
     text = model.source.text(place)
     head = re.match(r"[fF][rR]?(\"|')(?!\1)", text)
     fields = [value for value in place.values if isinstance(value, ast.FormattedValue)]
@@ -74,7 +74,7 @@ def _shortened(place: ast.JoinedStr, going: list[ast.expr], model: SemanticModel
 
 
 def _split(inside: str) -> list[str] | None:
-    """The inside of an f-string as fields and the text between them."""
+    """Return the content of an f-string as fields and the text between them."""
     found, start, depth = [""], 0, 0
     while start < len(inside):
         pair, character = inside[start : start + 2], inside[start]
@@ -94,5 +94,5 @@ def _split(inside: str) -> list[str] | None:
         if character == "}" and depth == 0:
             found.append("")
         start += 1
-    # text that begins with an escaped brace is no field
+    # text that begins with an escaped brace is not a field
     return None if depth or any(token.startswith("{{") for token in found) else found

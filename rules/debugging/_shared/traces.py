@@ -1,4 +1,4 @@
-"""Following a copied value to its readers: does all that comes of it end in log messages?"""
+"""Follow a copied value to its readers: whether all results only reach log messages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ _QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.ena
 
 
 class LoggedTrace:
-    """What hangs on one value alone.
+    """What depends on one value only.
 
-    `statements` would do nothing of use without the value: computations that go nowhere else, logs
-    that tell of them, conditions and loops around nothing else. `parts` are what logs tell of it that
-    tell other things, too. `escapes` says that something else needs the value, `compared` that it is
-    compared with another, `checked` that a message complains if the comparison goes wrong, `tangled`
-    that conditions on it decide over other messages.
+    `statements` would have no use without the value: computations without other readers, logs of them,
+    conditions and loops around nothing else. `parts` are the parts of logs that also contain other values.
+    `escapes` says that other code needs the value, `compared` that it is compared with another, `checked`
+    that a failed comparison logs a problem, `tangled` that conditions on it guard other messages.
     """
 
     def __init__(self, binding: Binding, model: SemanticModel) -> None:
@@ -41,7 +40,7 @@ class LoggedTrace:
         return quiet
 
     def is_dead(self, node: ast.AST) -> bool:
-        """Does an expression use one of the values that go?"""
+        """Whether an expression uses one of the removed values."""
         return any(
             isinstance(name, ast.Name)
             and isinstance(name.ctx, ast.Load)
@@ -52,7 +51,7 @@ class LoggedTrace:
     # -- forwards: who reads it ----------------------------------------------------------------
 
     def _follow(self, binding: Binding) -> bool:
-        """Follow all reads of a value; False where one of them matters."""
+        """Follow all reads of a value; return False if one of them matters."""
         if binding in self.values:
             return True
         self.values.add(binding)
@@ -63,7 +62,7 @@ class LoggedTrace:
             if isinstance(use.ctx, ast.Load):
                 reaching = self.model.dataflow.definitions(use)
                 if not reaching:
-                    return False  # read where it is not set yet: an error of its own
+                    return False  # read before it is set: an error of its own
                 if binding in reaching and not self._read(use):
                     return False
             elif isinstance(use.ctx, ast.Del) and not self._take(self.model.syntax.statement(use)):
@@ -75,7 +74,7 @@ class LoggedTrace:
         return self._take(self.model.syntax.statement(read))
 
     def _take(self, statement: ast.stmt) -> bool:
-        """Count a statement among those that go, with what hangs on it; False where it does more."""
+        """Add a statement to the removed ones, with what depends on it; return False if it does more."""
         if statement in self.statements:
             return True
         self.statements[statement] = None
@@ -120,14 +119,14 @@ class LoggedTrace:
         return all(self._follow(binding) for binding in self._bound_by(statement) if binding.name == name)
 
     def _is_a_number(self, target: ast.Name) -> bool:
-        """Does a name start as a constant, so that adding to it changes nothing else?"""
+        """Whether a name starts as a constant, so that adding to it has no other effect."""
         return all(
             binding.kind is BindingKind.AUGMENT or isinstance(binding.value, ast.Constant)
             for binding in self.model.names.bindings(target)
         )
 
     def _follow_list(self, owner: ast.Name) -> bool:
-        """Follow a local list that starts empty, to which something is appended."""
+        """Follow a local list that starts empty, and is appended to."""
         match self.model.dataflow.definitions(owner):
             case [Binding(kind=BindingKind.ASSIGN, path=(), value=ast.List(elts=[])) as binding]:
                 statement = self.model.syntax.statement(binding.node)
@@ -157,7 +156,9 @@ class LoggedTrace:
     # -- backwards and upwards: what is left without a purpose ---------------------------------
 
     def _gather(self) -> None:
-        """Add what only fed the statements that go, and what only held them."""
+        """Add statements that only computed inputs of the removed ones, and blocks that only contained
+        them.
+        """
         size = -1
         while size != len(self.statements):
             size = len(self.statements)
@@ -167,7 +168,7 @@ class LoggedTrace:
                 self._add_holder(statement)
 
     def _set_apart(self) -> None:
-        """Keep the logs that tell other things, too, but for their parts about the values that go."""
+        """Keep logs that contain other values, too, except for their parts about the removed values."""
         for log in self.logs:
             pieces = {piece: self.is_dead(piece) for piece in log_calls.pieces(log)}
             if all(
@@ -209,7 +210,7 @@ class LoggedTrace:
                 self.statements[statement] = None
 
     def goes(self, node: ast.AST) -> bool:
-        """Does a node go with one of the statements?"""
+        """Whether a node is removed with one of the statements."""
         around = (node, *self.model.ancestors(node))
         return any(part in self.statements or part in self.parts for part in around)
 

@@ -1,4 +1,4 @@
-"""What is done with a value: is it compared, and can what is computed from it be left out?"""
+"""Uses of a value: whether it is compared, and whether computations from it can be removed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _COMPARING = models.names_having(Trait.DIFFERS, "torch", "numpy", "torch.nn.func
 
 
 def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], model: SemanticModel) -> bool:
-    """Can evaluating an expression be left out? `of_copy` tells what comes of the copy: methods that
-    tensors have are pure on that, known as a tensor or not.
+    """Whether evaluating an expression can be omitted. `of_copy` says whether a value comes from the copy:
+    tensor methods are pure on that, even if its type is unknown.
     """
     for node in descendants(expression):
         match node:
@@ -45,7 +45,7 @@ def _is_of_tensor(call: ast.Call, of_copy: Callable[[ast.expr], bool], model: Se
 
 
 def is_compared(read: ast.Name, model: SemanticModel) -> bool:
-    """Does a value, where it is read, go into a comparison with another that varies?"""
+    """Whether a value, where it is read, is compared with another that varies."""
     for ancestor in model.ancestors(read):
         match ancestor:
             case (

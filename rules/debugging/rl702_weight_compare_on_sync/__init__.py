@@ -91,7 +91,7 @@ class WeightCompareOnSync(Rule):
     triggers = ("weight", "bias", "parameters", "state_dict")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a statement that compares weights for a message alone."""
+        """Yield a finding for a statement that compares weights only for a message."""
         assert isinstance(node, ast.stmt)
         value, name = _parts(node)
         comparison = comparisons.comparison_in(value, model) if value is not None else None
@@ -119,7 +119,7 @@ class WeightCompareOnSync(Rule):
 
 
 def _parts(statement: ast.stmt) -> tuple[ast.expr | None, str]:
-    """The expression of a statement that may compare, and the variable that gets the result."""
+    """Return the expression of a statement that may compare, and the variable that is assigned the result."""
     if isinstance(statement, ast.Assign):
         target = statement.targets[0] if len(statement.targets) == 1 else None
     elif isinstance(statement, ast.Expr):

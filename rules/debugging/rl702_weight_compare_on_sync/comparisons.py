@@ -1,4 +1,4 @@
-"""Comparisons of weights in full: which expressions make one, and what comes of them."""
+"""Comparisons of whole weights: the expressions, and the uses of their results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.rule import Applicability, Binding, Fix, SemanticModel, Trait, TypeTa
 from rlint.rules.debugging._shared import copies, log_calls, removal, traces
 
 _COMPARING = models.names_having(Trait.DIFFERS, "torch", "numpy", "torch.testing", TypeTag.TENSOR)
-# what leaves weights weights, or makes one number of all of them
+# operations on weights that return weights, or one number for all of them
 _CHAIN = models.having(
     Trait.KEEPS_VALUES | Trait.RESHAPES | Trait.REDUCES | Trait.TO_HOST, TypeTag.TENSOR, TypeTag.NDARRAY
 ) | {"abs", "square"}
@@ -25,7 +25,7 @@ _DEPTH = 8
 
 
 def comparison_in(expression: ast.expr, model: SemanticModel) -> ast.expr | None:
-    """The outermost part of an expression that compares weights with weights, or hashes them."""
+    """Return the outermost part of an expression that compares weights with weights, or hashes them."""
     for node in descendants(expression):
         if node.__class__ in _MAY_COMPARE and _is_comparison(node, model):
             around = itertools.takewhile(lambda parent: parent is not expression, model.ancestors(node))
@@ -66,7 +66,7 @@ def _are_weights(left: ast.expr, right: ast.expr, model: SemanticModel) -> bool:
 
 
 def _comes_of_weights(value: ast.expr, model: SemanticModel, depth: int) -> bool:
-    """Is a value weights, a copy of weights, or one number computed from all of them?"""
+    """Whether a value is weights, a copy of weights, or one number computed from all of them."""
     if depth == 0:
         return False
     match value:
@@ -89,7 +89,7 @@ def _comes_of_weights(value: ast.expr, model: SemanticModel, depth: int) -> bool
 
 
 class _Together(traces.LoggedTrace):  # type: ignore[misc]  # mypy sees the rules by another name
-    """What hangs on several comparisons, which one message tells of."""
+    """What depends on several comparisons that one message contains."""
 
     def __init__(self, binding: Binding, others: list[Binding], model: SemanticModel) -> None:
         self._others = others
@@ -107,8 +107,8 @@ class _Together(traces.LoggedTrace):  # type: ignore[misc]  # mypy sees the rule
 def traced(
     statement: ast.stmt, name: str, model: SemanticModel
 ) -> tuple[traces.LoggedTrace, Fix | None] | None:
-    """What hangs on the comparison that a statement binds to a name (or adds to it), and the fix that
-    removes it; None where something else needs the result.
+    """Return what depends on the comparison that a statement binds to a name (or adds to it), and the fix
+    that removes it; None if other code needs the result.
     """
     binding = _binding_of(statement, name, model)
     if binding is None or model.program.is_imported(name):
@@ -131,7 +131,7 @@ def _binding_of(statement: ast.AST, name: str, model: SemanticModel) -> Binding 
 
 
 def _told_with(trace: traces.LoggedTrace, model: SemanticModel) -> list[Binding]:
-    """The other comparisons that the same messages tell of."""
+    """Return the other comparisons in the same messages."""
     found: dict[Binding, None] = {}
     for log in trace.logs:
         for name in descendants(log):
@@ -143,7 +143,7 @@ def _told_with(trace: traces.LoggedTrace, model: SemanticModel) -> list[Binding]
 
 
 def _without(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
-    """Remove a comparison, with all that is only there for it."""
+    """Remove a comparison, with all code that is only there for it."""
     if trace.checked or trace.tangled:
         return None
     gone, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
@@ -161,7 +161,9 @@ def _without(trace: traces.LoggedTrace, model: SemanticModel) -> Fix | None:
 
 
 def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel) -> tuple[bool, Fix | None]:
-    """Does a statement only tell of a comparison or complain about it? With the fix that takes it out."""
+    """Whether a statement only logs a comparison or complains about it. Returned with the fix that removes
+    it.
+    """
     log = log_calls.log_of(statement, model)
     if log is not None:
         pieces = log_calls.pieces(log)

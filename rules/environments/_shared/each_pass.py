@@ -1,4 +1,6 @@
-"""What is made again in each pass of a loop, or on each call of a function, of what stays the same."""
+"""Values that are recreated with the same arguments in each iteration of a loop, or on each call of a
+function.
+"""
 
 from __future__ import annotations
 
@@ -55,15 +57,17 @@ _DEPTH = 4
 
 @frozen
 class Again:
-    """`call` makes the same again: in each pass of `loop`, or on each call of the function around it."""
+    """`call` creates the same value again: in each iteration of `loop`, or on each call of the enclosing
+    function.
+    """
 
     call: ast.Call
     loop: ast.For | ast.AsyncFor | ast.While | None
 
 
 def made_again(call: ast.Call, model: SemanticModel, *, may_leave: bool = False) -> Again | None:
-    """Is a call made unconditionally, in each pass or on each call, with arguments that stay the same? With
-    `may_leave`, a function may return before it.
+    """Whether a call is made unconditionally, in each iteration or on each call, with arguments that stay the
+    same. With `may_leave`, a function may return before it.
     """
     looped = model.frequency.loops(call)
     loop = looped[0] if looped else None
@@ -80,7 +84,7 @@ def made_again(call: ast.Call, model: SemanticModel, *, may_leave: bool = False)
 
 
 def given(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call, those of the object included that it is a method of."""
+    """Return the arguments of a call, including those of its receiver."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     if isinstance(call.func, ast.Attribute):
         values.append(call.func.value)
@@ -88,8 +92,8 @@ def given(call: ast.Call) -> list[ast.expr]:
 
 
 def is_guarded(node: ast.AST, around: ast.AST, model: SemanticModel, *, may_leave: bool = False) -> bool:
-    """Does a condition stand between a node and the loop or function around it, or may the pass be left
-    first?
+    """Whether a condition lies between a node and the enclosing loop or function, or the iteration may end
+    before the node.
     """
     child = node
     for parent in model.ancestors(node):
@@ -118,8 +122,8 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 
 def stays(value: ast.expr, loop: ast.AST, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Whether an expression has the same value in each iteration, whatever the loop does. A number that is
-    set in the loop has, if all that it is set to stays the same.
+    """Whether an expression has the same value in each iteration of the loop. That holds for a number set in
+    the loop if all assigned values stay the same.
     """
     inside = {id(node) for node in descendants(loop)}
     for node in descendants(value):
@@ -178,7 +182,9 @@ def _is_read_only(attribute: ast.Attribute, model: SemanticModel) -> bool:
 
 
 def is_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
-    """Whether nothing sets the attribute again, once its object is made: `self.env_id`, `args.env_id`."""
+    """Whether no code sets the attribute again, once its object is constructed: `self.env_id`,
+    `args.env_id`.
+    """
     if model.types.is_setting(attribute):
         return True
     if model.names.is_self(attribute.value):
@@ -203,7 +209,7 @@ def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_changed(name: str, value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
-    """May the loop change the contents of a list or such, in its own lines?"""
+    """Whether the loop may change the contents of a list or the like, in its own lines."""
     if model.types.type_of(value).tag not in _HOLDERS:
         return False
     for node in descendants(loop):
@@ -220,7 +226,7 @@ def _is_changed(name: str, value: ast.expr, loop: ast.AST, model: SemanticModel)
 
 
 def is_fixed(value: ast.expr, model: SemanticModel, depth: int) -> bool:
-    """Has an expression the same value on each call of the function around it?"""
+    """Whether an expression has the same value on each call of the enclosing function."""
     if depth <= 0:
         return False
     for node in descendants(value):

@@ -1,4 +1,4 @@
-"""Statements that shall run every so many steps: the counter that says when, and the edit."""
+"""Statements that should run every N steps: the counter, and the edit."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ _LOOKS = models.having(Trait.REDUCES | Trait.TO_HOST | Trait.MEASURES, TypeTag.T
     "format",
     "state_dict",
 }
-"""Methods that only look at what they are called on, whatever it is."""
+"""Methods that only read their receiver, whatever it is."""
 
 
 def every_nth(
     run: Sequence[ast.stmt], period: int, model: SemanticModel, harmless: EffectKind = EffectKind.READS_CLOCK
 ) -> Edit | None:
-    """Put statements that follow one another behind `if step % period == 0`; None where nothing that counts
-    is in reach, or where leaving them out would leave out more than what they write. `harmless` are the
-    effects that may be left out with them.
+    """Guard consecutive statements by `if step % period == 0`; None if no counter is in scope, or if skipping
+    them would skip more than their output. `harmless` are the effects that may be skipped with them.
     """
     counter = counter_at(run[0], model, period)
     if counter is None or not all(writes_alone(statement, model, harmless) for statement in run):
@@ -50,7 +49,9 @@ def every_nth(
 def writes_alone(
     statement: ast.stmt, model: SemanticModel, harmless: EffectKind = EffectKind.READS_CLOCK
 ) -> bool:
-    """Whether only the outermost call of a statement changes anything, `with` a file or without."""
+    """Whether only the outermost call of a statement has an effect, with or without a file opened by
+    `with`.
+    """
     if isinstance(statement, ast.With):
         opened = [item.context_expr for item in statement.items]
         return all(_is_harmless(given, model, harmless) for given in opened) and all(
@@ -80,9 +81,10 @@ def _is_harmless(given: ast.expr, model: SemanticModel, harmless: EffectKind) ->
 
 
 def counter_at(statement: ast.stmt, model: SemanticModel, period: int) -> str | None:
-    """What counts the passes that a statement runs in, as text: the variable of the loop that gives it its
-    beat, or what is counted up by one in each of them. A loop that begins again and again, and may make less
-    than `period` passes each time, counts nothing: what it counts would begin again with it.
+    """Return the source of a counter of the iterations that run a statement: the variable of the loop that
+    determines its cadence, or a variable incremented by one in each iteration. A loop that restarts
+    repeatedly, and may have fewer than `period` iterations each time, counts nothing: its counter would
+    restart with it.
     """
     beat = model.frequency.cadence(statement)
     if beat is None or (beat.calls and model.frequency.loops(statement)):
@@ -96,7 +98,9 @@ def counter_at(statement: ast.stmt, model: SemanticModel, period: int) -> str | 
 
 
 def counts_passes(loop: ast.For | ast.AsyncFor, period: int, model: SemanticModel) -> str | None:
-    """The variable of a loop that counts its passes, and does not begin again before `period` of them."""
+    """Return the variable of a loop that counts its iterations, and does not restart before `period` of
+    them.
+    """
     counted = loop_counter(loop, model)
     if counted is None or _is_rebound(counted, loop, model):
         return None
@@ -104,12 +108,12 @@ def counts_passes(loop: ast.For | ast.AsyncFor, period: int, model: SemanticMode
 
 
 def _begins_again(loop: ast.For | ast.AsyncFor, model: SemanticModel) -> bool:
-    """Whether a loop stands in another one, or in a function that runs again and again."""
+    """Whether a loop is in another one, or in a function that runs repeatedly."""
     return bool(model.frequency.loops(loop)) or model.frequency.heat_of(loop).level is Heat.HOT
 
 
 def _is_long(loop: ast.For | ast.AsyncFor, period: int, model: SemanticModel) -> bool:
-    """Whether a loop surely makes many passes, or runs through what has as many items as there are data."""
+    """Whether a loop surely has many iterations, or iterates over as many items as there are data."""
     many = trip_count.passes(loop, model)
     if many is not None:
         return many >= period
@@ -118,8 +122,8 @@ def _is_long(loop: ast.For | ast.AsyncFor, period: int, model: SemanticModel) ->
 
 
 def loop_counter(loop: ast.For | ast.AsyncFor, model: SemanticModel) -> ast.Name | None:
-    """The variable of a loop that counts its passes: `for step in range(n)`, `for step, batch in
-    enumerate(loader)`, with a progress bar around it or without.
+    """Return the variable of a loop that counts its iterations: `for step in range(n)`, `for step, batch in
+    enumerate(loader)`, with or without a progress bar around it.
     """
     iterable = loop.iter
     while isinstance(iterable, ast.Call):
@@ -140,7 +144,7 @@ def loop_counter(loop: ast.For | ast.AsyncFor, model: SemanticModel) -> ast.Name
 
 
 def _is_rebound(name: ast.Name, loop: ast.AST, model: SemanticModel) -> bool:
-    """Is the variable of a loop bound by anything else in the loop?"""
+    """Whether another statement in the loop binds the loop's variable."""
     bound = [binding.statement for binding in model.names.bindings(name) if binding.statement is not loop]
     return any(loop in model.ancestors(statement) for statement in bound)
 
@@ -173,7 +177,9 @@ def _counted_up(statement: ast.stmt, loop: ast.AST | None, model: SemanticModel)
 
 
 def _is_local_to_a_step(name: ast.Name, model: SemanticModel) -> bool:
-    """Whether a variable is one of a function that runs in each step, so that it counts within that alone."""
+    """Whether a variable is local to a function that runs in each step, so that it only counts within one
+    step.
+    """
     scope = model.names.scope(name).lookup(name.id)
     function = model.function(name)
     if scope is None or function is None or not scope.is_function or scope is not model.names.scope(name):
@@ -182,12 +188,12 @@ def _is_local_to_a_step(name: ast.Name, model: SemanticModel) -> bool:
 
 
 def target_name(target: ast.Name | ast.Attribute) -> str:
-    """The last name of what is counted up, in lower case."""
+    """Return the last name of the incremented target, in lower case."""
     return (target.id if isinstance(target, ast.Name) else target.attr).lower()
 
 
 def _waits(added: ast.stmt, loop: ast.AST | None, model: SemanticModel) -> bool:
-    """Does the counting stand behind a condition, inside of the loop?"""
+    """Whether the increment is under a condition, inside of the loop."""
     for ancestor in model.ancestors(added):
         if ancestor is loop or isinstance(ancestor, FUNCTIONS):
             break
@@ -197,8 +203,8 @@ def _waits(added: ast.stmt, loop: ast.AST | None, model: SemanticModel) -> bool:
 
 
 def _is_reset(target: ast.expr, loop: ast.AST | None, model: SemanticModel) -> bool:
-    """Whether it is set to something in each pass of the loop, or of one around it, so that it does not count
-    all passes.
+    """Whether it is assigned in each iteration of the loop, or of an enclosing one, so that it does not count
+    all iterations.
     """
     text = model.source.text(target)
     for assigned in model.syntax.of_type(ast.Assign):

@@ -1,4 +1,4 @@
-"""Edits that make a thing before a loop which was made in it."""
+"""Edits that create an object before a loop instead of in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlint.rule import Edit, SemanticModel, descendants
 def moved_before(
     call: ast.Call, loop: ast.For | ast.AsyncFor | ast.While, wanted: str, model: SemanticModel
 ) -> tuple[Edit, ...] | None:
-    """Edits that evaluate a call once, before a loop; None where that cannot be done with all its text."""
+    """Return edits that evaluate a call once, before a loop; None if not all of its text can be moved."""
     if not model.edit.is_relocatable(call) or any(
         isinstance(node, ast.withitem) for node in _up(call, loop, model)
     ):
@@ -36,7 +36,7 @@ def moved_before(
 
 
 def _is_bound_inside(call: ast.Call, loop: ast.AST, model: SemanticModel) -> bool:
-    """Is anything that a call reads set in the loop?"""
+    """Whether any name that a call reads is set in the loop."""
     inside = {id(node) for node in descendants(loop)}
     own = {id(node) for node in descendants(call)}
     return any(
@@ -59,7 +59,7 @@ def _whole(
         return None
     inside = {id(node) for node in descendants(loop)}
     if any(id(read) not in inside for read in model.names.reads(name, scope.lookup(name) or scope)):
-        return None  # what it is behind a loop that never ran
+        return None  # its value after a loop without iterations
     before = model.edit.insert_before(
         loop,
         model.source.text(statement) + model.source.comment_behind(statement),

@@ -1,4 +1,4 @@
-"""What is done in each step of a training: lines that nothing holds back."""
+"""Code that runs in each step of a training, without a condition."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _LARGE_MODELS = frozenset(
 
 
 def step_of(beat: Cadence) -> Driver | None:
-    """The step that a line keeps pace with: an environment step, a gradient step; None where it runs once
-    for many of them, or where nobody knows.
+    """Return the step with which a line runs: an environment step, a gradient step; None if it runs once for
+    many of them, or if it is not known.
     """
     if Driver.GENERATION in beat.drivers | beat.nested:
         return None
     if Driver.ENVIRONMENT_STEP in beat.drivers:
-        return Driver.ENVIRONMENT_STEP  # those nested in it skip frames, or are made by `reset`
+        return Driver.ENVIRONMENT_STEP  # nested ones skip frames, or are made by `reset`
     many = beat.nested & {Driver.ENVIRONMENT_STEP, Driver.GRADIENT_STEP, Driver.BATCH}
     return Driver.GRADIENT_STEP if Driver.GRADIENT_STEP in beat.drivers and not many else None
 
 
 def unguarded_step(node: ast.AST, model: SemanticModel, needs: str = "") -> Driver | None:
-    """The step of a training that a node runs in each time, with nothing to hold it back; None otherwise.
-    A condition that only asks whether what it `needs` is there holds nothing back.
+    """Return the training step in which a node always runs, without a condition; None otherwise. A condition
+    that only tests whether an object that it `needs` exists does not count.
     """
     beat = model.frequency.cadence(node)
     guards = beat.guards if beat is not None else ()
@@ -39,18 +39,19 @@ def unguarded_step(node: ast.AST, model: SemanticModel, needs: str = "") -> Driv
 
 
 def asks_for(guard: Guard, name: str) -> bool:
-    """Whether a condition asks if something of a name is there: `writer is not None`."""
+    """Whether a condition tests if an object of a name exists: `writer is not None`."""
     return guard.kind is GuardKind.PRESENT and name in guard.text.replace(".", " ").split()
 
 
 def held_back(guards: tuple[Guard, ...]) -> bool:
-    """Whether there is a condition besides the one that picks a process out of several."""
+    """Whether there is a condition besides one that selects one process of several."""
     return any(guard.kind is not GuardKind.RANK for guard in guards)
 
 
 def is_training(node: ast.AST, model: SemanticModel) -> bool:
-    """Are gradient steps taken in the loop that runs a node? Or around it, or is the function or file called
-    `train`, and neither is called otherwise (`evaluate`, `watch`)?
+    """Whether gradient steps are taken in the loop that runs a node. Also true if they are taken around it,
+    or the function or file is called `train`, unless either has a name for another purpose (`evaluate`,
+    `watch`).
     """
     beat = model.frequency.cadence(node)
     if beat is None:
@@ -70,24 +71,24 @@ def is_training(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def stands_free(node: ast.AST, model: SemanticModel) -> bool:
-    """Does the loop that runs a node run itself whenever the program does: behind no condition but that
-    the file is the program?
+    """Whether the loop that runs a node always runs with the program: under no condition except that the file
+    is the program.
     """
     beat = model.frequency.cadence(node)
     return beat is None or is_free(beat.around)
 
 
 def is_free(guards: tuple[Guard, ...]) -> bool:
-    """Do conditions hold whenever the file is the program?"""
+    """Whether conditions hold whenever the file is the program."""
     return all(guard.kind is GuardKind.RANK or "__name__" in guard.text for guard in guards)
 
 
 def is_for_training(way: tuple[str, ...]) -> bool:
-    """Is none of the functions on the way from a training loop to a line for something else (`evaluate`)?"""
+    """Whether no function on the path from a training loop to a line has another purpose (`evaluate`)."""
     return not any(roles.looks_on(part) for path in way for part in path.split(".")[-2:])
 
 
 def trains_large_models(model: SemanticModel) -> bool:
-    """Does a file train models of which one gradient step takes long, by the libraries that it imports?"""
+    """Whether a file trains models with slow gradient steps, judging by the libraries that it imports."""
     imported = (*model.module.imports.values(), *model.module.star_imports)
     return any(name.partition(".")[0] in _LARGE_MODELS or "tokenizer" in name.lower() for name in imported)

@@ -105,11 +105,11 @@ class SingleEnvRollout(Rule):
 
 
 def per_step(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call run once in each step of an environment, in training?"""
+    """Whether a call runs once in each step of an environment, in training."""
     beat = model.frequency.cadence(call)
     if beat is None or Driver.ENVIRONMENT_STEP not in beat.drivers:
         return False
-    # in a loop that steps the environment and learns, or in one that it is called from to collect
+    # in a loop that steps the environment and learns, or in one that calls it to collect
     if Driver.GRADIENT_STEP in beat.drivers | beat.nested:
         learns: bool = is_training(call, model)
         return learns
@@ -117,8 +117,8 @@ def per_step(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_told_elsewhere(call: ast.Call, model: SemanticModel) -> bool:
-    """Are several environments stepped in turn here (RL406), or has another network of this function been
-    told of?
+    """Whether several environments are stepped in turn here (RL406), or another network of this function was
+    reported.
     """
     function = model.function(call)
     loops = model.frequency.loops(call)

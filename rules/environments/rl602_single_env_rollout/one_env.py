@@ -10,13 +10,15 @@ _DEPTH = 4
 
 
 def runs_network(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call run a network, itself or by one of its methods?"""
+    """Whether a call runs a network, itself or by one of its methods."""
     run = model.nn.network_run(call)
     return run is not None and (run[0] is not call.func or model.gradients.gives_gradient(call))
 
 
 def sees_one(call: ast.Call, model: SemanticModel) -> bool:
-    """Is a network given one observation: a batch of one, or what leads to an action that is one number?"""
+    """Whether a network gets one observation: a batch of one, or an input that leads to an action that is one
+    number.
+    """
     if any(is_one_row(value, model, _DEPTH) for value in call.args):
         return True
     shown = any(is_shown(node, model) for value in call.args for node in descendants(value))
@@ -24,8 +26,8 @@ def sees_one(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def gives_one_number(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the function around a call step the environment with one number (`action.item()`), or choose one
-    for others, without learning?
+    """Whether the function around a call steps the environment with one number (`action.item()`), or chooses
+    one for its caller, without learning.
     """
     function = model.function(call)
     for step in model.names.calls_named("step", function):
@@ -39,7 +41,7 @@ def gives_one_number(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_number(value: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is `x.item()` or `int(x)`, or a variable that holds such."""
+    """Whether it is `x.item()` or `int(x)`, or a variable bound to one of these."""
     match value:
         case ast.Call(func=ast.Attribute(attr="item"), args=[]) | ast.Call(func=ast.Name(id="int"), args=[_]):
             return True
@@ -54,7 +56,9 @@ def is_number(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_one_row(value: ast.expr, model: SemanticModel, depth: int) -> bool:
-    """Whether it is an observation that was made a batch of one, here or where a variable was bound."""
+    """Whether it is an observation that was expanded to a batch of one, here or in a variable's
+    assignment.
+    """
     for node in descendants(value):
         wrapped = one_row_batches.only_row(node, model)
         if wrapped is not None and any(is_shown(part, model) for part in descendants(wrapped)):
@@ -74,7 +78,7 @@ def _is_one_row(value: tuple[ast.expr, int], model: SemanticModel) -> bool:
 
 
 def is_shown(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether it is what an environment shows, by where it comes from or what it is called."""
+    """Whether it is an observation of an environment, by its origin or its name."""
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
     name = node.id if isinstance(node, ast.Name) else node.attr
