@@ -218,7 +218,7 @@ def build_fix(again: Again, model: SemanticModel) -> Fix | None:
 def close_behind(
     loop: ast.For | ast.AsyncFor | ast.While, name: str, model: SemanticModel
 ) -> tuple[Edit, ...] | None:
-    """Edits that close the environment once, if the loop closes it in each pass."""
+    """Return edits that close the environment once, if the loop closes it in each iteration."""
     closes = [
         call
         for call in model.names.calls_named("close", model.function(loop))

@@ -67,7 +67,7 @@ _WITH_IT = EffectKind.READS_CLOCK | EffectKind.FILE_IO
 
 
 class CheckpointEveryStep(Rule):
-    """Saves as often as it steps."""
+    """RL605."""
 
     code = "RL605"
     name = "checkpoint-every-step"
@@ -78,7 +78,7 @@ class CheckpointEveryStep(Rule):
     triggers = ("save", "dump")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the call in the loop that leads to the file."""
+        """Yield a finding for the call in the loop that leads to the file."""
         statement = model.parent(node)
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
@@ -104,7 +104,7 @@ class CheckpointEveryStep(Rule):
 
 
 def with_its_file(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
-    """The statement together with the `with open(...)` that is there for it alone."""
+    """Return the statement together with a `with open(...)` that only serves it."""
     around = model.parent(statement)
     while isinstance(around, ast.With) and around.body == [statement]:
         statement, around = around, model.parent(around)
@@ -112,7 +112,7 @@ def with_its_file(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
 
 
 def build_fix(statement: ast.stmt, model: SemanticModel) -> Fix | None:
-    """Save every thousandth time."""
+    """Save only every thousandth time."""
     edit = every_nth([statement], PERIOD, model, _WITH_IT)
     if edit is None:
         return None

@@ -69,7 +69,7 @@ _LATER = "Flush at the end of an episode, or let the buffer flush itself"
 
 
 class FileOpenedPerStep(Rule):
-    """Opens, writes and closes as often as it steps."""
+    """RL606."""
 
     code = "RL606"
     name = "file-opened-per-step"
@@ -79,7 +79,7 @@ class FileOpenedPerStep(Rule):
     callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", "to_csv")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find a file that is opened for a few lines, or flushed."""
+        """Yield a finding for a file that is opened for a few lines, or flushed."""
         if not isinstance(node, ast.Call):
             return
         flushes = is_flush(node, model)
@@ -99,7 +99,7 @@ class FileOpenedPerStep(Rule):
 
 
 def is_flush(call: ast.Call, model: SemanticModel) -> bool:
-    """`file.flush()`, `writer.flush()`, `os.fsync(file)`."""
+    """Whether a call is `file.flush()`, `writer.flush()`, `os.fsync(file)`."""
     if model.names.qualified(call.func) in ("os.fsync", "sys.stdout.flush", "sys.stderr.flush"):
         return True
     match call:
@@ -109,7 +109,7 @@ def is_flush(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call open a file to write something into it?"""
+    """Whether a call opens a file for writing."""
     if model.names.qualified(call.func) in _OPENS:
         modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
         return any(is_writing(mode) for mode in modes)
@@ -123,12 +123,12 @@ def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_writing(mode: ast.expr) -> bool:
-    """`"a"`, `"w"` and the like."""
+    """Whether a mode is `"a"`, `"w"` or the like."""
     return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and mode.value[:1] in "aw"
 
 
 def is_named_anew(call: ast.Call, model: SemanticModel) -> bool:
-    """May the file be another one in each step: is its name made of anything that may change?"""
+    """Whether the file may be another one in each step, because its name contains values that may change."""
     of_path = (
         isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag is TypeTag.PATH
     )
@@ -146,7 +146,7 @@ def is_named_anew(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _changes(bound: Binding, loop: ast.AST | None, model: SemanticModel) -> bool:
-    """Is a variable bound in the loop, or without one, in the function that each step calls?"""
+    """Whether a variable is bound in the loop or, without one, in the function that each step calls."""
     if loop is not None:
         return bound.statement is loop or loop in model.ancestors(bound.statement)
     local = bound.kind is BindingKind.PARAMETER or model.function(bound.node) is not None

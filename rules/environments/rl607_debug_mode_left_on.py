@@ -86,7 +86,7 @@ _TRACES = "stores a traceback of each operation and checks every gradient for Na
 
 
 class DebugModeLeftOn(Rule):
-    """Debugs for as long as it trains."""
+    """RL607."""
 
     code = "RL607"
     name = "debug-mode-left-on"
@@ -113,7 +113,7 @@ _Found = tuple[str, str, list[Edit] | None]
 
 
 def anomaly_mode(call: ast.Call, model: SemanticModel) -> _Found | None:
-    """`set_detect_anomaly(True)`, `with detect_anomaly():`."""
+    """Yield a finding for `set_detect_anomaly(True)`, `with detect_anomaly():`."""
     qualified = model.names.qualified(call.func)
     if qualified not in (_SETS, _DETECTS) or (qualified == _SETS and not is_switched_on(call)):
         return None
@@ -131,20 +131,20 @@ def anomaly_mode(call: ast.Call, model: SemanticModel) -> _Found | None:
 
 
 def is_switched_on(call: ast.Call) -> bool:
-    """Is the mode the constant True?"""
+    """Whether the mode is the constant True."""
     given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
     return any(isinstance(mode, ast.Constant) and mode.value is True for mode in given)
 
 
 def is_switched_off(model: SemanticModel) -> bool:
-    """Does the file switch the detection off again, or decide about it in another place?"""
+    """Whether the file disables the detection again, or sets it in another place."""
     names = [*model.names.attribute_uses("set_detect_anomaly")]
     calls = [model.parent(name) for name in names]
     return any(isinstance(call, ast.Call) and not is_switched_on(call) for call in calls)
 
 
 def profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
-    """`with torch.profiler.profile(...):` around a loop that trains."""
+    """Yield a finding for `with torch.profiler.profile(...):` around a training loop."""
     if model.names.qualified(call.func) not in _PROFILERS:
         return None
     item = model.parent(call)
@@ -170,7 +170,7 @@ def trains(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def blocking_launches(assignment: ast.Assign, model: SemanticModel) -> _Found | None:
-    """`os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
+    """Yield a finding for `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
     match assignment:
         case ast.Assign(
             targets=[ast.Subscript(value=environment, slice=ast.Constant(value=name))],
@@ -183,7 +183,7 @@ def blocking_launches(assignment: ast.Assign, model: SemanticModel) -> _Found | 
 
 
 def around_training(node: ast.AST, model: SemanticModel) -> bool:
-    """Do gradient steps follow, in code that is not there to debug?"""
+    """Whether gradient steps follow, in code that is not for debugging."""
     function = model.function(node)
     name = function.name if function is not None else ""
     if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(model.path.replace("\\", "/").rpartition("/")[2]):
@@ -194,7 +194,7 @@ def around_training(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def without_block(item: ast.withitem, model: SemanticModel) -> list[Edit] | None:
-    """Take an item out of its `with`, or the block out of one that has nothing else to do."""
+    """Remove an item from its `with`, or unwrap the block if there is no other item."""
     block = model.parent(item)
     if not isinstance(block, ast.With) or item.optional_vars is not None:
         return None
@@ -202,7 +202,7 @@ def without_block(item: ast.withitem, model: SemanticModel) -> list[Edit] | None
 
 
 def without_item(block: cst.With, item: cst.WithItem) -> cst.With | cst.BaseSuite:
-    """The `with` that is left, or what stands under it."""
+    """Return the remaining `with`, or its block."""
     others = [each for each in block.items if each is not item]
     if not others:
         return block.body
@@ -211,7 +211,7 @@ def without_item(block: cst.With, item: cst.WithItem) -> cst.With | cst.BaseSuit
 
 
 def build_fix(edits: list[Edit] | None) -> Fix | None:
-    """Leave it out."""
+    """Remove it."""
     if not edits:
         return None
     reason = "errors and NaN gradients are no longer reported at the operation that causes them"

@@ -126,7 +126,7 @@ class RebuiltPerUpdate(Rule):
 
 
 def sort_of(call: ast.Call, model: SemanticModel) -> str | None:
-    """What a constructor makes, if it is one that this rule is about."""
+    """Return what a constructor creates, if this rule covers it."""
     kind = model.types.type_of(call)
     if kind.tag not in _SORTS:
         return None
@@ -157,7 +157,7 @@ def is_made(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def tries_again(loop: ast.AST) -> bool:
-    """`while failed and retries < 3`: is a pass of the loop one more try at what has failed?"""
+    """Whether an iteration of the loop retries something that failed: `while failed and retries < 3`."""
     parts = (getattr(loop, part, None) for part in ("test", "target", "iter"))
     names = (node for part in parts if part is not None for node in descendants(part))
     return any(
@@ -168,7 +168,7 @@ def tries_again(loop: ast.AST) -> bool:
 
 
 def is_often(again: Again, what: str, model: SemanticModel) -> bool:
-    """Is it made in training, rather than where something is set up, and handed to nobody who keeps it?"""
+    """Whether it is created in training, rather than in set-up code, and not passed to code that keeps it."""
     call = again.call
     for node in model.ancestors(call):
         if isinstance(node, ast.Return):
@@ -195,14 +195,14 @@ def is_often(again: Again, what: str, model: SemanticModel) -> bool:
 
 
 def starts_afresh(part: ast.AST | None) -> bool:
-    """Are weights set to what they were, so that the optimizer should be new as well?"""
+    """Whether weights are reset, so that the optimizer should be new as well."""
     return part is not None and any(
         isinstance(node, ast.Attribute) and node.attr in _RESETS for node in descendants(part)
     )
 
 
 def steps_in_loop(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the function that makes an optimizer use it in a loop?"""
+    """Whether the function that creates an optimizer uses it in a loop."""
     return any(
         model.frequency.loops(read)
         for target in model.names.targets(call)
@@ -212,7 +212,7 @@ def steps_in_loop(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def stored(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether it is kept as an attribute or in a container: set up for later."""
+    """Whether it is stored as an attribute or in a container, as set-up code does."""
     targets = model.names.targets(call)
     return any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets)
 

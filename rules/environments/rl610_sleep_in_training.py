@@ -84,7 +84,7 @@ _WATCHED = regex(r"(^|[._])(play|demo|watch|show|record|visuali[sz]e|enjoy|rende
 
 
 class SleepInTraining(Rule):
-    """Sleeps as often as it steps."""
+    """RL610."""
 
     code = "RL610"
     name = "sleep-in-training"
@@ -95,7 +95,7 @@ class SleepInTraining(Rule):
     triggers = ("sleep",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the pause in a training loop that nothing holds back."""
+        """Yield a finding for an unconditional pause in a training loop."""
         statement = model.parent(node)
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
@@ -116,7 +116,7 @@ class SleepInTraining(Rule):
 
 
 def pause_of(call: ast.Call, model: SemanticModel) -> float | None:
-    """The seconds of a `time.sleep`; None for other calls and lengths that are not written down."""
+    """Return the seconds of a `time.sleep`; None for other calls and durations that are not literals."""
     if model.names.qualified(call.func) != "time.sleep" or len(call.args) != 1:
         return None
     number = numbers.number_of(call.args[0], model)
@@ -133,7 +133,7 @@ def keeps_pace(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:
-    """What the pause is made once for: a step or an episode of a training; None for other pauses."""
+    """Return what the pause runs once for: a step or an episode of a training; None for other pauses."""
     beat = model.frequency.cadence(statement)
     if beat is None or held_back(beat.guards) or is_watched(statement, model):
         return None
@@ -144,7 +144,7 @@ def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:
     if is_conditional(statement, loop, model):
         return None
     if loop is not None and model.frequency.driving_loop(statement) is not loop:
-        return None  # a loop of its own, which may wait for something
+        return None  # a loop of its own, which may wait for an event
     for driver in _STEPS:
         if driver in beat.drivers:
             return str(driver)
@@ -152,7 +152,7 @@ def how_often(statement: ast.stmt, model: SemanticModel) -> str | None:
 
 
 def is_watched(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether the function or the file shows or evaluates what was learned."""
+    """Whether the function or the file shows or evaluates a trained policy."""
     if model.frequency.is_evaluation(statement):
         return True
     function = model.function(statement)
@@ -162,7 +162,7 @@ def is_watched(statement: ast.stmt, model: SemanticModel) -> bool:
 
 
 def is_conditional(statement: ast.stmt, loop: ast.AST | None, model: SemanticModel) -> bool:
-    """Whether anything but the loop decides, inside of it, if a statement runs."""
+    """Whether a condition inside of the loop decides if a statement runs."""
     for around in model.ancestors(statement):
         if around is loop or isinstance(around, FUNCTIONS):
             return False
@@ -172,7 +172,7 @@ def is_conditional(statement: ast.stmt, loop: ast.AST | None, model: SemanticMod
 
 
 def build_fix(statement: ast.stmt, model: SemanticModel) -> Fix | None:
-    """Take the pause out."""
+    """Delete the pause."""
     edits = model.edit.delete_statements([statement])
     if not edits:
         return None

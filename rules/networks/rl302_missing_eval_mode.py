@@ -116,7 +116,7 @@ class MissingEvalMode(Rule):
                     yield from self.check_call(call, model)
 
     def check_call(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`net(batch)`, in a function that may evaluate."""
+        """Yield a finding for `net(batch)`, in a function that may evaluate."""
         loops = model.frequency.loops(call)
         if not loops or call in model.syntax.buried or not evaluates(call, loops, model):
             return
@@ -134,14 +134,14 @@ class MissingEvalMode(Rule):
                 f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and `eval()` is "
                 f"never called"
             ),
-            # one edit for all networks of the loop: a loop that switches one of them is not looked at again
+            # one edit for all networks of the loop: a loop that switches one of them is not examined again
             fix=build_fix(flagged, loops[-1], model) if network is flagged[0] else None,
             advice="Call `eval()` before the loop, and `train()` after it if training continues",
         )
 
 
 def by_mode(call: ast.Call, network: ast.expr, model: SemanticModel) -> str | None:
-    """What a layer that is surely in the network does in training mode."""
+    """Return what a layer that surely is in the network does in training mode."""
     method = "forward" if network is call.func else getattr(call.func, "attr", "forward")
     anatomy = model.nn.architecture(network, method)
     if anatomy.overrides:
@@ -150,7 +150,7 @@ def by_mode(call: ast.Call, network: ast.expr, model: SemanticModel) -> str | No
 
 
 def networks_in(outer: AnyLoop, model: SemanticModel) -> list[ast.Name | ast.Attribute]:
-    """The networks with such layers that a loop runs, each where it runs first."""
+    """Return the networks with such layers that a loop runs, each at its first call."""
     found: dict[str, ast.Name | ast.Attribute] = {}
     calls = [node for node in descendants(outer) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=model.source.span):
@@ -161,7 +161,7 @@ def networks_in(outer: AnyLoop, model: SemanticModel) -> list[ast.Name | ast.Att
 
 
 def told(layer: str) -> str | None:
-    """What a layer does in training mode; None for those that do nothing else then."""
+    """Return what a layer does in training mode; None for layers that do not depend on the mode."""
     name = layer.rpartition(".")[2]
     if "BatchNorm" in name:
         return f"`{name}` normalises with batch statistics and updates its running statistics"
@@ -169,7 +169,7 @@ def told(layer: str) -> str | None:
 
 
 def network_of(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
-    """The network that a call runs: `net` of `net(x)` and of `net.get_value(x)`."""
+    """Return the network that a call runs: `net` for `net(x)` and for `net.get_value(x)`."""
     match call.func:
         case ast.Name() | ast.Attribute() as func if model.types.type_of(func).tag is TypeTag.MODULE:
             return func
@@ -181,8 +181,8 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute
 
 
 def may_evaluate(function: Function | None, model: SemanticModel) -> bool:
-    """Can anything in a function (None: at module level) be evaluation: does its name say so, or does it loop
-    over such data?
+    """Whether any code in a function (None: at module level) can be evaluation: by its name, or because it
+    loops over evaluation data.
     """
     loops = model.analysis.loops.of_function.get(function)
     if loops is None:
@@ -194,7 +194,7 @@ def may_evaluate(function: Function | None, model: SemanticModel) -> bool:
 
 
 def evaluates(call: ast.Call, loops: list[AnyLoop], model: SemanticModel) -> bool:
-    """Whether these loops of a function that may evaluate do so, rather than learn."""
+    """Whether these loops of a function that may evaluate do so, rather than train."""
     function = model.function(call)
     by_name = function is not None and means_evaluation(function.name)
     if not by_name and not any(map(is_over_data, loops)):
@@ -204,7 +204,7 @@ def evaluates(call: ast.Call, loops: list[AnyLoop], model: SemanticModel) -> boo
 
 
 def is_over_data(loop: AnyLoop) -> bool:
-    """Does a loop run over data that are named after evaluation?"""
+    """Whether a loop iterates over data that are named after evaluation."""
     return any(map(means_data, iterated(loop)))
 
 
@@ -234,14 +234,14 @@ def iterated(loop: AnyLoop) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def words_in(name: str) -> frozenset[str]:
-    """`evaluateAll_policy` is made of evaluate, all and policy."""
+    """Return the words of a name: evaluate, all and policy for `evaluateAll_policy`."""
     spaced = name if name.islower() else "".join(f" {char}" if char.isupper() else char for char in name)
     words = {word.strip("0123456789").lower() for word in spaced.replace("_", " ").split()}
     return frozenset(words | {word.removesuffix(end) for word in words for end in ENDS})
 
 
 def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: SemanticModel) -> Fix | None:
-    """Evaluation mode before the loop, and the old mode again behind it."""
+    """Switch to evaluation mode before the loop, and back to the previous mode after it."""
     statement = outer if isinstance(outer, ast.stmt) else model.syntax.statement(outer)
     names = {node.id for network in networks for node in descendants(network) if isinstance(node, ast.Name)}
     for node in descendants(statement):
@@ -267,5 +267,5 @@ def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: S
 
 
 def words_joined(text: str) -> str:
-    """`agent_net` of `self.agent.net`."""
+    """Return the words of an access joined to a name: `agent_net` for `self.agent.net`."""
     return text.removeprefix("self.").replace(".", "_")

@@ -110,7 +110,7 @@ class ClonedStateDict(Rule):
 
 
 def build_fix(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> Fix | None:
-    """Put the original in the place of the copy."""
+    """Replace the copy by the original."""
     edit = model.edit.replace(copied.node, model.edit.parenthesized(copied.original))
     reason = doubt(loaded, copied, model)
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
@@ -118,7 +118,7 @@ def build_fix(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> Fix
 
 
 def doubt(loaded: StateLoad, copied: StateCopy, model: SemanticModel) -> str | None:
-    """Find what a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     if copied.whole_network:
         return "the class of the network may define `__deepcopy__`, which is no longer called"
     if copied.deep and model.index.defines_method("get_extra_state"):

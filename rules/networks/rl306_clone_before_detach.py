@@ -105,14 +105,14 @@ class CloneBeforeDetach(Rule):
 
 
 def is_plain_tensor(tensor: ast.expr, model: SemanticModel) -> bool:
-    """Whether a value is surely a tensor whose class does not clone or detach in its own way."""
+    """Whether a value surely is a tensor whose class does not override `clone` or `detach`."""
     kind = model.types.type_of(tensor)
     known = kind.tag is TypeTag.TENSOR and not kind.optional
     return known and not model.types.may_override(tensor, "clone", "detach", "detach_")
 
 
 def detached(call: ast.Call, model: SemanticModel) -> ast.Call | None:
-    """The call whose value is detached by this one."""
+    """Return the call whose result this one detaches."""
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=method), args=[], keywords=[]):
             return inner if method in DETACHES else None
@@ -122,7 +122,7 @@ def detached(call: ast.Call, model: SemanticModel) -> ast.Call | None:
 
 
 def cloned(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """What a call clones."""
+    """Return the argument of a clone."""
     if any(keyword.arg != "memory_format" for keyword in call.keywords):
         return None
     if model.names.qualified(call.func) == "torch.clone":
@@ -134,7 +134,7 @@ def cloned(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def build_fix(detach: ast.Call, tensor: ast.expr, model: SemanticModel, *, known: bool) -> Fix | None:
-    """The same calls in the other order."""
+    """Swap the calls."""
     if not model.edit.is_relocatable(detach):
         return None
     edit = model.edit.rewrite(detach, detached_first, code="detach clone")
@@ -156,13 +156,13 @@ def detached_first(detach: cst.Call) -> cst.Call:
 
 
 def called_on(call: cst.Call) -> cst.BaseExpression:
-    """The tensor that a method, or a function of torch, is called on."""
+    """Return the tensor that a method, or a function of torch, is called on."""
     given = [argument.value for argument in call.args if argument.keyword is None]
     return given[0] if given else cst.ensure_type(call.func, cst.Attribute).value
 
 
 def as_method(name: str, options: list[cst.Arg], call: cst.Call, tensor: cst.BaseExpression) -> cst.Call:
-    """Call a method of a tensor in place of a call; the dot of a method stays on its line."""
+    """Replace a call by a method call on a tensor; the dot of a method stays on its line."""
     is_function = any(argument.keyword is None for argument in call.args)
     func = cst.Attribute(tensor, cst.Name(name))
     if not is_function:

@@ -65,7 +65,9 @@ ACTIVATIONS = {
     name: parameters.PARAMETERS[name].index("inplace")
     for name in models.having(Trait.GRADIENT_BY_RESULT, "torch.nn")
 }
-"""Those whose gradient follows from their result, and where `inplace` stands among their arguments."""
+"""Activations whose gradient follows from their result, with the position of `inplace` among their
+arguments.
+"""
 EXACT = frozenset({"torch.nn.ReLU", "torch.nn.ReLU6", "torch.nn.LeakyReLU"})
 LAYERS = models.names_having(Trait.AFFINE, "torch.nn")
 REASON = "the output of the previous layer is overwritten, which hooks and code that runs single layers see"
@@ -109,7 +111,7 @@ class OutOfPlaceActivation(Rule):
 
 
 def is_behind_layer(activation: ast.Call, model: SemanticModel) -> bool:
-    """Does the activation see nothing but the output of a linear or convolutional layer?"""
+    """Whether the only inputs of the activation are outputs of a linear or convolutional layer."""
     match model.parent(activation):
         case ast.Call(func=func, args=args) if activation in args and (
             model.names.qualified(func) == "torch.nn.Sequential"
@@ -129,13 +131,13 @@ def is_behind_layer(activation: ast.Call, model: SemanticModel) -> bool:
 
 
 def follows_layer(elements: list[ast.expr], activation: ast.Call, model: SemanticModel) -> bool:
-    """Does a layer stand directly before the activation?"""
+    """Whether a layer directly precedes the activation."""
     index = elements.index(activation)
     return index > 0 and is_layer(elements[index - 1], model)
 
 
 def is_layer(expression: ast.expr, model: SemanticModel) -> bool:
-    """A linear or convolutional layer and nothing else, made here or by a helper that initialises it."""
+    """Whether it is a linear or convolutional layer, created here or by a helper that initialises it."""
     if isinstance(expression, (ast.Starred, ast.Constant)):
         return False
     anatomy = model.nn.architecture(expression, None)
@@ -148,7 +150,7 @@ def is_layer(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_appended_behind(append: ast.Call, layers: ast.Name, model: SemanticModel) -> bool:
-    """`layers.append(nn.Linear(...))` is the statement before."""
+    """Whether the previous statement is `layers.append(nn.Linear(...))`."""
     statement = model.syntax.statement(append)
     block, index = model.syntax.block(statement)
     if index == 0 or not isinstance(statement, ast.Expr):
@@ -162,7 +164,7 @@ def is_appended_behind(append: ast.Call, layers: ast.Name, model: SemanticModel)
 
 
 def is_called_on_layers(target: ast.Attribute, name: str, model: SemanticModel) -> bool:
-    """Is `self.relu` of a class called on what layers give, and on nothing else?"""
+    """Whether `self.relu` of a class is only called on outputs of layers."""
     owner = model.class_of(target)
     uses = [use for use in model.names.attribute_uses(name) if use is not target]
     if owner is None or not uses:

@@ -78,7 +78,7 @@ from rlint.rule import Architecture, Finding, Heat, Rule, SemanticModel, torch_s
 from rlint.rules.networks._shared.accelerated import calls_behind, may_run_on_cuda
 
 _WIDE = 1024
-"""Narrower linear layers cannot keep a device busy with the batches that are usual."""
+"""Narrower linear layers do not saturate a device with usual batch sizes."""
 
 
 class NoMixedPrecision(Rule):
@@ -123,7 +123,7 @@ def differentiated(call: ast.Call) -> ast.expr | None:
 
 
 def gaining(loss: ast.expr, model: SemanticModel) -> tuple[str, str] | None:
-    """A network that a loss comes from and that has such layers, and which."""
+    """Return a network that a loss is computed from, with such layers, and the layers."""
     for call in calls_behind(loss, model):
         run = model.nn.network_run(call)
         layers = layers_that_gain(model.nn.architecture(*run)) if run is not None else None
@@ -133,7 +133,7 @@ def gaining(loss: ast.expr, model: SemanticModel) -> tuple[str, str] | None:
 
 
 def layers_that_gain(network: Architecture) -> str | None:
-    """What is surely in a network that tensor cores compute faster."""
+    """Return the layers surely in a network that tensor cores compute faster."""
     sure = [name.rpartition(".")[2] for name, there in network.layers.items() if there]
     if any("Conv" in name for name in sure):
         return "The convolutions"
@@ -145,7 +145,7 @@ def layers_that_gain(network: Architecture) -> str | None:
 
 
 def is_told_before(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a line above in the same function say the same?"""
+    """Whether the same finding exists for an earlier line of the function."""
     for other in model.names.calls_named("backward", model.function(call)):
         loss = differentiated(other)
         if (

@@ -90,11 +90,11 @@ from rlint.rule import (
 from rlint.rules.networks._shared.accelerated import may_run_on_cuda
 
 SEVERAL = ("num_envs", "n_envs", "num_environments", "n_environments", "num_processes", "nenvs")
-"""What people call the number of environments that step together."""
+"""Names for the number of environments that step together."""
 
 
 MANY = 32
-"""With fewer by default, the observations of a step are too few."""
+"""If the default is lower, a step has too few observations."""
 
 
 class UncompiledPolicy(Rule):
@@ -107,7 +107,7 @@ class UncompiledPolicy(Rule):
     triggers = ("no_grad", "inference_mode", "set_grad_enabled")
 
     def concerns(self, model: SemanticModel) -> bool:
-        """Only where nothing is compiled yet."""
+        """Whether the program compiles nothing yet."""
         return not model.program.sets_anywhere(torch_settings.COMPILED)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -131,7 +131,7 @@ class UncompiledPolicy(Rule):
 
 
 def is_part(network: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a part of a network that runs it. The whole is what should be compiled."""
+    """Whether it is a part of another network that runs it. The whole is what should be compiled."""
     root = network
     while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
         root = root.func if isinstance(root, ast.Call) else root.value
@@ -140,7 +140,9 @@ def is_part(network: ast.expr, model: SemanticModel) -> bool:
 
 
 def acts(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a network see the observations of each step of the environments, and learn nothing from them?"""
+    """Whether the inputs of a network are the observations of each environment step, and it does not train on
+    them.
+    """
     if not any(is_shown(node, model) for node in descendants(call.args[0]) if isinstance(node, ast.expr)):
         return False
     if (
@@ -158,7 +160,7 @@ def acts(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_shown(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is an observation, or one that was made a tensor on the device."""
+    """Whether it is an observation, or one that was converted to a tensor on the device."""
     if observations.is_observation(expression, model):
         return True
     match expression:
@@ -168,14 +170,14 @@ def is_shown(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def has_fixed_shape(network: ast.expr, method: str, model: SemanticModel) -> bool:
-    """Is all of a network known, and does it compute the same operations in each step?"""
+    """Whether all of a network is known, and computes the same operations in each step."""
     anatomy = model.nn.architecture(network, method)
     odd = anatomy.recurrent or anatomy.attention or anatomy.hooks or anatomy.keeps or anatomy.reads_training
     return anatomy.complete and anatomy.weights and not odd
 
 
 def steps_several(model: SemanticModel) -> bool:
-    """Has the project a number of environments that step together, no small one by default?"""
+    """Whether the project has a number of environments that step together, whose default is not small."""
     if any(number < MANY for number in default_numbers(model)):
         return False
     if any(map(model.program.is_attribute_read, SEVERAL)):
@@ -186,7 +188,7 @@ def steps_several(model: SemanticModel) -> bool:
 
 
 def default_numbers(model: SemanticModel) -> Iterator[int]:
-    """How many environments there are unless somebody says otherwise: options, fields and variables."""
+    """Return the default numbers of environments: in options, fields and variables."""
     for call in model.syntax.of_type(ast.Call):
         if not (isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"):
             continue
@@ -202,12 +204,12 @@ def default_numbers(model: SemanticModel) -> Iterator[int]:
 
 
 def number_in(value: ast.expr) -> int:
-    """A number that is written down; `MANY` for all others."""
+    """Return the value of a literal number; `MANY` for other expressions."""
     return value.value if isinstance(value, ast.Constant) and isinstance(value.value, int) else MANY
 
 
 def is_told_before(call: ast.Call, network: ast.expr, model: SemanticModel) -> bool:
-    """Does an earlier call in the same function run the same network like that, or the one it is part of?"""
+    """Whether an earlier call in the same function runs the same network, or the one that contains it."""
     function, text = model.function(call), f"{model.source.text(network)}."
     for other in model.syntax.of_type(ast.Call):
         if (

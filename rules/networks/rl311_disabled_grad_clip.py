@@ -57,7 +57,7 @@ from collections.abc import Iterator, Sequence
 from rlint.rule import Finding, Heat, Rule, SemanticModel, TypeTag
 
 _CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value"})
-_LONGEST = 8  # comment lines that one call is looked for in
+_LONGEST = 8  # comment lines in which one call is searched
 
 
 class DisabledGradClip(Rule):
@@ -71,7 +71,7 @@ class DisabledGradClip(Rule):
     callees = frozenset({"step"})
 
     def concerns(self, model: SemanticModel) -> bool:
-        """Only where something that clips is named."""
+        """Whether a file names any clipping function."""
         return "clip_grad_" in model.syntax.text
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ class DisabledGradClip(Rule):
 
 
 def is_optimizer(owner: ast.expr, model: SemanticModel) -> bool:
-    """An optimizer, by kind or by name."""
+    """Whether a value is an optimizer, by type or by name."""
     kind = model.types.type_of(owner)
     if kind:
         return kind.tag is TypeTag.OPTIMIZER
@@ -104,7 +104,7 @@ def is_optimizer(owner: ast.expr, model: SemanticModel) -> bool:
 
 
 def backward_before(step: ast.Call, model: SemanticModel) -> ast.Call | None:
-    """The last `backward` of the same function that stands before a step."""
+    """Return the last `backward` of the same function before a step."""
     start, _ = model.source.span(step)
     found = None
     for call in model.names.calls_named("backward", model.function(step)):
@@ -114,14 +114,14 @@ def backward_before(step: ast.Call, model: SemanticModel) -> ast.Call | None:
 
 
 def is_clipped(backward: ast.Call, step: ast.Call, model: SemanticModel) -> bool:
-    """Does a call between the two clip, whatever is called so?"""
+    """Whether any call between the two clips, judging by its name."""
     (_, start), (end, _) = model.source.span(backward), model.source.span(step)
     between = (node for node in model.syntax.of_type(ast.Call) if start <= model.source.span(node)[0] < end)
     return any("clip" in called(node) or called(node).startswith("clamp") for node in between)
 
 
 def called(call: ast.Call) -> str:
-    """What a call names, without what it belongs to."""
+    """Return the last name of a callee."""
     match call.func:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
@@ -129,7 +129,7 @@ def called(call: ast.Call) -> str:
 
 
 def commented_clip(comments: Sequence[str]) -> str | None:
-    """What is called in comments that are a call which clips, written over several lines or not."""
+    """Return the callee of a clipping call in comments, on one or several lines."""
     lines = [comment.lstrip("#") for comment in comments]
     for first, line in enumerate(lines):
         if not any(name in line for name in _CLIPS):
@@ -142,7 +142,7 @@ def commented_clip(comments: Sequence[str]) -> str | None:
 
 
 def clipping_call(text: str) -> str | None:
-    """What a text calls, if it is one statement that clips."""
+    """Return the callee of a text, if it is one statement that clips."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):

@@ -94,7 +94,7 @@ class LossMultiplier(Rule):
 
 
 def multiplied(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> tuple[ast.AST, ast.expr] | None:
-    """The product that `backward` differentiates, and its large bare factor."""
+    """Return the product that `backward` differentiates, and its large literal factor."""
     if not isinstance(loss, ast.Name):
         factor = factor_of(loss)
         return (loss, factor) if factor is not None else None
@@ -113,7 +113,7 @@ def multiplied(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> tupl
 
 
 def factor_of(product: ast.expr) -> ast.expr | None:
-    """The large number that a whole expression is multiplied by."""
+    """Return the large number by which a whole expression is multiplied."""
     match product:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             for number, other in ((right, left), (left, right)):
@@ -123,7 +123,7 @@ def factor_of(product: ast.expr) -> ast.expr | None:
 
 
 def is_large(number: ast.expr) -> bool:
-    """A literal of a hundred or more, the sign left out (`-1000 * objective` is a product, too)."""
+    """Whether a literal is a hundred or more, regardless of sign (`-1000 * objective` is a product, too)."""
     match number:
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             return is_large(operand)
@@ -133,7 +133,7 @@ def is_large(number: ast.expr) -> bool:
 
 
 def scales_gradients_back(backward: ast.Call, model: SemanticModel) -> bool:
-    """Does the function write to `.grad`, as code does that scales the loss for half precision?"""
+    """Whether the function writes to `.grad`, as code that scales the loss for half precision does."""
     function = model.function(backward)
     for use in model.names.attribute_uses("grad"):
         if model.function(use) is function and is_written(use, model):
@@ -142,5 +142,5 @@ def scales_gradients_back(backward: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_written(grad: ast.Attribute, model: SemanticModel) -> bool:
-    """Is `x.grad` (or its `.data`) assigned to or changed in place?"""
+    """Whether `x.grad` (or its `.data`) is assigned or modified in place."""
     return model.names.assigned(grad) is not None or model.dataflow.use_of(grad).fate is Fate.CHANGED

@@ -94,7 +94,7 @@ PERIOD = 100
 
 
 class LogEveryStep(Rule):
-    """Writes to the log as often as it steps."""
+    """RL604."""
 
     code = "RL604"
     name = "log-every-step"
@@ -103,7 +103,7 @@ class LogEveryStep(Rule):
     visits = (ast.Call,)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the first of the writes that follow one another."""
+        """Yield a finding for the first of several consecutive writes."""
         statement = model.parent(node)
         if not isinstance(statement, ast.Expr):
             return
@@ -143,7 +143,7 @@ class LogEveryStep(Rule):
 
 
 def is_short(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Does the loop make so few passes that all of what it writes may be read?"""
+    """Whether the loop has so few iterations that its output is readable."""
     loop = model.frequency.driving_loop(statement)
     count = trip_count.passes(loop, model) if loop is not None else None
     return count is not None and count < PERIOD
@@ -159,7 +159,7 @@ def build_fix(run: list[ast.stmt], model: SemanticModel) -> Fix | None:
 
 
 def advice(statement: ast.stmt, step: str, model: SemanticModel) -> str:
-    """What to write instead."""
+    """Return the code to write instead."""
     counter = counter_at(statement, model, PERIOD)
     rarely = (
         f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"only in every {PERIOD}th of them"

@@ -1,4 +1,4 @@
-"""The calls that write to a log: printed lines, log records, points of a curve."""
+"""Calls that write to a log: printed lines, log records, points of a curve."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from rlint.rule import SemanticModel, descendants, frozen, regex
 
 _METHOD = regex(r"^_?(add|log|logkv|record|report|track|write)(_|$)")
-"""How loggers of the project's own are called."""
+"""Names of the methods of custom loggers."""
 
 
 @frozen
 class LogCall:
-    """A call that writes to a log. It is `own` where a logger of the project does so."""
+    """A call that writes to a log. It is `own` if a logger of the project does so."""
 
     call: ast.Call
     own: bool = False
 
 
 def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
-    """The call of a statement that does nothing but write to a log."""
+    """Return the call of a statement that only writes to a log."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -32,8 +32,8 @@ def log_write(statement: ast.stmt, model: SemanticModel) -> LogCall | None:
 
 
 def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
-    """The statements that write to a log right one after the other, from their first on; empty where the
-    statement is not the first.
+    """Return the consecutive statements that write to a log, including the first; empty if the statement is
+    not the first.
     """
     block, first = model.syntax.block(statement)
     if first > 0 and log_write(block[first - 1], model) is not None:
@@ -45,9 +45,7 @@ def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]
 
 
 def whole_choice(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
-    """Return the outermost `if` around a statement of which both branches write: something is written
-    whatever it decides.
-    """
+    """Return the outermost `if` around a statement whose branches both write, so that it always writes."""
     parent = model.parent(statement)
     while isinstance(parent, ast.If) and all(
         any(log_write(part, model) is not None for part in branch) for branch in (parent.body, parent.orelse)
@@ -57,14 +55,14 @@ def whole_choice(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
 
 
 def writes_rare_values(run: Sequence[ast.stmt], model: SemanticModel) -> bool:
-    """Does one of the statements write a dict that a condition in the loop puts more into now and then, as
-    the return of an episode when it is over?
+    """Whether one of the statements writes a dict that a condition in the loop adds values to, such as the
+    return of an episode at its end.
     """
     loop = model.frequency.driving_loop(run[0])
     if loop is None:
         return False
     names = {node.id for statement in run for node in descendants(statement) if isinstance(node, ast.Name)}
-    for _ in range(2):  # `log.update(episode_log)`: what goes into it counts as well
+    for _ in range(2):  # `log.update(episode_log)`: the content of the argument counts as well
         names |= {
             given.id
             for owner, call in _updates(loop)
@@ -91,7 +89,7 @@ def _entries(loop: ast.AST) -> Iterator[tuple[str, ast.Subscript]]:
 
 
 def _is_conditional(node: ast.AST, loop: ast.AST, run: Sequence[ast.stmt], model: SemanticModel) -> bool:
-    """Does a node stand behind a condition in the loop that the statements do not stand behind?"""
+    """Whether a node is under a condition in the loop that does not guard the statements."""
     around = set(model.ancestors(run[0]))
     for parent in model.ancestors(node):
         if parent is loop or parent in around:

@@ -92,7 +92,7 @@ _DRAWING = ("render", "render_frame")
 
 
 class ReplotPerEpisode(Rule):
-    """Draws more often than anybody looks."""
+    """RL608."""
 
     code = "RL608"
     name = "replot-per-episode"
@@ -102,7 +102,7 @@ class ReplotPerEpisode(Rule):
     triggers = ("pyplot", "matplotlib", "pylab")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the first of the calls of a pass that is the worst."""
+        """Yield a finding for the most expensive call of an iteration, the first of equals."""
         assert isinstance(node, ast.Call)
         if not plot_figures.uses_matplotlib(model):
             return
@@ -137,7 +137,7 @@ class ReplotPerEpisode(Rule):
 
 
 def is_drawn_on_demand(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether it is an environment that draws itself."""
+    """Whether it is an environment with a rendering method of its own."""
     function = model.function(call)
     if function is not None and function.name.strip("_") in _DRAWING:
         return True
@@ -146,7 +146,7 @@ def is_drawn_on_demand(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def how_often(call: ast.Call, model: SemanticModel) -> str | None:
-    """The pass of a training that a call runs in each time; None where anything holds it back."""
+    """Return the training iteration in which a call always runs; None if it is under a condition."""
     beat = model.frequency.cadence(call)
     if beat is None or any(guard.kind in _HOLD_BACK for guard in beat.guards):
         return None
@@ -155,13 +155,13 @@ def how_often(call: ast.Call, model: SemanticModel) -> str | None:
 
 
 def how_rarely(call: ast.Call, model: SemanticModel) -> str:
-    """When to draw instead."""
+    """Return when to draw instead."""
     counter = counter_at(model.syntax.statement(call), model, PERIOD)
     return f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in one of {PERIOD} iterations,"
 
 
 def calls_beside(call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, Does]]:
-    """What the same pass does to figures in the same function, in the order of the lines."""
+    """Return what the same iteration does to figures in the same function, in the order of the lines."""
     by_pass = model.once(calls_by_pass, model.syntax.module)
     return by_pass.get((model.function(call), model.frequency.driving_loop(call)), [])
 
@@ -169,7 +169,7 @@ def calls_beside(call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, D
 def calls_by_pass(
     _module: ast.Module, model: SemanticModel
 ) -> dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]]:
-    """The same for all functions of the file, and the loops in them."""
+    """Return the same for all functions of the file, and the loops in them."""
     found: dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]] = {}
     for call in model.frequency.warm_nodes(ast.Call):
         assert isinstance(call, ast.Call)
@@ -181,7 +181,7 @@ def calls_by_pass(
 
 
 def is_cleared(model: SemanticModel, *, closes: bool) -> bool:
-    """May anything in the file, or in one that calls it, close a figure (or else take away what it shows)?"""
+    """Whether any code in the file, or in one that calls it, may close a figure (or else clear it)."""
     for node in model.syntax.of_type(ast.Call):
         assert isinstance(node, ast.Call)
         what = plot_figures.does(node, model)
@@ -203,14 +203,14 @@ def waits_in_window(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def shows_on(model: SemanticModel) -> bool:
-    """Do windows stay open while the program runs on (`plt.ion()`)?"""
+    """Whether windows stay open while the program runs (`plt.ion()`)."""
     return any(
         model.names.qualified(use) == "matplotlib.pyplot.ion" for use in model.names.attribute_uses("ion")
     )
 
 
 def first_leak(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
-    """The first figure that is opened in each pass, if none is closed or given away."""
+    """Return the first figure that is opened in each iteration, if none is closed or passed on."""
     makes = [call for call, what in beside if what is Does.MAKES and plot_figures.opens_anew(call)]
     if not makes or is_given_away(makes[0], model) or is_cleared(model, closes=True):
         return None
@@ -218,7 +218,7 @@ def first_leak(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast
 
 
 def is_given_away(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the function return figures, or keep them for somebody else?"""
+    """Whether the function returns figures, or stores them for other code."""
     function = model.function(call)
     if function is None:
         return False
@@ -233,7 +233,7 @@ def is_given_away(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def first_of_pile(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
-    """The first call that adds to a figure made before, if nothing is taken away again."""
+    """Return the first call that adds to an existing figure, if nothing is removed from it."""
     adds = [call for call, what in beside if what is Does.ADDS]
     if not adds or any(what is Does.MAKES and plot_figures.opens_anew(call) for call, what in beside):
         return None
@@ -244,7 +244,7 @@ def first_of_pile(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> 
 
 
 def adds_all_again(call: ast.Call, model: SemanticModel) -> bool:
-    """Is one of the arguments a list that the same function adds to in the same pass?"""
+    """Whether one of the arguments is a list that the same function appends to in the same iteration."""
     loop = model.frequency.driving_loop(call)
     grown = {
         model.source.text(other.func.value)
@@ -257,7 +257,7 @@ def adds_all_again(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def first_drawing(beside: list[tuple[ast.Call, Does]], often: str, model: SemanticModel) -> ast.Call | None:
-    """The first call that draws a figure whose curves are made anew."""
+    """Return the first call that draws a figure whose curves are created again."""
     if often == PASS or plot_figures.gives_new_data(model) or plot_figures.makes_video(model):
         return None
     return next((call for call, what in beside if what is Does.DRAWS), None)

@@ -1,4 +1,4 @@
-"""The pass of a training that a line runs in: an episode, a step, an epoch."""
+"""The training iteration of a line: an episode, a step, an epoch."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _TABLE = regex(r"^q(_?(table|values?|sa|matrix|func\w*))?\d?$|^action_values$", 
 
 
 def pass_of(node: ast.AST, model: SemanticModel) -> str | None:
-    """What a line of a training runs once for: "environment step", "gradient step", "episode", or another
-    "pass" (an epoch, a batch of rollouts). None where it is no training, a loop over whole trainings, or
-    nobody knows.
+    """Return what a line of a training runs once for: "environment step", "gradient step", "episode", or
+    another "pass" (an epoch, a batch of rollouts). None if it is not training, a loop over whole trainings,
+    or not known.
     """
     beat = model.frequency.cadence(node)
     if beat is None or Driver.GENERATION in beat.drivers | beat.nested or not _trains(node, model):
@@ -45,13 +45,13 @@ def pass_of(node: ast.AST, model: SemanticModel) -> str | None:
 
 
 def _is_episode(beat: Cadence) -> bool:
-    """Does each pass of the loop play one episode?"""
+    """Whether each iteration of the loop runs one episode."""
     return beat.resets or (bool(_EPISODES.search(beat.header)) and not beat.layered)
 
 
 def _trains(node: ast.AST, model: SemanticModel) -> bool:
-    """Is it a training, as far as its gradient steps tell, what is called in the loop (`agent.replay()`), or
-    the table of values that it writes to?
+    """Whether it is a training, judging by gradient steps, the calls in the loop (`agent.replay()`), or the
+    value table that it writes to.
     """
     if is_training(node, model):
         return True

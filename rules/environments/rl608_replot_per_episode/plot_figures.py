@@ -1,4 +1,4 @@
-"""What is done to matplotlib's figures: made, drawn upon, shown or written, emptied, given new data."""
+"""Operations on matplotlib figures: created, drawn on, shown or written, cleared, updated with new data."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _VIDEO = frozenset(
 
 
 def uses_matplotlib(model: SemanticModel) -> bool:
-    """Does a file import matplotlib, or seaborn on top of it?"""
+    """Whether a file imports matplotlib, or seaborn, which uses it."""
     roots = {name.partition(".")[0] for name in model.module.imports.values()}
     return not roots.isdisjoint(("matplotlib", "pylab", "seaborn"))
 
 
 def does(call: ast.Call, model: SemanticModel) -> Does | None:
-    """What a call does to a figure; None for one that does nothing of the kind."""
+    """Return what a call does to a figure; None for other calls."""
     path = model.names.qualified(call.func) or ""
     known = _PYPLOT.match(path)
     if known is not None:
@@ -97,7 +97,7 @@ def _is_shown(given: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_figure(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a figure of matplotlib, as far as its kind or its name tells."""
+    """Whether it is a matplotlib figure, judging by its type or its name."""
     kind = model.types.type_of(expression)
     if kind:
         return kind.tag is TypeTag.INSTANCE and kind.of == _FIGURE
@@ -105,7 +105,7 @@ def is_figure(expression: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_axes(expression: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a pair of axes (or one of an array of them), as far as its kind or its name tells."""
+    """Whether it is an axes object (or one in an array of them), judging by its type or its name."""
     kind = model.types.type_of(expression)
     if kind:
         return kind.tag is TypeTag.INSTANCE and kind.of == _AXES
@@ -126,25 +126,27 @@ def _name(expression: ast.expr) -> str:
 
 
 def opens_anew(call: ast.Call) -> bool:
-    """Does a call that makes a figure make another one each time: has it no number or name of its own?"""
+    """Whether a call that creates a figure creates another one each time, as it has no fixed number or
+    name.
+    """
     numbered = bool(call.args) and isinstance(call.func, ast.Attribute) and call.func.attr == "figure"
     return not numbered and not any(keyword.arg in ("num", None) for keyword in call.keywords)
 
 
 def gives_new_data(model: SemanticModel) -> bool:
-    """Does a file hand new values to curves that it has drawn before?"""
+    """Whether a file updates existing curves with new values."""
     return any(model.names.attribute_uses(name) for name in _NEW_DATA)
 
 
 def makes_video(model: SemanticModel) -> bool:
-    """Does a file read the pictures that it draws, or write them to a video?"""
+    """Whether a file reads the images that it draws, or writes them to a video."""
     return any(model.names.attribute_uses(name) for name in _VIDEO) or any(
         name.startswith("matplotlib.animation.") for name in model.module.imports.values()
     )
 
 
 def may_close(model: SemanticModel) -> bool:
-    """May another file of the project close or empty figures?"""
+    """Whether another file of the project may close or clear figures."""
     return any(
         module is not model.module
         and not module.attributes_read.isdisjoint(_EMPTIES)

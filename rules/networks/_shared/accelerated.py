@@ -1,4 +1,4 @@
-"""Which code runs on a CUDA device, and which calls in it run a network of the project."""
+"""Code that runs on a CUDA device, and its calls of the project's networks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAKES = frozenset({"torch.device", "torch.set_default_device"})
 
 
 def may_run_on_cuda(model: SemanticModel) -> bool:
-    """Does the project ask for CUDA devices, and does this file put something on a device that may be one?"""
+    """Whether the project requests CUDA devices, and this file moves values to a device that may be one."""
     return model.program.sets_anywhere(torch_settings.CUDA) and model.once(_puts_any_on_device, model.syntax)
 
 
@@ -32,7 +32,9 @@ def _puts_on_device(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def calls_behind(expression: ast.expr, model: SemanticModel, depth: int = 2) -> Iterator[ast.Call]:
-    """The calls of networks whose gradient a value carries, those in functions of the same file included."""
+    """Return the calls of networks whose gradient a value carries, including calls in functions of the same
+    file.
+    """
     for call in model.gradients.sources(expression).calls:
         if model.nn.network_run(call) is not None:
             yield call

@@ -1,4 +1,4 @@
-"""Statements put under `torch.no_grad()`: the edit, and what in them could mind."""
+"""Statements under `torch.no_grad()`: the edit, and the code for which it makes a difference."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 
 
 def value_of(statement: ast.stmt) -> ast.expr | None:
-    """What a simple statement evaluates; None for all others."""
+    """Return the expression of a simple statement; None for all others."""
     return statement.value if isinstance(statement, _SIMPLE) else None
 
 
@@ -55,7 +55,7 @@ def outermost_calls(
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
-    """The calls that a simple statement makes, outermost first."""
+    """Return the calls of a simple statement, outermost first."""
     value = value_of(statement)
     for node in descendants(value) if value is not None else ():
         if isinstance(node, ast.Call):
@@ -63,8 +63,8 @@ def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def under_no_grad(run: Sequence[ast.stmt], model: SemanticModel) -> tuple[Edit, ...] | None:
-    """Put statements that follow one another under `torch.no_grad()`; None where their lines cannot be
-    indented just so.
+    """Wrap consecutive statements in `torch.no_grad()`; None if their lines cannot be indented without other
+    changes.
     """
     first = run[0]
     if any(
@@ -85,8 +85,8 @@ def under_no_grad(run: Sequence[ast.stmt], model: SemanticModel) -> tuple[Edit, 
 def loses_gradient(
     statement: ast.stmt, forwards: Sequence[ast.Call], model: SemanticModel
 ) -> list[str] | None:
-    """What, besides the forwards, the value of a statement is made of and must not need a gradient, as
-    texts; None where something in it surely does, or learns, or where nobody can say.
+    """Return the operands of a statement, besides the forward passes, that must not need a gradient, as
+    source; None if one of them surely does, a gradient is computed, or it is not known.
     """
     value = value_of(statement)
     if value is None:
@@ -123,13 +123,13 @@ def loses_gradient(
 
 
 def _from_host(part: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is a call of a library that makes values without a gradient."""
+    """Whether it is a call of a library that returns values without a gradient."""
     qualified = model.names.qualified(part.func) if isinstance(part, ast.Call) else None
     return qualified is not None and qualified.partition(".")[0] in ("numpy", "math", "random")
 
 
 def careless_calls(statement: ast.stmt, forwards: Sequence[ast.Call], model: SemanticModel) -> list[str]:
-    """The calls in a statement, besides the forwards, of which nobody knows whether they mind autograd."""
+    """Return the calls in a statement, besides the forward passes, that may depend on the autograd mode."""
     found: dict[str, None] = {}
     for call in calls_in(statement):
         if call not in forwards and not _is_harmless(call, model):
@@ -152,15 +152,17 @@ def _is_harmless(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _minds_no_mode(effect: Effect) -> bool:
-    """Whether the effect is the same with gradients and without. In-place operations are recorded, other than
-    those that fill a tensor with random numbers.
+    """Whether an effect is the same with and without autograd. In-place operations are recorded, except those
+    that fill a tensor with random numbers.
     """
     fills = effect.kind & EffectKind.DRAWS
     return effect.does_only(_NO_MATTER | EffectKind.MUTATES if fills else _NO_MATTER)
 
 
 def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Does a statement only compute what no gradient is taken of, so that it may stand among forwards?"""
+    """Whether a statement only computes values that no gradient is taken of, so that it may be among forward
+    passes.
+    """
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
             left = model.gradients.sinks(value)
@@ -170,7 +172,9 @@ def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
 
 
 def _computes_weights(model: SemanticModel) -> bool:
-    """Does the program know layers that compute their weights in each run, and keep them as attributes?"""
+    """Whether the program has layers that compute their weights in each forward pass, and store them as
+    attributes.
+    """
     return any(
         model.program.is_imported_anywhere(f"torch.nn.utils.{name}") or model.program.is_attribute_read(name)
         for name in _COMPUTED_WEIGHTS
@@ -178,13 +182,13 @@ def _computes_weights(model: SemanticModel) -> bool:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """`a`, `b` and `c`."""
+    """Return names as a list in words: `a`, `b` and `c`."""
     quoted = [f"`{text}`" for text in texts]
     return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
-    """What a reader has to agree to about the network that a call runs; None where there is nothing."""
+    """Return the condition on the network that a call runs; None if there is none."""
     name = model.source.text(call.func)
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return (

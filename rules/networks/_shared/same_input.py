@@ -1,4 +1,4 @@
-"""Does a network, called again on the same expression, still see the same input and the same weights?"""
+"""Whether a network, called again on the same expression, gets the same input and has the same weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlint.rule import (
     names_bound,
 )
 
-# what these calls do touches neither weights nor tensors
+# effects that change neither weights nor tensors
 _HARMLESS = (
     EffectKind.ACCUMULATES_GRADIENTS
     | EffectKind.RENDERS
@@ -38,21 +38,21 @@ _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
 def has_seen_the_same(call: ast.Call, earlier: Sequence[ast.Call], model: SemanticModel) -> bool:
-    """Did a call that reads like `call` run before it on the same input, with the same weights and under the
-    same settings of autograd? `earlier` are those before it, in their order.
+    """Return whether a call equal to `call` ran before it on the same input, with the same weights and the
+    same autograd settings. `earlier` are the calls before it, in order.
     """
     for other in reversed(earlier):
         same = sees_the_same(other, call, model)
         if same:
             return True
         if same is None and _are_beside(other, call, model):
-            return False  # what changes between these two, changes between `call` and all before
+            return False  # what changes between these two, changes between `call` and all earlier ones
     return False
 
 
 def that_see_the_same(call: ast.Call, later: Sequence[ast.Call], model: SemanticModel) -> list[ast.Call]:
-    """Which calls that read like `call` run after it on the same input, with the same weights and under the
-    same settings of autograd? `later` are those behind it, in their order.
+    """Return the calls equal to `call` that run after it on the same input, with the same weights and the
+    same autograd settings. `later` are the calls after it, in order.
     """
     found: list[ast.Call] = []
     for other in later:
@@ -60,13 +60,13 @@ def that_see_the_same(call: ast.Call, later: Sequence[ast.Call], model: Semantic
         if same:
             found.append(other)
         elif same is None and _are_beside(call, other, model):
-            break  # what changes between these two, changes between `call` and all behind
+            break  # what changes between these two, changes between `call` and all later ones
     return found
 
 
 def sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool | None:
-    """Does `again`, which reads like `call`, run after it on the same input, with the same weights and under
-    the same settings of autograd? None if something may change them between the two.
+    """Whether `again`, which is equal to `call`, runs after it on the same input, with the same weights and
+    the same autograd settings. None if the input, weights or settings may change in between.
     """
     if not model.dataflow.order.always_before(call, again) or _withs(call, model) != _withs(again, model):
         return False
@@ -87,7 +87,7 @@ def sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool
 
 
 def _changes(around: ast.AST, call: ast.Call, watched: _Watched, model: SemanticModel) -> bool:
-    """May what is made of a network's output in the same expression change it, its input or the network?"""
+    """Whether the rest of the same expression may modify the network's output, its input or the network."""
     match around:
         case ast.Call(func=ast.Attribute(attr=method) as func) if is_in(call, func):
             return method.endswith("_")
@@ -95,7 +95,7 @@ def _changes(around: ast.AST, call: ast.Call, watched: _Watched, model: Semantic
 
 
 def _is_of_tensors(node: ast.AST, model: SemanticModel) -> bool:
-    """Whether it is the call of a method that, as its name tells, only computes something of a tensor."""
+    """Whether it is a call of a method that, judging by its name, only computes a value from a tensor."""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if not model.types.type_of(owner):
             known = models.method_fact(TypeTag.TENSOR, method)
@@ -104,7 +104,7 @@ def _is_of_tensors(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _are_beside(call: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
-    """Do two calls stand in simple statements of one block?"""
+    """Whether two calls are in simple statements of one block."""
     first, second = model.syntax.statement(call), model.syntax.statement(other)
     return (
         isinstance(first, _SIMPLE)
@@ -114,8 +114,8 @@ def _are_beside(call: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
 
 
 def loop_without_change(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
-    """The outermost `for` loop or comprehension that runs `call` in each pass on the same input, with the
-    same weights.
+    """Return the outermost `for` loop or comprehension that runs `call` in each iteration on the same input,
+    with the same weights.
     """
     watched = _Watched(call, model)
     found = None
@@ -127,9 +127,7 @@ def loop_without_change(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
 
 
 def is_forward(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call run a network with weights that gives the same each time, on arguments that are the same
-    each time?
-    """
+    """Whether a call runs a deterministic network with weights, on arguments that are the same each time."""
     anatomy = anatomy_of(call, model)
     if anatomy is None or not (anatomy.repeatable and anatomy.weights):
         return False
@@ -138,13 +136,13 @@ def is_forward(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def anatomy_of(call: ast.Call, model: SemanticModel) -> Architecture | None:
-    """What a call runs: a network itself, or a method of one."""
+    """Return the architecture that a call runs: that of a network, or of one of its methods."""
     run = model.nn.network_run(call)
     return model.nn.architecture(*run) if run is not None else None
 
 
 def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticModel) -> bool:
-    """Would code that runs a network whatever the mode give the same behind `parts`, which run after it?"""
+    """Whether a forward pass, in any mode, would give the same result after `parts`, which run after it."""
     watched = _Watched(moved, model)
     return not any(
         watched.changed_by(node) for part in parts for node in nodes_run(part) if not _is_mode(node, model)
@@ -159,12 +157,14 @@ def _is_mode(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _withs(node: ast.AST, model: SemanticModel) -> list[ast.AST]:
-    """The blocks that may turn autograd or casts on and off around a node."""
+    """Return the `with` blocks around a node that may change autograd or autocast."""
     return [ancestor for ancestor in model.ancestors(node) if isinstance(ancestor, _WITHS)]
 
 
 def nodes_run(part: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run with a part, the last ones first. Bodies of functions run when they are called."""
+    """Yield the nodes that run with a part, the last ones first. Bodies of functions run when they are
+    called.
+    """
     stack = [part]
     while stack:
         node = stack.pop()
@@ -174,7 +174,7 @@ def nodes_run(part: ast.AST) -> Iterator[ast.AST]:
 
 
 class _Watched:
-    """The names and attributes that a call of a network hangs on."""
+    """The names and attributes that a call of a network depends on."""
 
     def __init__(self, call: ast.AST, model: SemanticModel) -> None:
         self.model = model
@@ -185,7 +185,9 @@ class _Watched:
         self.attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
     def changed_by(self, node: ast.AST) -> bool:
-        """May running this node (its children left out) change the input, the weights or the mode?"""
+        """Return whether running this node, without its children, may change the input, the weights or the
+        mode.
+        """
         if isinstance(node, ast.Call):
             return self._changed_by_call(node)
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
@@ -202,7 +204,7 @@ class _Watched:
         return target.attr in self.attributes or target.attr in ("data", "training", "requires_grad")
 
     def _holds(self, owner: ast.expr) -> bool:
-        """Whether it is a part of what the call hangs on that changes."""
+        """Whether a changed object is one that the call depends on."""
         for node in descendants(owner):
             if isinstance(node, ast.Attribute) and node.attr in self.attributes:
                 return True
@@ -230,6 +232,6 @@ class _Watched:
 
 
 def _only_runs(owner: ast.expr, method: str, model: SemanticModel) -> bool:
-    """Does a method of a network run layers and nothing else: `agent.get_value(x)`?"""
+    """Whether a method of a network only runs layers: `agent.get_value(x)`."""
     anatomy = model.nn.architecture(owner, method)
     return anatomy.complete and not (anatomy.keeps or anatomy.hooks)

@@ -148,7 +148,7 @@ class InferenceWithGrad(Rule):
             statements: list[ast.stmt] = []
         else:
             if outermost_calls(statement, is_idle, model)[0] is not node or is_led_on_to(statement, model):
-                return  # told of with the one before
+                return  # reported with the previous one
             statements = run_from(statement, model)
             run = [call for one in statements for call in outermost_calls(one, is_idle, model)]
         if not run:
@@ -171,7 +171,7 @@ class InferenceWithGrad(Rule):
         )
 
     def _cut_off_later(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Look at a forward whose result leaves the function, if all that get it cut it off."""
+        """Yield a finding for a forward pass whose result leaves the function, if all receivers detach it."""
         statement = model.syntax.statement(call)
         if value_of(statement) is None or not model.gradients.gives_gradient(call):
             return
@@ -189,7 +189,7 @@ class InferenceWithGrad(Rule):
 
 
 def is_idle(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call run a network with autograd on, and no gradient can get out of its result?"""
+    """Whether a call runs a network with autograd enabled, and no gradient of its result is used."""
     if not (call.args or call.keywords) or isinstance(call.func, ast.Call):
         return False
     if not model.gradients.gives_gradient(call):
@@ -208,7 +208,7 @@ def is_idle(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_told_at_callers(call: ast.Call, model: SemanticModel) -> bool:
-    """Do all that call the function by its name, in this file, get findings of their own there?"""
+    """Whether all callers of the function, in this file, get findings of their own."""
     function = model.function(call)
     if function is None:
         return False
@@ -221,7 +221,9 @@ def is_told_at_callers(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
-    """The statements from one with an idle forward to the last such, where nothing else is between them."""
+    """Return the statements from one with an unused graph to the last such, if nothing else is between
+    them.
+    """
     block, index = model.syntax.block(statement)
     end = index + 1
     for position in range(end, len(block)):
@@ -233,7 +235,7 @@ def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
 
 
 def is_led_on_to(statement: ast.stmt, model: SemanticModel) -> bool:
-    """Does the statement belong to a run that began before it?"""
+    """Whether the statement belongs to a run that began before it."""
     block, index = model.syntax.block(statement)
     for earlier in reversed(block[:index]):
         if outermost_calls(earlier, is_idle, model):
@@ -244,7 +246,7 @@ def is_led_on_to(statement: ast.stmt, model: SemanticModel) -> bool:
 
 
 def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the forward run per step, or for a whole batch?"""
+    """Whether the forward pass runs per step, or for a whole batch."""
     if model.frequency.heat_of(call).level is Heat.HOT:
         return True
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -254,7 +256,9 @@ def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_sampled(value: ast.expr, model: SemanticModel, depth: int = 4) -> bool:
-    """Is a value part of a batch that a buffer drew: `state, action = memory.sample(64)`, then converted?"""
+    """Whether a value is part of a batch sampled from a buffer: `state, action = memory.sample(64)`, then
+    converted.
+    """
     if not isinstance(value, ast.Name) or depth <= 0:
         return False
     made = [binding.value for binding in model.dataflow.definitions(value)]
@@ -269,7 +273,7 @@ def _is_drawn(made: ast.expr, model: SemanticModel, depth: int) -> bool:
 
 
 def _converted(argument: ast.expr, model: SemanticModel) -> Iterator[ast.expr]:
-    """What an argument is, and what is converted to it: `states` of `torch.Tensor(states).to(device)`."""
+    """Return an argument, and the values converted to it: `states` for `torch.Tensor(states).to(device)`."""
     yield argument
     match argument:
         case ast.Call(func=func, args=[data, *_]) if model.names.qualified(func) in CONVERTS:
@@ -285,7 +289,7 @@ def build_fix(
     *,
     traced: bool = False,
 ) -> Fix | None:
-    """Put the statements with the forwards for which `holds` is true under `no_grad`."""
+    """Wrap the statements with the forward passes for which `holds` is true in `no_grad`."""
     doubts: dict[str, None] = {}
     if traced:
         doubts["no caller may compute a gradient through the result"] = None

@@ -1,4 +1,4 @@
-"""Forwards whose result leaves the function with its gradient, which all code that gets it cuts off."""
+"""Forward passes whose result leaves the function with its gradient, which all receivers detach."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ _LEAVES = frozenset({SinkKind.RETURNED, SinkKind.STORED, SinkKind.HANDED})
 
 
 def is_cut_off_later(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call run a network with autograd on, and end all gradients where its result has left to?"""
+    """Whether a call runs a network with autograd enabled, and all receivers of its result end the
+    gradient.
+    """
     if not (call.args or call.keywords) or not records(call, model) or _is_inner(call, model):
         return False
     here = {left.label for left in model.gradients.sinks(call)}
@@ -24,15 +26,15 @@ def is_cut_off_later(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def records(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call surely run a network with autograd on?"""
+    """Whether a call surely runs a network with autograd enabled."""
     if isinstance(call.func, ast.Call) or not model.gradients.gives_gradient(call):
         return False
     return model.gradients.autograd_at(call) is Autograd.ON and not model.nn.runs_frozen(call)
 
 
 def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
-    """Does another call tell it better: one of the network that this is a layer of, or those forwards that
-    the function does which is called here?
+    """Whether another call is the better place for the finding: one of the network that contains this layer,
+    or the forward passes in the function that is called here.
     """
     if _is_of_network(model.function(call), model):
         return True
@@ -43,7 +45,7 @@ def _is_inner(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_of_network(function: Function | None, model: SemanticModel) -> bool:
-    """Is a function a method of a network, whose layers are reported where the whole network runs?"""
+    """Whether a function is a method of a network, whose layers are reported where the whole network runs."""
     owner = model.class_of(function) if function is not None else None
     if owner is None:
         return False

@@ -1,4 +1,4 @@
-"""What a network keeps of a run, for those who ask it afterwards."""
+"""Values that a network stores during a forward pass, for later reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.rule import MODULE_METHODS, SemanticModel, TypeTag
 
 
 def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the network keep something of the run, which this file takes from it afterwards?"""
+    """Whether the network stores a value during the forward pass that this file reads later."""
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return is_asked_for_more(call, model)
     anatomy = model.nn.architecture(call.func)
@@ -25,9 +25,9 @@ def leaves_something(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_asked_for_more(call: ast.Call, model: SemanticModel, *, of_unknown: bool = False) -> bool:
-    """Is the network asked for something of its own afterwards, which may be what it kept of the run:
-    `actor(observation)`, and then `actor.log_prob(action)`? With `of_unknown`, do only methods count whose
-    code is not known?
+    """Whether another method of the network is called later, which may use values stored by the forward pass:
+    `actor(observation)`, and then `actor.log_prob(action)`. With `of_unknown`, only methods whose code is not
+    known count.
     """
     match call.func:
         case ast.Name(id=name):

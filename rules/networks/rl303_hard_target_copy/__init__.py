@@ -125,7 +125,9 @@ class HardTargetCopy(Rule):
                 yield from self.check_deepcopy(node, model)
 
     def check_load(self, loaded: StateLoad, model: SemanticModel) -> Iterator[Finding]:
-        """`target.load_state_dict(net.state_dict())`, with or without a copy between."""
+        """Yield a finding for `target.load_state_dict(net.state_dict())`, with or without a copy in
+        between.
+        """
         copied = weight_sync.copied_state(loaded.given, model)
         owner = copied.owner if copied else weight_sync.state_owner(loaded.given, model)
         if (
@@ -145,7 +147,7 @@ class HardTargetCopy(Rule):
         yield self.finding(model, loaded.call, message, fix=fix, advice=IN_PLACE)
 
     def check_deepcopy(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`target = copy.deepcopy(net)`."""
+        """Yield a finding for `target = copy.deepcopy(net)`."""
         statement = model.syntax.statement(call)
         match statement, call:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value), ast.Call(
@@ -174,7 +176,9 @@ class HardTargetCopy(Rule):
         yield self.finding(model, call, message, fix=fix, advice=KEEP_ONE)
 
     def check_loop(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
-        """`for t, p in zip(target.parameters(), net.parameters()): t.data.copy_(p.data)`."""
+        """Yield a finding for `for t, p in zip(target.parameters(), net.parameters()):
+        t.data.copy_(p.data)`.
+        """
         pair = paired_parameters(loop, model)
         if pair is None:
             return
@@ -189,14 +193,14 @@ class HardTargetCopy(Rule):
 
 
 def is_made_with_its_owner(target: ast.expr, model: SemanticModel) -> bool:
-    """Is the second network made for the first time, in a constructor, however often that runs?"""
+    """Whether the second network is created for the first time, in a constructor, however often that runs."""
     function = model.function(target)
     return function is not None and function.name in ("__init__", "__post_init__", "__new__")
 
 
 def is_newly_made(source: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
-    """Is what is copied as new, made in the same run of the function and the same pass of its loops? Then a
-    training begins, however often that happens.
+    """Whether the copied network is new itself, created in the same call of the function and the same
+    iteration of its loops. Then a training begins, however often that happens.
     """
     if not isinstance(source, ast.Name):
         return False
@@ -214,14 +218,14 @@ def is_newly_made(source: ast.expr, call: ast.Call, model: SemanticModel) -> boo
 
 
 def is_per_step(node: ast.AST, model: SemanticModel) -> bool:
-    """Does the copy run in each step, with nothing that makes it wait?"""
+    """Whether the copy runs in each step, without a condition."""
     return model.frequency.heat_of(node).level is Heat.HOT and model.frequency.runs_each_pass(node)
 
 
 def copy_fix(
     call: ast.Call, target: ast.expr, source: ast.expr, tensors: str, model: SemanticModel
 ) -> Fix | None:
-    """Copy tensor by tensor, in place of the statement that is made of the call."""
+    """Copy tensor by tensor, in place of the statement that consists of the call."""
     statement = model.syntax.statement(call)
     assigned = isinstance(statement, ast.Assign) and statement.targets == [target]
     if not assigned and not (isinstance(statement, ast.Expr) and statement.value is call):

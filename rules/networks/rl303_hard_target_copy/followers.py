@@ -1,4 +1,4 @@
-"""What RL303 asks about a network that follows another: who holds it, and how its weights are copied."""
+"""Networks that follow another (for RL303): which code holds them, and how their weights are copied."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import SemanticModel, Trait, TypeTag, UseKind, models, weight_sync
 
-# what hands a new network on to others who keep it
+# calls that pass a new network on to code that keeps it
 STORES = models.having(Trait.INSERTS, TypeTag.LIST, TypeTag.DEQUE, TypeTag.SET, TypeTag.QUEUE) | {
     "extend",
     "push",
@@ -21,7 +21,9 @@ CHANGES_ONLY_MODE = (
 
 
 def is_access(expression: ast.expr) -> bool:
-    """A name, or attributes and constant items of one: reading it twice does no harm."""
+    """Whether an expression is a name, or attributes and constant items of one: reading it twice is
+    harmless.
+    """
     match expression:
         case ast.Name():
             return True
@@ -33,7 +35,7 @@ def is_access(expression: ast.expr) -> bool:
 
 
 def copied_value(value: ast.expr) -> ast.expr:
-    """The value without the calls behind it that only change its mode or place."""
+    """Return the value without trailing calls that only change its mode or device."""
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         if value.func.attr not in CHANGES_ONLY_MODE:
             break
@@ -42,7 +44,7 @@ def copied_value(value: ast.expr) -> ast.expr:
 
 
 def is_kept(target: ast.expr, model: SemanticModel) -> bool:
-    """Is the new network handed on to others, who may hold it when the next one is made?"""
+    """Whether the new network is passed to other code, which may hold it when the next one is created."""
     if isinstance(target, ast.Name):
         scope = model.names.scope(target).lookup(target.id)
         uses: list[ast.AST] = list(model.names.reads(target.id, scope)) if scope else []
@@ -53,7 +55,7 @@ def is_kept(target: ast.expr, model: SemanticModel) -> bool:
 
 
 def hands_on(use: ast.AST, model: SemanticModel) -> bool:
-    """Whether a use stores the value somewhere, or gives it away."""
+    """Whether a use stores the value, or passes it on."""
     found = model.syntax.use(use)
     match found.at:
         case ast.Call(func=ast.Attribute(attr=method)) if found.kind is UseKind.ARGUMENT:
@@ -64,7 +66,7 @@ def hands_on(use: ast.AST, model: SemanticModel) -> bool:
 
 
 def exists_before(target: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Is the target surely a network already when the statement runs?"""
+    """Whether the target surely is a network already when the statement runs."""
     match target:
         case ast.Name():
             return any(
@@ -85,12 +87,12 @@ def exists_before(target: ast.expr, statement: ast.stmt, model: SemanticModel) -
 
 
 def assigns_network(statement: ast.AST | None, model: SemanticModel) -> bool:
-    """`self.target = Network()`."""
+    """Whether a statement is `self.target = Network()`."""
     return isinstance(statement, ast.Assign) and weight_sync.is_network(statement.value, model)
 
 
 def paired_parameters(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
-    """The networks of `for t, p in zip(a.parameters(), b.parameters())` that only copies p into t."""
+    """Return the networks of `for t, p in zip(a.parameters(), b.parameters())` that only copies p into t."""
     match loop:
         case ast.For(
             target=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]),
@@ -129,7 +131,7 @@ def copied_parameter(statement: ast.stmt) -> tuple[str, str] | None:
 
 
 def parameter_name(value: ast.expr) -> str | None:
-    """`p` of `p`, `p.data`, `p.detach()`."""
+    """Return the name `p` of `p`, `p.data`, `p.detach()`."""
     match value:
         case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="data"):
             return name

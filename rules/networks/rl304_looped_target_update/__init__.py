@@ -143,7 +143,9 @@ class LoopedTargetUpdate(Rule):
 
 
 def is_update(blend: Blend, model: SemanticModel) -> bool:
-    """Are weights of one network blended into those of another, or at least a tensor into another one?"""
+    """Whether weights of one network are blended into those of another, or at least a tensor into another
+    one.
+    """
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is not None and new is not None:
         return ast.dump(old.network) != ast.dump(new.network)
@@ -152,19 +154,19 @@ def is_update(blend: Blend, model: SemanticModel) -> bool:
 
 
 def whose_tensors(blend: Blend, model: SemanticModel) -> str:
-    """What is blended into: all tensors of a network, or the one that is written."""
+    """Return what is updated: all tensors of a network, or the tensor that is written."""
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is None or new is None:
         return f"`{model.source.text(blend.mixture.old)}`"
     if blend.result in (BlendResult.ITEM, BlendResult.MADE) and weight_sync.is_follower(
         new.network, old.network, model
     ):
-        old = new  # the dict that is loaded tells which of the two it is, not the order of the terms
+        old = new  # the loaded dict determines which of the two it is, not the order of the terms
     return f"Each tensor of `{model.source.text(old.network)}`"
 
 
 def advice_of(blend: Blend, model: SemanticModel) -> str:
-    """What to write instead."""
+    """Return the code to write instead."""
     if blend.result in (BlendResult.ITEM, BlendResult.MADE):
         return IN_PLACE
     return f"Blend in place: `{in_one_call(blend, model)}` allocates no tensor, and rounds differently"

@@ -1,4 +1,4 @@
-"""What RL304 writes in the place of a blend: the same in place, to the last bit where that can be."""
+"""In-place replacements of blends for RL304, bit-identical if possible."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fix_of(blends: list[Blend], model: SemanticModel) -> Fix | None:
 
 
 def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
-    """The edits that blend in place, and what speaks against them."""
+    """Return the edits that blend in place, and the conditions."""
     if blend.result == BlendResult.MADE:
         return None
     if blend.result == BlendResult.ITEM:
@@ -107,7 +107,9 @@ def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str
 
 
 def _in_two_lines(blend: Blend, mixture: Mix, model: SemanticModel) -> Edit | None:
-    """First the share of the new tensor, which may be the old one, then the rest in place."""
+    """Return two statements: first scale the new tensor, which may be the old one, then add the rest in
+    place.
+    """
     if not isinstance(blend.node, ast.stmt):
         return None
     name = model.importer.fresh_local(NAMES, blend.node, "RL304")
@@ -117,12 +119,14 @@ def _in_two_lines(blend: Blend, mixture: Mix, model: SemanticModel) -> Edit | No
 
 
 def _may_swap(keep: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
-    """Whether the order makes no difference in which two factors are read: no property counts its reads."""
+    """Whether the order in which two factors are read makes no difference: no property counts its reads."""
     return bool(model.effects.effect_of(keep).quiet and model.effects.effect_of(weight).quiet)
 
 
 def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
-    """Find what must hold for the second of two operations not to raise once the first has been done."""
+    """Return the condition under which the second of two operations does not raise after the first has
+    run.
+    """
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is None or new is None or not made_networks.are_alike(old.network, new.network, model):
         yield ALIKE.format(model.source.text(blend.mixture.old), model.source.text(blend.mixture.new))
@@ -131,7 +135,7 @@ def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
 
 
 def _may_hold_integers(model: SemanticModel) -> bool:
-    """Whether the program makes parameters that need no gradient, which alone may be integers."""
+    """Whether the program creates parameters without gradient, the only ones that may be integers."""
     for call in model.syntax.written.calls_of(("Parameter", "register_parameter")):
         if len(call.args) > 1 or call.keywords:
             return True
@@ -139,18 +143,18 @@ def _may_hold_integers(model: SemanticModel) -> bool:
 
 
 def in_one_call(blend: Blend, model: SemanticModel) -> str:
-    """`old.lerp_(new, weight)`."""
+    """Return `old.lerp_(new, weight)`."""
     mixture, written = blend.mixture, model.edit.code(blend.written)
     return f"{written}.lerp_({model.source.text(mixture.new)}, {model.source.text(mixture.weight)})"
 
 
 def _replaced(blend: Blend, call: str, model: SemanticModel) -> list[Edit]:
-    """The blend's call or statement, replaced by a call."""
+    """Return the edit that replaces the blend's call or statement by a call."""
     return [model.edit.replace(blend.node.value if isinstance(blend.node, ast.Expr) else blend.node, call)]
 
 
 def _in_state(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
-    """The tensors of a state dict are those of the network: nothing is left to load."""
+    """Return the edits for a state dict, whose tensors are those of the network: the load is removed."""
     old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is None or new is None or not (old.state and new.state) or not is_complement(blend.mixture, model):
         return None
@@ -176,7 +180,7 @@ def _loaded_after(blend: Blend, network: ast.expr, model: SemanticModel) -> list
 
 
 def is_complement(mixture: Mixture, model: SemanticModel) -> bool:
-    """Do the weights of both tensors surely add up to one?"""
+    """Whether the weights of both tensors surely add up to one."""
     if not isinstance(mixture, Mix):
         return True
     if _is_rest(mixture.keep, mixture.weight, model) or _is_rest(mixture.weight, mixture.keep, model):
@@ -187,7 +191,7 @@ def is_complement(mixture: Mixture, model: SemanticModel) -> bool:
 
 
 def _is_rest(rest: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
-    """`1 - weight`, written here or in the one place that a name gets its value from."""
+    """Whether an expression is `1 - weight`, written here or in the only assignment of a name."""
     match rest:
         case ast.BinOp(left=ast.Constant(value=one), op=ast.Sub(), right=right):
             return one == 1 and ast.dump(right) == ast.dump(weight)
@@ -200,7 +204,7 @@ def _is_rest(rest: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_unrecorded(blend: Blend, model: SemanticModel) -> bool:
-    """Does autograd surely not follow what is written?"""
+    """Whether autograd surely does not record the write."""
     match blend.written:
         case ast.Attribute(attr="data") | ast.Call(func=ast.Attribute(attr="detach"), args=[]):
             return True

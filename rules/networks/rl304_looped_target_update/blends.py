@@ -1,4 +1,4 @@
-"""What RL304 asks about a loop: where does it blend the tensors of one network into those of another?"""
+"""Loops for RL304 that blend the tensors of one network into those of another."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from rlint.rule import Enum, SemanticModel, Trait, TypeTag, descendants, frozen, models
 
 SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
-"""Methods that give the same numbers."""
+"""Methods that return the same numbers."""
 MOVED = models.having(Trait.CASTS | Trait.RELOCATES, TypeTag.TENSOR) - models.having(
     Trait.GIVES_NUMBER, TypeTag.TENSOR
 )
-"""Methods that give them in another place or precision."""
+"""Methods that return them on another device or in another precision."""
 
 _Loop = ast.For | ast.ListComp | ast.DictComp
 
@@ -30,7 +30,7 @@ class Mix:
 
 @frozen
 class BlendStep:
-    """`old + weight * (new - old)`, whose second term is `move`; with `sign` "sub", what takes away
+    """`old + weight * (new - old)`, whose second term is `move`; with `sign` "sub", one that subtracts
     `weight * (old - new)`.
     """
 
@@ -54,23 +54,23 @@ Mixture = Mix | BlendStep | Lerp
 
 
 class BlendResult(Enum):
-    """What becomes of a mixture."""
+    """Destination of a blend."""
 
     COPY = "copy"
-    """It is copied into the tensor that is written, with `copy_` or by `[...] =`."""
+    """It is copied into the written tensor, with `copy_` or by `[...] =`."""
     DATA = "data"
     """It is assigned to a `.data`."""
     ITEM = "item"
-    """It becomes the item of a dict that held the old tensor."""
+    """It is stored in the dict that contained the old tensor."""
     MADE = "made"
-    """It becomes an item of another dict."""
+    """It is stored in another dict."""
 
 
 @frozen
 class Blend:
-    """A place in a loop that makes a mixture of two tensors.
+    """A place in a loop that blends two tensors.
 
-    `named` is the statement before that gives the mixture a name.
+    `named` is the preceding statement that binds the blend to a name.
     """
 
     node: ast.expr | ast.stmt
@@ -81,7 +81,7 @@ class Blend:
 
 
 def blends_in(loop: _Loop, model: SemanticModel) -> list[Blend]:
-    """The blends in the body of a loop, those of loops inside it left out."""
+    """Return the blends in the body of a loop, without those of nested loops."""
     match loop:
         case ast.ListComp(elt=element):
             found = [_blend_of(element, loop, model)]
@@ -138,7 +138,7 @@ def _read(
 
 
 def _may_mix(value: ast.expr) -> bool:
-    """Can a value be a mixture, as far as its outermost part tells?"""
+    """Whether a value can be a blend, judging by its outermost part."""
     match value:
         case ast.BinOp(op=op):
             return isinstance(op, (ast.Add, ast.Sub))
@@ -157,7 +157,7 @@ def _mixture_of_two(value: ast.expr, loop: _Loop, model: SemanticModel) -> Mixtu
 
 
 def _named_before(name: ast.Name, model: SemanticModel) -> ast.Assign | None:
-    """The statement right before that gives a value a name which is read only here."""
+    """Return the directly preceding statement that binds a value to a name which is read only here."""
     block, index = model.syntax.block(model.syntax.statement(name))
     scope = model.names.scope(name).lookup(name.id)
     match block[index - 1] if index else None:
@@ -172,7 +172,7 @@ def _named_before(name: ast.Name, model: SemanticModel) -> ast.Assign | None:
 
 
 def mixture_of(value: ast.expr, old: str, loop: _Loop, model: SemanticModel) -> Mixture | None:
-    """Read a value as a mixture of the tensor `old` (told by its root) and another one of the same loop."""
+    """Return a value as a blend of the tensor `old` (given by its root) and another one of the same loop."""
     match value:
         case ast.Call(func=func, args=[first, second, weight], keywords=[]) if (
             model.names.qualified(func) == "torch.lerp"
@@ -236,7 +236,7 @@ def _product(value: ast.expr, loop: _Loop, model: SemanticModel) -> tuple[ast.ex
 
 
 def is_factor(expression: ast.expr, loop: _Loop, model: SemanticModel) -> bool:
-    """Does an expression read like a number that is the same in all passes of the loop?"""
+    """Whether an expression may be a number that is the same in all iterations of the loop."""
     match expression:
         case ast.Constant(value=value):
             return isinstance(value, (int, float))
@@ -250,7 +250,7 @@ def is_factor(expression: ast.expr, loop: _Loop, model: SemanticModel) -> bool:
 
 
 def _is_other(tensor: ast.expr, old: str, loop: _Loop, model: SemanticModel) -> bool:
-    """Is the tensor another one than `old` in each pass?"""
+    """Whether the tensor is another one than `old` in each iteration."""
     while isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute):
         if tensor.func.attr not in MOVED:
             break
@@ -259,7 +259,7 @@ def _is_other(tensor: ast.expr, old: str, loop: _Loop, model: SemanticModel) -> 
 
 
 def follows(expression: ast.expr, loop: _Loop, model: SemanticModel) -> bool:
-    """Is an expression made of names that each pass of the loop binds anew?"""
+    """Whether an expression consists of names that each iteration of the loop binds."""
     return any(
         binding.statement is loop or loop in model.ancestors(binding.statement)
         for name in descendants(expression)
@@ -269,7 +269,9 @@ def follows(expression: ast.expr, loop: _Loop, model: SemanticModel) -> bool:
 
 
 def bare(tensor: ast.expr) -> ast.expr | None:
-    """The access that stands for a tensor, without what gives the same numbers; None for what is none."""
+    """Return the access to a tensor, without calls that return the same numbers; None for other
+    expressions.
+    """
     while True:
         match tensor:
             case ast.Attribute(value=owner, attr="data"):
@@ -283,13 +285,15 @@ def bare(tensor: ast.expr) -> ast.expr | None:
 
 
 def root_of(tensor: ast.expr) -> str:
-    """Which tensor an access stands for; "" for what is none. Equal for two accesses to the same."""
+    """Return the identity of the tensor that an access refers to; "" for other expressions. Equal for two
+    accesses to the same.
+    """
     access = bare(tensor)
     return ast.dump(access).replace("Store()", "Load()") if access is not None else ""
 
 
 def _is_everything(index: ast.expr) -> bool:
-    """`[:]` or `[...]`."""
+    """Whether an index is `[:]` or `[...]`."""
     match index:
         case ast.Slice(lower=None, upper=None, step=None):
             return True
@@ -310,7 +314,7 @@ def _is_access(expression: ast.expr) -> bool:
 
 
 def _is_state(expression: ast.expr) -> bool:
-    """`net.state_dict()`."""
+    """Whether a call is `net.state_dict()`."""
     match expression:
         case ast.Call(func=ast.Attribute(value=network, attr="state_dict"), args=[], keywords=[]):
             return _is_access(network)

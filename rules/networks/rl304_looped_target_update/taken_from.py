@@ -1,4 +1,4 @@
-"""What RL304 asks about a tensor in a loop: which network is it taken from, and how?"""
+"""Sources of tensors in a loop (for RL304): the network, and the access."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _DEPTH = 6
 
 @frozen
 class BlendedPart:
-    """Tensors of `network`, one in each pass: its parameters, or all that is in its state dict (`state`)."""
+    """Tensors of `network`, one per iteration: its parameters, or all entries of its state dict (`state`)."""
 
     network: ast.expr
     state: bool
 
 
 def source_of(tensor: ast.expr, model: SemanticModel) -> BlendedPart | None:
-    """Where a loop takes a tensor from; None where that is not known."""
+    """Return the source of a tensor in a loop; None if it is not known."""
     while (
         isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and tensor.func.attr in MOVED
     ):
@@ -31,7 +31,7 @@ def source_of(tensor: ast.expr, model: SemanticModel) -> BlendedPart | None:
 
 
 def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> BlendedPart | None:
-    """The same, told by the access to the tensor."""
+    """Return the same for an access to the tensor."""
     if depth <= 0:
         return None
     match access:
@@ -54,7 +54,7 @@ def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> B
 def _iterated(
     iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int
 ) -> BlendedPart | None:
-    """What is at `path` of each item of an iterable."""
+    """Return what is at `path` of each item of an iterable."""
     if depth <= 0:
         return None
     match iterable, path:
@@ -84,7 +84,7 @@ def _iterated(
 
 
 def _item(weights: ast.expr, model: SemanticModel, depth: int) -> BlendedPart | None:
-    """What a dict of weights holds."""
+    """Return the content of a dict of weights."""
     if depth <= 0:
         return None
     match weights:
@@ -105,7 +105,7 @@ def _item(weights: ast.expr, model: SemanticModel, depth: int) -> BlendedPart | 
 
 
 def _value(access: ast.Name | ast.Attribute, model: SemanticModel) -> ast.expr | None:
-    """The one value that a variable has, or an attribute of `self` is given."""
+    """Return the only value of a variable, or of an attribute of `self`."""
     if isinstance(access, ast.Name):
         bindings = model.dataflow.definitions(access)
         if len(bindings) == 1 and bindings[0].kind is BindingKind.ASSIGN and not bindings[0].path:

@@ -90,7 +90,9 @@ class RetainedGraph(Rule):
 
 
 def retain_flag(call: ast.Call) -> ast.expr | None:
-    """The `True` of `retain_graph=True`; None without, or where a graph of the gradient is made, too."""
+    """Return the `True` of `retain_graph=True`; None without, or if a graph of the gradient is created,
+    too.
+    """
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or "create_graph" in given:
         return None
@@ -101,7 +103,7 @@ def retain_flag(call: ast.Call) -> ast.expr | None:
 
 
 def build_fix(call: ast.Call, flag: ast.expr, model: SemanticModel) -> Fix | None:
-    """Leave the argument out."""
+    """Remove the argument."""
     edit = model.edit.without_arguments(call, [flag])
     if edit is None:
         return None

@@ -1,4 +1,6 @@
-"""What RL310 asks about a loss: is its graph new in each pass, and is this backward the last to use it?"""
+"""The graph of a loss (for RL310): whether it is new in each iteration, and whether this backward is its last
+use.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from rlint.rule import (
     regex,
 )
 
-_MOST = 200  # names that are followed for one loss
-# what holds transitions, weights of a loss and settings, by name: nothing that was computed with a gradient
+_MOST = 200  # maximum number of names followed for one loss
+# names for transitions, loss weights and settings: nothing computed with a gradient
 _DATA = regex(
     r"^(next_|new_|old_|b_|mb_|batch_)*(states?|obs|observations?|actions?|acts?|rewards?|rews?|dones?|terminals?"
     r"|masks?|not_dones?|(mini)?batch(es)?|loader|dataset|data|inputs?|x|y|targets?|labels?|returns?|discounts?|gamma|s|a|r|d|samples?"
@@ -29,14 +31,16 @@ _GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read
 
 
 def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> bool:
-    """Is the graph of the loss surely made in the same pass, and needed by nothing behind this backward?"""
+    """Whether the graph of the loss surely is created in the same iteration, and not needed after this
+    backward.
+    """
     sources = model.gradients.sources(loss)
     if not sources.calls or any(not numbers.is_number(kept, model) for kept in sources.kept):
-        return False  # what an attribute holds may be part of an older graph
+        return False  # an attribute may be part of an older graph
     if not all(_DATA.search(parameter.id.lower()) for parameter in sources.parameters):
         return False
     if _others_learn_of({parameter.id for parameter in sources.parameters}, backward, model):
-        return False  # `batch` may carry what an encoder made of it, for all losses
+        return False  # `batch` may contain an encoder's output, for all losses
     loops = model.frequency.loops(backward)
     made = 0
     for call in sources.calls:
@@ -55,7 +59,7 @@ def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> boo
 
 
 def _others_learn_of(parameters: set[str], backward: ast.Call, model: SemanticModel) -> bool:
-    """Does the function go backward from another loss that hangs on the same parameters, too?"""
+    """Whether the function also calls backward on another loss that depends on the same parameters."""
     if not parameters:
         return False
     for call in model.names.calls_named("backward", model.function(backward)):
@@ -67,21 +71,21 @@ def _others_learn_of(parameters: set[str], backward: ast.Call, model: SemanticMo
 
 
 def _gives_data(call: ast.Call, model: SemanticModel) -> bool:
-    """Is what a call gives surely no part of a graph?"""
+    """Whether the result of a call surely is not part of a graph."""
     if model.types.call_targets(call):
         return not model.gradients.gives_gradient(call)
     return bool(_GIVES_DATA.search((last_name(call.func) or "").lower()))
 
 
 def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
-    """May the network that is called keep something for the next call?"""
+    """Whether the called network may store state for the next call."""
     if model.types.type_of(call.func).tag is not TypeTag.MODULE:
         return False
     return bool(model.nn.architecture(call.func).keeps)
 
 
 def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool:
-    """Does the gradient of a value end in the backward, or before it?"""
+    """Whether the gradient of a value ends in the backward, or before it."""
     going_on = [
         left
         for left in model.gradients.sinks(call)
@@ -100,7 +104,7 @@ def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool
 
 
 def _is_carried(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> bool:
-    """Does the loss hang on what an earlier pass of the loop computed?"""
+    """Whether the loss depends on values of an earlier iteration."""
     loops = model.frequency.loops(backward)
     seen: set[Binding] = set()
     pending = list(_names(loss))
@@ -125,7 +129,7 @@ def _is_carried(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> boo
 
 
 def _comes_later(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], model: SemanticModel) -> bool:
-    """Does a name have its value from further down in the loop, in an earlier pass?"""
+    """Whether a name has its value from a later line of the loop, in an earlier iteration."""
     statement = binding.statement
     return any(loop in model.ancestors(statement) for loop in loops) and (
         model.syntax.positions.span(statement)[1] >= model.syntax.positions.span(name)[1]
@@ -133,7 +137,7 @@ def _comes_later(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], mod
 
 
 def _is_reset(binding: Binding, loops: Sequence[ast.AST], model: SemanticModel) -> bool:
-    """Is the sum begun anew in each pass?"""
+    """Whether the sum is reset in each iteration."""
     node = binding.node
     bindings = model.names.bindings(node) if isinstance(node, ast.Name) else []
     return any(
@@ -143,7 +147,7 @@ def _is_reset(binding: Binding, loops: Sequence[ast.AST], model: SemanticModel) 
 
 
 def _names(expression: ast.AST) -> Iterator[ast.Name]:
-    """The names whose values go into an expression, detached ones left out."""
+    """Return the names whose values an expression uses, without detached ones."""
     if isinstance(expression, ast.Name):
         yield expression
         return

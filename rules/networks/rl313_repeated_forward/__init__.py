@@ -126,7 +126,7 @@ class RepeatedForward(Rule):
             yield from self.check_loop(node, model)
 
     def check_within(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`net(x)` and `net.dist(x)`, where `forward` calls `dist`."""
+        """Yield a finding for `net(x)` and `net.dist(x)`, if `forward` calls `dist`."""
         if model.frequency.heat_of(call).level < self.heat:
             return
         found = run_before_or_within(call, model)
@@ -144,7 +144,7 @@ class RepeatedForward(Rule):
         )
 
     def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`[net(x)[action] for action in actions]`."""
+        """Yield a finding for `[net(x)[action] for action in actions]`."""
         if not is_forward(call, model):
             return
         loop = loop_without_change(call, model)
@@ -164,7 +164,9 @@ class RepeatedForward(Rule):
 
 
 def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Does a condition let the call run in one pass of the loop: `t == last`, `value is None`?"""
+    """Whether a condition lets the call run in one iteration of the loop only: `t == last`, `value is
+    None`.
+    """
     index = model.analysis.loops.index.get(loop)
     return any(
         guard.kind is GuardKind.ONCE and guard.loop == index for guard in model.frequency.conditions(call)
@@ -172,7 +174,7 @@ def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> boo
 
 
 def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:
-    """What is run again, and where it was run first."""
+    """Return the message: what runs again, and where it ran first."""
     text = " ".join(model.source.text(first.func).split())
     if model.syntax.statement(first) is model.syntax.statement(again):
         return f"`{text}` runs twice on the same input in one statement: the second forward pass is redundant"
@@ -181,13 +183,13 @@ def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:
 
 
 def earlier_alike(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
-    """The calls before this one that read like it."""
+    """Return the earlier calls with the same source."""
     alike = model.dataflow.equal_to(call)
     return [other for other in alike[: alike.index(call)] if isinstance(other, ast.Call)]
 
 
 def is_used(call: ast.Call, model: SemanticModel) -> bool:
-    """Does anything look at the result? Loops that measure how long a network takes throw it away."""
+    """Whether the result is used. Loops that measure the time of a network discard it."""
     if isinstance(model.parent(call), ast.Expr):
         return False
     match model.names.targets(call):
@@ -198,7 +200,7 @@ def is_used(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def repeats_of(node: ast.Call, alike: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
-    """The calls that repeat `node`, which itself repeats none and is no part of a larger repetition."""
+    """Return the calls that repeat `node`, if it repeats none and is not part of a larger repetition."""
     behind = [call for call in alike[alike.index(node) + 1 :] if isinstance(call, ast.Call)]
     if not behind or not is_forward(node, model):
         return []
@@ -208,7 +210,7 @@ def repeats_of(node: ast.Call, alike: list[ast.expr], model: SemanticModel) -> l
 
 
 def is_covered(call: ast.expr, model: SemanticModel) -> bool:
-    """Whether it is an argument of a call that is itself a repeated forward."""
+    """Whether it is an argument of a call that is itself a repeated forward pass."""
     for ancestor in model.ancestors(call):
         if isinstance(ancestor, ast.stmt):
             return False

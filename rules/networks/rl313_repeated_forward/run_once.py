@@ -16,14 +16,14 @@ NAMES = (
 
 
 def may_share(results: list[ast.expr], model: SemanticModel) -> bool:
-    """Does nobody change a result in place, and walk no graph twice?"""
+    """Whether no code modifies a result in place, or runs backward through its graph twice."""
     if any(model.dataflow.use_of(result).fate is Fate.CHANGED for result in results):
         return False
     return len(model.names.calls_named("backward", model.function(results[0]))) <= 1
 
 
 def build_fix(first: ast.Call, again: list[ast.expr], model: SemanticModel) -> Fix | None:
-    """Run it once, in the place of the first call."""
+    """Run it once, at the first call."""
     if not may_share([first, *again], model):
         return None
     bound = extract_variable.bind_once(
@@ -61,7 +61,7 @@ def hoist(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> Fix | None:
 
 
 def result_names(func: ast.expr) -> list[str]:
-    """What to call the output of a network."""
+    """Return names for the output of a network."""
     name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
     if name in ("forward", "__call__") and isinstance(func, ast.Attribute):
         return result_names(func.value)

@@ -1,4 +1,4 @@
-"""Methods of a network that run others of its methods on the same input: `forward` that calls `dist`."""
+"""Methods of a network that call other methods of it on the same input: `forward` that calls `dist`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _Calls = dict[tuple[str, str], list[tuple[ast.Call, str]]]
 
 
 def run_before_or_within(call: ast.Call, model: SemanticModel) -> tuple[ast.Call, ast.Call, ast.Call] | None:
-    """Return an earlier call of the same network, if this one and that repeat each other in part; then the
-    call of the method that is run twice, and the call of the method that runs it.
+    """Return an earlier call of the same network, if it and this one repeat a part of each other; then the
+    call of the method that runs twice, and the call of the method that contains it.
     """
     run, function = model.nn.network_run(call), model.function(call)
     if run is None or function is None:
@@ -44,7 +44,7 @@ def run_before_or_within(call: ast.Call, model: SemanticModel) -> tuple[ast.Call
 
 
 def _runs_by_input(function: Function, model: SemanticModel) -> _Calls:
-    """The calls of networks in a function, by the network and what it is given first, with their methods."""
+    """Return the calls of networks in a function, by network and first argument, with their methods."""
     found: _Calls = {}
     for node in descendants(function):
         if isinstance(node, ast.Call) and node.args and (run := model.nn.network_run(node)) is not None:
@@ -59,7 +59,7 @@ def _key(network: ast.expr, call: ast.Call, model: SemanticModel) -> tuple[str, 
 def runs(
     cls: ClassSummary, outer: str, inner: str, around: ast.Call, within: ast.Call, model: SemanticModel
 ) -> bool:
-    """Does a method of a class run another one on what the two calls have in common?"""
+    """Return whether a method of a class runs another one on the common arguments of the two calls."""
     places = _places_of(cls, outer, inner, model, _DEPTH)
     if places is None or within.keywords or any(isinstance(each, ast.Starred) for each in within.args):
         return False
@@ -75,7 +75,9 @@ def runs(
 def _places_of(
     cls: ClassSummary, outer: str, inner: str, model: SemanticModel, depth: int
 ) -> dict[int, int] | None:
-    """Which parameter of `outer` stands where when it calls `inner`, itself or by other methods."""
+    """Return the positions of the parameters of `outer` in its calls of `inner`, direct or through other
+    methods.
+    """
     function = model.index.method(cls, outer)
     if not isinstance(function, FunctionSummary) or not function.is_method or depth <= 0:
         return None

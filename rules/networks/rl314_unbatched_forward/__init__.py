@@ -129,7 +129,7 @@ class UnbatchedForward(Rule):
         yield self.told(node, node.func, f"for each {named(item)} of the {what}", model, several=several)
 
     def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`list(map(net, states))`."""
+        """Yield a finding for `list(map(net, states))`."""
         match node.args:
             case [network, iterable]:
                 run = ast.copy_location(ast.Call(network, [iterable], []), node)
@@ -161,12 +161,12 @@ class UnbatchedForward(Rule):
 
 
 def named(item: LoopItem) -> str:
-    """What a pass is about."""
+    """Return a name for the item of an iteration."""
     return "index" if item.sort is ItemKind.COUNT else f"`{item.name}`"
 
 
 def runs_rows(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call run a network that treats the rows of its input one by one, whatever came before?"""
+    """Whether a call runs a network that treats the rows of its input independently and without state."""
     if any(keyword.arg is None or keyword.arg in _OF_TEXT for keyword in call.keywords):
         return False
     if not model.gradients.gives_gradient(call):
@@ -186,7 +186,7 @@ def runs_rows(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether each iteration has its own network: the loop binds a name that leads to it."""
+    """Whether each iteration has its own network, which a variable bound by the loop refers to."""
     names, attributes = model.once(_bound_in, loop)
     for node in descendants(network):
         if isinstance(node, ast.Name) and node.id in names:
@@ -197,7 +197,7 @@ def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _bound_in(loop: AnyLoop, _: SemanticModel) -> tuple[frozenset[str], frozenset[str]]:
-    """The variables and the attributes that are set in a loop."""
+    """Return the variables and the attributes that are set in a loop."""
     access = [node for node in descendants(loop) if isinstance(node, (ast.Name, ast.Attribute))]
     bound = [node for node in access if isinstance(node.ctx, ast.Store)]
     names = frozenset(node.id for node in bound if isinstance(node, ast.Name))

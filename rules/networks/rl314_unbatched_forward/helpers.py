@@ -1,4 +1,4 @@
-"""Functions of a file that put together what a network is given for one time step of a batch."""
+"""Functions of a file that assemble the input of a network for one time step of a batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _LEAVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await)
 
 
 def takes_step(function: Function, parameter: str) -> bool:
-    """Does a function take, of what has several dimensions, what its parameter counts: `obs[:, t]`?"""
+    """Whether a function selects, with a parameter as index, from values of several dimensions: `obs[:,
+    t]`.
+    """
     for node in descendants(function):
         match node:
             case ast.Subscript(slice=ast.Tuple(elts=[ast.Slice(), *rest]), ctx=ast.Load()):
@@ -20,8 +22,8 @@ def takes_step(function: Function, parameter: str) -> bool:
 
 
 def leaves_nothing(function: Function, model: SemanticModel) -> bool:
-    """Does a function only read what it is given: it sets no attribute and no item of a parameter,
-    calls no method of `self` or of a parameter, and runs no network?
+    """Whether a function has no side effects on its arguments: it sets no attribute and no item of a
+    parameter, calls no method of `self` or of a parameter, and runs no network.
     """
     arguments = function.args
     given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}

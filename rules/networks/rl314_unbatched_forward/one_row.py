@@ -1,4 +1,4 @@
-"""Forms that tell one row from a batch of them."""
+"""Expressions that distinguish one row from a batch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlint.rule import BindingKind, LoopItem, SemanticModel, TypeTag, descendant
 
 
 def is_indexed(item: LoopItem, value: ast.expr) -> bool:
-    """Is a key used to look something up, as in `obs[agent]`?"""
+    """Whether a key is used as an index, as in `obs[agent]`."""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == item.name
         for node in descendants(value)

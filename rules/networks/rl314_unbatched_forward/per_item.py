@@ -1,4 +1,4 @@
-"""Is what a network is given in a loop one item of several that could be stacked?"""
+"""Whether the input of a network in a loop is one of several items that could be stacked."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _MOST_BINDINGS = 4
 
 
 def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem | None:
-    """The loop variable that the call's input is made of, where each pass hands over one item, made of
-    nothing that an earlier pass computed; None where that is not known.
+    """Return the loop variable from which the call's input is computed, if each iteration passes one item
+    that does not depend on an earlier iteration; None if that is not known.
     """
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     look = _Input(call, loop, model)
@@ -54,7 +54,9 @@ def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> LoopItem
 
 
 def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
-    """Whether it is a tensor of a list, made in the forward pass of a network: an encoding for each agent."""
+    """Whether it is a tensor created from a list in the forward pass of a network: an encoding for each
+    agent.
+    """
     kind, cls = model.types.type_of(item.over), model.class_of(item.over)
     if kind.tag is not TypeTag.LIST or kind.item is None or kind.item.tag is not TypeTag.TENSOR:
         return False
@@ -63,8 +65,8 @@ def is_batch_of_many(item: LoopItem, model: SemanticModel) -> bool:
 
 
 def part_bound(binding: Binding) -> ast.expr:
-    """What a variable gets of a tuple that is written out, as in `now, then = batch[:, t], batch[:, t + 1]`;
-    else all of the value.
+    """Return what a variable receives of a tuple display, as in `now, then = batch[:, t], batch[:, t + 1]`;
+    else the whole value.
     """
     value = binding.value
     assert value is not None
@@ -78,7 +80,7 @@ def part_bound(binding: Binding) -> ast.expr:
 
 
 class _Input:
-    """What the arguments of a call are made of, within one pass of a loop."""
+    """The inputs of a call's arguments, within one iteration of a loop."""
 
     def __init__(self, call: ast.Call, loop: AnyLoop, model: SemanticModel) -> None:
         self.call = call
@@ -89,8 +91,8 @@ class _Input:
         self.found: dict[str, LoopItem] = {}
 
     def follow(self, value: ast.expr, depth: int) -> bool:
-        """Take in an expression and what its names stand for. False where it may hang on an earlier pass,
-        or on anything else that changes.
+        """Add an expression and the values of its names. Return False if it may depend on an earlier
+        iteration, or on anything else that changes.
         """
         model = self.model
         if depth <= 0:
@@ -111,7 +113,7 @@ class _Input:
         return True
 
     def _only_computes(self, call: ast.Call) -> bool:
-        """Does a call only convert or compute? Not so another network: it is that one which runs per item."""
+        """Whether a call only converts or computes. Not true for another network: that one runs per item."""
         model = self.model
         if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
             return True
@@ -120,7 +122,7 @@ class _Input:
         return model.effects.call_effect(call).quiet or self._only_puts_together(call)
 
     def _only_puts_together(self, call: ast.Call) -> bool:
-        """Does a call run a function of this file that keeps no state for a later iteration?"""
+        """Whether a call runs a function of this file that keeps no state for a later iteration."""
         targets = self.model.types.call_targets(call)
         definition = self.model.types.definition(targets[0]) if len(targets) == 1 else None
         return definition is not None and self.model.once(leaves_nothing, definition)
@@ -159,7 +161,7 @@ class _Input:
         return is_in(binding.node, self.loop)
 
     def _binds(self, binding: Binding) -> bool:
-        """Whether it is the loop itself that binds, rather than one within it."""
+        """Whether the binding belongs to the loop itself, rather than to a nested one."""
         return any(node is binding.node for clause in self._clauses() for node in descendants(clause.target))
 
     def _clauses(self) -> list[ast.For | ast.AsyncFor | ast.comprehension]:
