@@ -83,11 +83,11 @@ from rlint.rule import (
 
 ONES = frozenset({"torch.ones", "torch.ones_like"})
 KEPT = frozenset({"dtype", "device", "memory_format"})
-"""Keywords that mean the same to what takes the place of the ones."""
+"""Keywords with the same meaning in the replacement of `ones`."""
 LARGEST = 65504
-"""What fits into all floating-point types."""
+"""A number that all floating-point dtypes can represent."""
 SMALLEST = 127
-"""What fits into all whole types."""
+"""A number that all integer dtypes can represent."""
 
 
 class MaskedTemporary(Rule):
@@ -111,7 +111,7 @@ class MaskedTemporary(Rule):
         drawn = is_probability(node, model)
         number = numbers.is_number(factor, model)
         if not number and (not drawn or model.types.type_of(factor)):
-            return  # a tensor's values are spread over the shape of the ones
+            return  # a tensor's values are broadcast to the shape of the ones
         made = model.source.text(ones.func)
         message = (
             f"`{made}` allocates a tensor only to be multiplied by `{model.source.text(factor)}`, which "
@@ -143,7 +143,7 @@ def factor_and_ones(node: ast.BinOp | ast.Call, model: SemanticModel) -> tuple[a
 
 
 def is_probability(product: ast.expr, model: SemanticModel) -> bool:
-    """Is the product made to draw from, `torch.bernoulli(product)`?"""
+    """Whether the product is sampled from: `torch.bernoulli(product)`."""
     match model.parent(product):
         case ast.Call(func=function, args=[given, *_]) if given is product:
             return model.names.qualified(function) == "torch.bernoulli"
@@ -174,7 +174,7 @@ def build_fix(
 
 
 def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bool) -> Iterator[str]:
-    """What a reader has to agree to."""
+    """Return the conditions of the fix."""
     text = model.source.text(factor)
     if not number:
         yield f"`{text}` must be a number, or a tensor of a single one"
@@ -183,7 +183,7 @@ def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bo
 
 
 def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
-    """Is the factor a whole number that ones of a small whole type cannot be filled with?"""
+    """Whether the factor is an integer out of range for ones of a small integer dtype."""
     if model.types.type_of(ones).dtype in element_types.FLOATS or is_written_float(factor):
         return False
     size = factor.operand if isinstance(factor, ast.UnaryOp) else factor
@@ -191,7 +191,7 @@ def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool
 
 
 def may_be_cut_off(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
-    """May the type of the ones be one that the factor does not fit into, and the product of another?"""
+    """Whether the ones may have a dtype that cannot represent the factor, while the product has another."""
     dtype = model.types.type_of(ones).dtype
     if dtype in element_types.FLOATS:
         return False
@@ -199,7 +199,7 @@ def may_be_cut_off(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bo
 
 
 def is_small(factor: ast.expr, most: int) -> bool:
-    """Is the factor written out, and no larger than `most`?"""
+    """Whether the factor is a literal, and no larger than `most`."""
     match factor:
         case ast.UnaryOp(operand=operand):
             return most == LARGEST and is_small(operand, most)
@@ -209,7 +209,7 @@ def is_small(factor: ast.expr, most: int) -> bool:
 
 
 def filled(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> str | None:
-    """The text of a tensor filled with the factor, in place of ones."""
+    """Return the source of a tensor filled with the factor, in place of ones."""
     like = (model.names.qualified(ones.func) or "").endswith("_like")
     number = model.source.text(factor)
     keywords = [f"{keyword.arg}={model.source.text(keyword.value)}" for keyword in ones.keywords]
@@ -232,7 +232,7 @@ def filled(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> str | None
 
 
 def type_of_product(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> str | None:
-    """The text of the type that `ones_like(x) * factor` has."""
+    """Return the source of the dtype of `ones_like(x) * factor`."""
     name = constructor("result_type", ones, model)
     if name is None or any(keyword.arg == "dtype" for keyword in ones.keywords):
         return None
@@ -249,21 +249,21 @@ def type_of_product(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> s
 
 
 def constructor(name: str, ones: ast.Call, model: SemanticModel) -> str | None:
-    """How another constructor of torch is written here."""
+    """Return the spelling of another torch constructor at this place."""
     if isinstance(ones.func, ast.Attribute):
         return f"{model.source.text(ones.func.value)}.{name}"
     return model.names.spelled(f"torch.{name}", ones)
 
 
 def is_written_float(factor: ast.expr) -> bool:
-    """`0.5`, `-1e9`: a float whatever happens."""
+    """Whether an expression surely is a float: `0.5`, `-1e9`."""
     if isinstance(factor, ast.UnaryOp):
         return is_written_float(factor.operand)
     return isinstance(factor, ast.Constant) and isinstance(factor.value, float)
 
 
 def size_of(ones: ast.Call, model: SemanticModel) -> str | None:
-    """The size as one argument; None where it may be a number or a tuple."""
+    """Return the size as one argument; None if it may be a number or a tuple."""
     match ones.args:
         case [ast.Tuple() | ast.List() | ast.Attribute(attr="shape") as size]:
             return model.source.text(size)

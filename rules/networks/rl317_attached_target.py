@@ -102,7 +102,7 @@ from rlint.rules.networks._shared.no_grad import (
 )
 
 LEAVES = (SinkKind.RETURNED, SinkKind.STORED)
-"""The outlets behind which code of this file may go on to learn."""
+"""The sinks after which code of this file may continue to compute a loss."""
 ADVICE = "Run the forward pass of the target under `torch.no_grad()`"
 
 
@@ -130,7 +130,7 @@ class AttachedTarget(Rule):
             if outermost_calls(statement, is_attached, model)[0] is not node:
                 return
             if index and outermost_calls(block[index - 1], is_attached, model):
-                return  # told of with the one before
+                return  # reported with the previous one
             statements, run = [], []
             for following in block[index:]:
                 forwards = outermost_calls(following, is_attached, model)
@@ -145,7 +145,7 @@ class AttachedTarget(Rule):
 
 
 def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """The network that a call runs, itself or by one of its methods; None where it is none."""
+    """Return the network that a call runs, itself or by one of its methods; None for other calls."""
     for candidate in (call.func, getattr(call.func, "value", None)):
         if not isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
             continue
@@ -158,7 +158,7 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def is_attached(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call run a target network so that gradients of its weights are computed for nothing?"""
+    """Whether a call runs a target network such that gradients of its weights are computed for no use."""
     if not weight_sync.may_follow(call.func, model):
         return False
     network = network_of(call, model)
@@ -179,7 +179,7 @@ def is_attached(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def may_learn(argument: ast.expr, model: SemanticModel) -> bool:
-    """May what is handed to a target network carry a gradient that something learns from?"""
+    """Whether the input of a target network may carry a gradient that is used."""
     sources = model.gradients.sources(argument)
     for call in sources.calls:
         if model.gradients.gives_gradient(call) and model.gradients.autograd_at(call) is not Autograd.OFF:
@@ -192,7 +192,7 @@ def may_learn(argument: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_made_to_learn(part: ast.expr, model: SemanticModel) -> bool:
-    """Is a variable or attribute a tensor that a gradient is asked for: `states.requires_grad_()`?"""
+    """Whether a variable or attribute is a tensor that requires grad: `states.requires_grad_()`."""
     if isinstance(part, ast.Name):
         values = [binding.value for binding in model.dataflow.definitions(part) if binding.value is not None]
         if any(_asks_for_gradient(node) for value in values for node in descendants(value)):
@@ -215,7 +215,7 @@ def _asks_for_gradient(node: ast.AST) -> bool:
 
 
 def build_fix(run: Sequence[ast.stmt], names: Sequence[str], model: SemanticModel) -> Fix | None:
-    """Put the statements under `no_grad`."""
+    """Wrap the statements in `no_grad`."""
     others: dict[str, None] = {}
     for statement in run:
         lost = loses_gradient(statement, outermost_calls(statement, is_attached, model), model)

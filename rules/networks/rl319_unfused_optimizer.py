@@ -71,7 +71,7 @@ from rlint.rule import Applicability, Finding, Fix, Heat, Rule, SemanticModel, l
 OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
 DECIDES = frozenset({"fused", "foreach", "differentiable", "capturable", None})
 MOMENTUM = 2
-"""The place of `momentum` among the arguments of `SGD`."""
+"""The position of `momentum` among the arguments of `SGD`."""
 
 
 class UnfusedOptimizer(Rule):
@@ -117,7 +117,7 @@ class UnfusedOptimizer(Rule):
 
 
 def is_of_a_network(call: ast.Call, given: dict[str | None, ast.expr]) -> bool:
-    """Does an optimizer update more than a single tensor (`[log_alpha]`), as far as one sees?"""
+    """Whether an optimizer updates more than a single tensor (`[log_alpha]`), as far as is visible."""
     parameters = call.args[0] if call.args else given.get("params")
     match parameters:
         case ast.List(elts=[ast.Name() | ast.Attribute()]):
@@ -126,19 +126,19 @@ def is_of_a_network(call: ast.Call, given: dict[str | None, ast.expr]) -> bool:
 
 
 def has_momentum(call: ast.Call, given: dict[str | None, ast.expr]) -> bool:
-    """Is `SGD` given a momentum other than zero?"""
+    """Whether `SGD` has a momentum other than zero."""
     momentum = call.args[MOMENTUM] if len(call.args) > MOMENTUM else given.get("momentum")
     return momentum is not None and not (isinstance(momentum, ast.Constant) and not momentum.value)
 
 
 def held_by(call: ast.Call, model: SemanticModel) -> str | None:
-    """The name of the variable or attribute that an optimizer is stored in."""
+    """Return the name of the variable or attribute that an optimizer is stored in."""
     targets = model.names.targets(call)
     return last_name(targets[0]) if len(targets) == 1 else None
 
 
 def hands_closure(holder: str, model: SemanticModel) -> bool:
-    """Is the optimizer of that name handed a closure to step with?"""
+    """Whether a closure is passed to `step` of the optimizer of that name."""
     return any(
         named(owner) == holder.strip("_") and (call.args or call.keywords)
         for owner, call in step_calls(model)
@@ -146,8 +146,8 @@ def hands_closure(holder: str, model: SemanticModel) -> bool:
 
 
 def steps(holder: str, made: ast.Call, model: SemanticModel) -> ast.Call | None:
-    """A call in hot code of this file that makes the optimizer of that name take a step, rather one in the
-    function that makes it; None where there is no such call.
+    """Return a call in hot code of this file that steps the optimizer of that name, preferably one in the
+    function that creates it; None if there is none.
     """
     wanted = holder.strip("_")
     found = [
@@ -161,7 +161,7 @@ def steps(holder: str, made: ast.Call, model: SemanticModel) -> ast.Call | None:
 
 
 def step_calls(model: SemanticModel) -> list[tuple[ast.expr, ast.Call]]:
-    """The calls of methods `step` in this file, each with what it is called on."""
+    """Return the calls of methods `step` in this file, each with its receiver."""
     found = []
     for use in model.names.attribute_uses("step"):
         call = model.syntax.call_of(use)
@@ -171,8 +171,8 @@ def step_calls(model: SemanticModel) -> list[tuple[ast.expr, ast.Call]]:
 
 
 def named(expression: ast.expr) -> str | None:
-    """The last part of a variable or attribute, without what marks it as private: who is handed an
-    `optimizer` keeps it as `self._optimizer`.
+    """Return the last part of a variable or attribute, without leading underscores: a parameter `optimizer`
+    is stored as `self._optimizer`.
     """
     match expression:
         case ast.Name(id=name) | ast.Attribute(attr=name):
@@ -181,7 +181,7 @@ def named(expression: ast.expr) -> str | None:
 
 
 def has_sparse_gradients(model: SemanticModel) -> bool:
-    """Does an embedding of this file give sparse gradients?"""
+    """Whether an embedding of this file has sparse gradients."""
     return any(
         word.arg == "sparse" and not (isinstance(word.value, ast.Constant) and not word.value.value)
         for word in model.syntax.of_type(ast.keyword)

@@ -107,7 +107,7 @@ class ModeTogglePerStep(Rule):
 
 
 def switched(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
-    """The network that a statement `net.eval()` or `net.train()` switches."""
+    """Return the network that a statement `net.eval()` or `net.train()` switches."""
     match call:
         case ast.Call(
             func=ast.Attribute(value=ast.Name() | ast.Attribute() as network, attr="eval"), args=[]
@@ -123,7 +123,7 @@ def switched(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute |
 
 
 def new_mode(call: ast.Call) -> bool | None:
-    """Whether it is switched to training. None where a variable says so."""
+    """Whether it is switched to training. None if a variable determines the mode."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "eval":
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -133,8 +133,8 @@ def new_mode(call: ast.Call) -> bool | None:
 
 
 def toggles_of(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[ast.Call]:
-    """The switches of a network that run per step: in one function, or for an attribute of `self` in all
-    methods of a class, in the order of the text.
+    """Return the switches of a network that run per step: in one function, or for an attribute of `self` in
+    all methods of a class, in source order.
     """
     owner, function = model.class_of(call), model.function(call)
     of_self = owner is not None and (isinstance(network, ast.Attribute) or model.names.is_self(network))
@@ -154,7 +154,7 @@ def toggles_of(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[
 
 
 def build_fix(toggles: list[ast.Call], model: SemanticModel) -> Fix | None:
-    """Leave all of them out."""
+    """Remove all of them."""
     if any(new_mode(call) is None for call in toggles):
         return None
     edits = model.edit.delete_statements([model.syntax.statement(call) for call in toggles])

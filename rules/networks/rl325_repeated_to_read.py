@@ -84,7 +84,7 @@ class RepeatedToRead(Rule):
     triggers = (".repeat(", ".tile(")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find copies along dimensions of one element that are only read."""
+        """Yield a finding for copies along dimensions of size 1 that are only read."""
         assert isinstance(node, ast.Call)
         counts = counts_of(node)
         if counts is None or not isinstance(node.func, ast.Attribute) or node.func.attr not in self.callees:
@@ -111,7 +111,7 @@ def shortened(text: str) -> str:
 
 
 def counts_of(call: ast.Call) -> list[ast.expr] | None:
-    """How often each dimension is repeated; None where that is not written down, or is once for each."""
+    """Return the number of repetitions of each dimension; None if they are not literals, or all are one."""
     if call.keywords:
         return None
     counts = list(call.args)
@@ -129,7 +129,7 @@ def is_one(expression: ast.expr) -> bool:
 
 
 def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> list[str] | None:
-    """The arguments of `expand` that give the same; None where a dimension may have several elements."""
+    """Return the equivalent arguments of `expand`; None if a dimension may not have size 1."""
     rank = model.types.type_of(tensor).rank
     offset = len(counts) - rank if rank is not None else 0
     if offset < 0:
@@ -147,7 +147,7 @@ def expanded(counts: list[ast.expr], tensor: ast.expr, model: SemanticModel) -> 
 
 
 def single_dimensions(tensor: ast.expr, rank: int, model: SemanticModel, depth: int = _DEPTH) -> set[int]:
-    """The dimensions of a tensor that surely have one element."""
+    """Return the dimensions of a tensor that surely have size 1."""
     match tensor:
         case ast.Name() if depth:
             definitions = model.dataflow.definitions(tensor)
@@ -173,7 +173,7 @@ def single_dimensions(tensor: ast.expr, rank: int, model: SemanticModel, depth: 
 
 
 def new_dimensions(index: ast.expr, rank: int) -> set[int]:
-    """The dimensions that an index adds: those of `None` in `x[:, None]`."""
+    """Return the dimensions that an index adds: those of `None` in `x[:, None]`."""
     items = index.elts if isinstance(index, ast.Tuple) else [index]
     found: set[int] = set()
     place = 0
@@ -192,7 +192,7 @@ def new_dimensions(index: ast.expr, rank: int) -> set[int]:
 
 
 def constant(expression: ast.expr, rank: int) -> int | None:
-    """A dimension that is written down, counted from the first."""
+    """Return a literal dimension, counted from the first."""
     match expression:
         case ast.Constant(value=int(value)):
             return value
@@ -202,14 +202,14 @@ def constant(expression: ast.expr, rank: int) -> int | None:
 
 
 def is_only_read(copies: ast.Call, model: SemanticModel) -> bool:
-    """Whether all that is done with the copies is to compute with them."""
+    """Whether the copies are only used in computations."""
     uses = model.dataflow.uses(copies)
     computes = any(use.kind not in (UseKind.ATTRIBUTE, UseKind.ELEMENT) for use in uses)
     return computes and all(is_read(use, model) for use in uses)
 
 
 def is_read(use: Use, model: SemanticModel) -> bool:
-    """Whether a use reads the elements where they are."""
+    """Whether a use only reads the elements."""
     if use.cause is not None:
         return False
     match use.kind, use.at:

@@ -79,7 +79,7 @@ _FULL = frozenset({"queue.Full", "multiprocessing.queues.Full", "builtins.Except
 
 
 class BlockingQueuePut(Rule):
-    """Training steps that block on the metrics queue."""
+    """RL404."""
 
     code = "RL404"
     name = "blocking-queue-put"
@@ -90,7 +90,7 @@ class BlockingQueuePut(Rule):
     callees = frozenset({"put"})
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find a `put` that may wait."""
+        """Yield a finding for a `put` that may block."""
         assert isinstance(node, ast.Call)
         match node.func:
             case ast.Attribute(value=queue, attr="put") if may_block(node):
@@ -121,14 +121,14 @@ class BlockingQueuePut(Rule):
 
 
 def runs_often(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a loop put things, or a worker, or what a training loop runs?"""
+    """Whether the `put` is in a loop, in a worker, or in code that a training loop runs."""
     if model.frequency.loops(call) or model.threads.runners(call).starts:
         return True
     return model.frequency.may_be_warm(call) and model.frequency.heat_of(call).level is not Heat.COLD
 
 
 def may_block(call: ast.Call) -> bool:
-    """Whether this is a `put` of one thing that is not told to return at once."""
+    """Whether this is a `put` of one item that is not requested to return at once."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if None in given or not set(given) <= {"item", "obj", "block", "timeout"}:
         return False
@@ -142,12 +142,12 @@ def may_block(call: ast.Call) -> bool:
 
 
 def asks_to_wait(call: ast.Call) -> bool:
-    """Does the call say that it wants to wait: `block=True`, `timeout=1.0`?"""
+    """Whether the call explicitly requests blocking: `block=True`, `timeout=1.0`."""
     return len(call.args) > 1 or any(keyword.arg in ("block", "timeout") for keyword in call.keywords)
 
 
 def carries_metrics(call: ast.Call, queue: ast.expr, model: SemanticModel) -> bool:
-    """Is all that is put into the queue logged, as far as its names and contents tell?"""
+    """Whether everything that is put into the queue is logged, judging by names and contents."""
     cargo = model.threads.queue_content(queue)
     if cargo == queues.DATA:
         return False
@@ -157,7 +157,7 @@ def carries_metrics(call: ast.Call, queue: ast.expr, model: SemanticModel) -> bo
 
 
 def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix | None:
-    """Put without waiting, and count what there is no room for."""
+    """Put without blocking, and count dropped items."""
     text = f"{model.edit.code(queue)}.put_nowait({model.edit.as_argument(call.args[0])})"
     if not model.edit.is_relocatable(call.args[0]) or not model.edit.is_relocatable(queue):
         return None
@@ -189,7 +189,7 @@ def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix |
 
 
 def handles_full(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a `try` around the call handle a full queue, or anything?"""
+    """Whether a `try` around the call handles a full queue, or any exception."""
     for parent in model.ancestors(call):
         if parent is model.function(call):
             return False

@@ -80,7 +80,7 @@ ADVICE = (
 )
 
 _NUMBERS = regex(r"(^|_)(rank|(worker|process|proc|actor)_?(id|idx|index|rank|num|number))$")
-"""Which of several workers one is."""
+"""Names for the index of one of several workers."""
 
 
 class SingleProcessCollection(Rule):
@@ -122,7 +122,7 @@ def stands_for_all(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_one_of_several(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether this runs in one of several workers, each of which has its part of the environments."""
+    """Whether this runs in one of several workers, each with a part of the environments."""
     if any(start.many for start in model.threads.runners(call).starts):
         return True
     function = model.symbols.function_at(call)
@@ -130,14 +130,14 @@ def is_one_of_several(call: ast.Call, model: SemanticModel) -> bool:
     cls = model.class_of(call)
     owner = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
     for each in model.index.ancestry(owner) if owner is not None else ():
-        # also where a subclass hands on `*args` alone
+        # also if a subclass passes on `*args` only
         made = model.index.method(each, "__init__") if isinstance(each, ClassSummary) else None
         told = (*told, *(made.parameters if made is not None else ()))
     return any(_NUMBERS.search(name) for name in told)
 
 
 def again_in_loop(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the same loop step them before, so that it has been told of?"""
+    """Whether the same loop steps them earlier, so that it is already reported."""
     loop = model.frequency.loops(call)[0]
     order = model.dataflow.order
     return any(
@@ -150,7 +150,7 @@ def again_in_loop(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def runs_policy(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the loop ask a network for the action of one environment at a time?"""
+    """Whether the loop runs a network for the action of one environment at a time."""
     loop = model.frequency.loops(call)[0]
     return any(
         isinstance(node, ast.Call) and model.gradients.gives_gradient(node) for node in descendants(loop)

@@ -89,7 +89,7 @@ _DEVICE = regex(r"device|dvc|cuda|gpu")
 
 
 class WorkerOversubscription(Rule):
-    """Workers that take the cores from one another."""
+    """RL407."""
 
     code = "RL407"
     name = "worker-oversubscription"
@@ -99,7 +99,7 @@ class WorkerOversubscription(Rule):
     triggers = ("Process", "spawn", "Pool", ".start()")
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find a line that starts workers which all compute."""
+        """Yield a finding for a line that starts several workers that compute."""
         assert isinstance(node, ast.Call)
         busy = [start for start in model.threads.workers_made(node) if computes(start, model)]
         if not busy or model.program.sets(torch_settings.THREADS):
@@ -121,7 +121,7 @@ class WorkerOversubscription(Rule):
 
 
 def computes(start: WorkerStart, model: SemanticModel) -> bool:
-    """Do the workers keep the threads of torch busy, on the CPU for all that is known?"""
+    """Whether the workers use the threads of torch, on the CPU as far as is known."""
     if start.sort != spawn.PROCESS:
         return False
     functions = model.threads.run_with(start.target)
@@ -138,5 +138,5 @@ def computes(start: WorkerStart, model: SemanticModel) -> bool:
 
 
 def is_beside(other: WorkerStart, start: WorkerStart) -> bool:
-    """Does the same function start another worker, on another line?"""
+    """Whether the same function starts another worker, on another line."""
     return other.launcher is start.launcher and other.line != start.line

@@ -114,7 +114,7 @@ class DeviceStringCheck(Rule):
 
 
 def checked(node: ast.Compare | ast.Call, model: SemanticModel) -> ast.expr | None:
-    """The device whose name is looked at."""
+    """Return the device whose name is tested."""
     match node:
         case ast.Compare(
             left=ast.Constant(value=str(word)), ops=[ast.In() | ast.NotIn()], comparators=[text]
@@ -141,7 +141,7 @@ def checked(node: ast.Compare | ast.Call, model: SemanticModel) -> ast.expr | No
 
 
 def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
-    """Ask the tensor, or keep the answer before the loop or in an attribute."""
+    """Test the tensor instead, or store the answer before the loop or in an attribute."""
     match node, device:
         case (
             ast.Compare(left=ast.Constant(value="cuda"), ops=[operator]),
@@ -161,7 +161,7 @@ def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, model: Sema
 
 
 def answer_name(node: ast.expr, model: SemanticModel) -> str:
-    """What the kept answer is called."""
+    """Return a name for the stored answer."""
     text = model.source.text(node)
     kind = next((name for name in NAMES if name in text), "device")
     if text.endswith("is_available()"):
@@ -173,13 +173,13 @@ _NOT = (ast.NotIn, ast.NotEq)
 
 
 def alike(node: ast.expr, around: ast.AST, model: SemanticModel) -> list[ast.expr]:
-    """The same check wherever it stands in a loop or a class; nothing where `node` is not the first."""
+    """Return the same checks in a loop or a class; empty if `node` is not the first."""
     same = model.once(_by_form, around).get(ast.dump(node), [])
     return same if same[:1] == [node] else []
 
 
 def _by_form(around: ast.AST, model: SemanticModel) -> dict[str, list[ast.expr]]:
-    """The comparisons and calls in a part of the file, those together that say the same."""
+    """Return the comparisons and calls in a part of the file, grouped by source."""
     found: dict[str, list[ast.expr]] = {}
     for other in descendants(around):
         if isinstance(other, (ast.Compare, ast.Call)) and model.edit.is_relocatable(other):
@@ -190,7 +190,7 @@ def _by_form(around: ast.AST, model: SemanticModel) -> dict[str, list[ast.expr]]
 
 
 def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
-    """A name before the outermost loop in which the device stays the same."""
+    """Return a fix that stores the answer before the outermost loop in which the device does not change."""
     loops = [loop for loop in model.frequency.loops(node) if isinstance(loop, (ast.For, ast.While))]
     if not loops:
         return None
@@ -219,7 +219,9 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: Se
 
 
 def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
-    """An attribute that is set behind the one from which the device is read, in `__init__`."""
+    """Return a fix that stores the answer in an attribute, set in `__init__` after the one from which the
+    device is read.
+    """
     cls = model.class_of(node)
     made = model.method(cls, "__init__") if cls is not None else None
     attribute = device

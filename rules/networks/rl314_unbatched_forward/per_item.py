@@ -170,7 +170,7 @@ class _Input:
         return [self.loop] if isinstance(self.loop, (ast.For, ast.AsyncFor)) else [*self.loop.generators]
 
     def names(self) -> Iterator[str]:
-        """What everything that goes into the call is called."""
+        """Return the names in all inputs of the call."""
         roots = [*self.parts, *(item.over for item in self.found.values())]
         for part in roots:
             for node in descendants(part):
@@ -181,7 +181,7 @@ class _Input:
     # -- is it one of many? ----------------------------------------------------------------------
 
     def one_of_many(self) -> LoopItem | None:
-        """The loop variable of which it is known that it is (or chooses) one item, not a batch of them."""
+        """Return the loop variable that is known to be (or to select) one item, not a batch of them."""
         for part in self.parts:
             for node in descendants(part):
                 wrapped = one_row_batches.only_row(node, self.model)
@@ -215,7 +215,7 @@ class _Input:
         return None
 
     def _chosen(self, node: ast.Subscript) -> LoopItem | None:
-        """`states[i]` and `states[:, t]`, where `i` counts; `obs[agent]`."""
+        """Return the counter in `states[i]` and `states[:, t]`, or the key in `obs[agent]`."""
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for index in indices:
             item = self.found.get(index.id) if isinstance(index, ast.Name) else None
@@ -235,7 +235,9 @@ class _Input:
         return None
 
     def _chosen_by(self, call: ast.Call) -> LoopItem | None:
-        """A count handed to a function of this file that takes out one step of a batch: `obs[:, t]`."""
+        """Return the counter passed to a function of this file that selects one step of a batch: `obs[:,
+        t]`.
+        """
         targets = self.model.types.call_targets(call)
         definition = self.model.types.definition(targets[0]) if len(targets) == 1 else None
         if definition is None:
@@ -251,7 +253,7 @@ class _Input:
         return None
 
     def _is_one(self, item: LoopItem) -> bool:
-        """Does a loop variable stand for one row of an array, one transition, one of many states?"""
+        """Whether a loop variable is one row of an array, one transition, or one of many states."""
         if item.sort is not ItemKind.ELEMENT:
             return False
         kind = self.model.types.type_of(item.over)
@@ -264,7 +266,7 @@ class _Input:
     # -- what one pass hands to the next ---------------------------------------------------------
 
     def carried(self) -> bool:
-        """Does the loop change what its inputs are taken from, learn, or stop where it likes?"""
+        """Whether the loop modifies the source of its inputs, trains, or may stop early."""
         used = {
             node.attr if isinstance(node, ast.Attribute) else node.id
             for part in (*self.parts, *(item.over for item in self.found.values()))
@@ -291,7 +293,7 @@ class _Input:
         return self._changes_weights()
 
     def _steps(self, call: ast.Call) -> bool:
-        """Whether it steps an environment, other than one that belongs to the pass."""
+        """Whether it steps an environment, other than one that belongs to the iteration."""
         if self.model.analysis.loops.driver_of(call) is not Driver.ENVIRONMENT_STEP:
             return False
         return not any(
@@ -299,7 +301,7 @@ class _Input:
         )
 
     def _reaches(self, call: ast.Call, used: set[str]) -> bool:
-        """Is a call that has effects handed what the inputs are taken from, or is it a method of that?"""
+        """Whether a call with side effects is passed the source of the inputs, or is a method of it."""
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         if isinstance(call.func, ast.Attribute):
             given.append(call.func.value)
@@ -317,7 +319,9 @@ class _Input:
         return not (self.model.effects.call_effect(call).quiet or self._only_puts_together(call))
 
     def _changes_weights(self) -> bool:
-        """Does the loop take gradient steps that may reach the network, or change its weights otherwise?"""
+        """Whether the loop takes gradient steps that may reach the network, or changes its weights
+        otherwise.
+        """
         if not self.model.nn.takes_gradient_steps(self.loop):
             return False
         func = self.call.func
@@ -327,14 +331,14 @@ class _Input:
         return any(_FOLLOWS.search(last_name(call.func) or "") for call in calls)
 
     def _leaves(self, node: ast.AST) -> bool:
-        """Does a `break` (or `return`, `yield` …) end the passes of this very loop?"""
+        """Whether a `break` (or `return`, `yield` …) leaves this loop."""
         if not isinstance(node, ast.Break):
             return True
         around = (above for above in self.model.ancestors(node) if isinstance(above, LOOPS))
         return next(around, None) is self.loop
 
     def _is_done_with(self, target: ast.Subscript) -> bool:
-        """Is `states[i]` set only after its pass has handed it over?"""
+        """Whether `states[i]` is assigned only after its iteration has passed it to the network."""
         index = target.slice
         own = isinstance(index, ast.Name) and index.id in self.found
         order = self.model.dataflow.order

@@ -141,7 +141,7 @@ class RecomputedConstant(Rule):
 
 
 def assumption(found: Hoisted, model: SemanticModel) -> str | None:
-    """What must be true of settings that other code could change."""
+    """Return the assumption about settings that other code could change."""
     names = list(dict.fromkeys(f"`{model.source.text(attribute)}`" for attribute in found.assumed))
     if not names:
         return None
@@ -149,7 +149,9 @@ def assumption(found: Hoisted, model: SemanticModel) -> str | None:
 
 
 def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
-    """`torch.tensor(0).device`: what is made by default, which settings of the program may change."""
+    """Whether the code queries a default, which settings of the program may change:
+    `torch.tensor(0).device`.
+    """
     match model.parent(made):
         case ast.Attribute(attr="device" | "dtype"):
             return True
@@ -157,7 +159,7 @@ def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
 
 
 def message_for(call: ast.Call, found: Hoisted, home: Home, model: SemanticModel) -> str:
-    """Say what is built how often, and of what."""
+    """Return the message: what is built how often, and from what."""
     what = "tensor" if model.types.type_of(found.node).tag is TypeTag.TENSOR else "array"
     function = model.function(found.node)
     if home.loop is not None:
@@ -179,7 +181,7 @@ def _joined(names: list[str]) -> str:
 
 
 def advice_for(found: Hoisted, home: Home, model: SemanticModel) -> str:
-    """Say where to build it; of a single number, that none need be built."""
+    """Return where to build it; for a single number, that no tensor is needed."""
     match found.node:
         case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if model.names.qualified(
             found.node.func
@@ -195,7 +197,7 @@ def advice_for(found: Hoisted, home: Home, model: SemanticModel) -> str:
 
 
 def is_only_read(found: Hoisted, model: SemanticModel) -> bool:
-    """Does nobody keep the value, change it, or go on from it in a loop?"""
+    """Whether no code keeps the value, modifies it, or carries it to the next iteration."""
     parent = model.parent(found.node)
     match parent:
         case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
@@ -209,8 +211,8 @@ def is_only_read(found: Hoisted, model: SemanticModel) -> bool:
 
 
 def is_worth_a_word(found: Hoisted, home: Home, model: SemanticModel) -> bool:
-    """Does building a constant that is returned, stored or the start of something else take time? What is
-    written into is no constant, and a small array is as quickly built as copied.
+    """Whether building a constant that is returned, stored or an initial value is expensive. A value that is
+    written to is not a constant, and a small array is built as fast as it is copied.
     """
     if model.dataflow.use_of(found.node).fate is Fate.CHANGED or home.kind == HomeKind.LOOP:
         return False
@@ -232,8 +234,8 @@ def is_worth_a_word(found: Hoisted, home: Home, model: SemanticModel) -> bool:
 
 
 def is_kept_by_hand(found: Hoisted, model: SemanticModel) -> bool:
-    """Whether it stands where something is made because it is missing (`if key not in cache:`), or in a
-    function whose results are kept.
+    """Whether it is in code that creates a missing value (`if key not in cache:`), or in a function whose
+    results are cached.
     """
     for node in model.ancestors(found.node):
         match node:

@@ -1,4 +1,4 @@
-"""Which tensors and arrays are made of constants and configuration alone."""
+"""Tensors and arrays that are created from constants and configuration only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
 _UNCHANGING = frozenset(
     TypeTag[name] for name in "INT FLOAT BOOL STR NONE DEVICE DTYPE NUMPY_SCALAR TUPLE RANGE".split()
 )
-# what has settings as attributes
+# objects with settings as attributes
 _HOLDERS = frozenset({TypeTag.INSTANCE, TypeTag.ENVIRONMENT, TypeTag.SPACE, TypeTag.CLASS, TypeTag.UNKNOWN})
 _SIZED = frozenset({TypeTag.TUPLE, TypeTag.STR, TypeTag.RANGE})
 _BUILTINS = models.having(Trait.OF_NUMBERS, "builtins") | {
@@ -45,16 +45,18 @@ _SHAPES = models.having(
     Trait.CASTS_TO | Trait.RESHAPES | Trait.REPEATS | Trait.MIRRORS, TypeTag.TENSOR, TypeTag.NDARRAY
 )
 _MOST_AROUND = 400
-"""What is larger than a call by more nodes is no formula, but a table, and each of its items would ask."""
+"""An expression with more nodes around the call than this is a table rather than a formula, and every item of
+it would be examined.
+"""
 
 
 @mutable
 class Hoisted:
-    """An expression that gives the same tensor or array each time.
+    """An expression that creates the same tensor or array each time.
 
     It reads the attributes `settings` of `self`, the variables `globals` of the module, the variables `names`
-    of the function, the attributes `loose` of one of those, and through the names in `inlined` other
-    expressions of constants. `devices` are `x.device`, where `x` is an input of a method.
+    of the function, the attributes `loose` of one of those, and through the names in `inlined` other constant
+    expressions. `devices` are `x.device`, where `x` is an input of a method.
     """
 
     node: ast.expr
@@ -65,11 +67,12 @@ class Hoisted:
     inlined: dict[ast.Name, ast.expr] = field(default_factory=dict)
     devices: list[ast.Attribute] = field(default_factory=list)
     assumed: list[ast.Attribute] = field(default_factory=list)
-    """Settings of objects of other programs, which cold code alone sets as far as this one goes, and
-    devices of what other methods are given."""
+    """Settings of objects of other programs, which only cold code sets as far as is visible, and devices of
+    inputs of other methods.
+    """
 
     def take(self, other: Hoisted) -> None:
-        """Note what a part reads."""
+        """Add the reads of a part."""
         self.settings += other.settings
         self.globals += other.globals
         self.names += other.names
@@ -80,7 +83,9 @@ class Hoisted:
 
 
 def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = True) -> Hoisted | None:
-    """The largest constant expression whose first constructor is `call`, if it takes time to build."""
+    """Return the largest constant expression whose first constructor is `call`, if building it is
+    expensive.
+    """
     if not is_maker(call, model):
         return None
     reader = _Reader(model)
@@ -102,14 +107,16 @@ def constant_at(call: ast.Call, model: SemanticModel, *, may_read_names: bool = 
         return None  # told of at the first
     if any(takes_time(maker, model) for maker in makers):
         return found
-    # filled tensors count where something is computed of them, or where they are as large as is configured
+    # filled tensors count if they are inputs of a computation, or if their size is a setting
     computed = any(_is_computed(node, model) for node in descendants(found.node) if node not in makers)
     sized = bool(found.settings) and model.types.type_of(call).tag is TypeTag.TENSOR
     return found if computed or sized else None
 
 
 def _is_computed(node: ast.AST, model: SemanticModel) -> bool:
-    """By an operator, or a function of a library: a method may only change the shape."""
+    """Whether it is an operand of an operator, or an argument of a library function: a method may only change
+    the shape.
+    """
     computes = isinstance(node, ast.BinOp) or (
         isinstance(node, ast.Call) and model.names.qualified(node.func) is not None
     )
@@ -117,8 +124,8 @@ def _is_computed(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _is_value(call: ast.Call, qualified: str | None, position: int) -> bool:
-    """Is an argument computed with, so that a tensor that learns may stand there, or does it tell a size,
-    a bound, a device?
+    """Whether an argument is computed with, so that it may be a tensor with gradient, or is a size, a bound,
+    a device.
     """
     if qualified is None:
         return isinstance(call.func, ast.Attribute) and call.func.attr not in _SHAPES
@@ -128,18 +135,20 @@ def _is_value(call: ast.Call, qualified: str | None, position: int) -> bool:
 
 
 class _Reader:
-    """Reads expressions: are they constant, and what do they read?"""
+    """Reads expressions: whether they are constant, and their inputs."""
 
     def __init__(self, model: SemanticModel) -> None:
         self.model = model
 
     def read(self, expression: ast.expr) -> Hoisted | None:
-        """What a constant expression reads; None for one that is not."""
+        """Return the inputs of a constant expression; None for one that is not constant."""
         found = Hoisted(expression)
         return found if self._constant(expression, found) else None
 
     def _constant(self, node: ast.expr, found: Hoisted, *, value: bool = False) -> bool:
-        """Is it constant? `value`: it becomes an element, where an array or a tensor could stand, too."""
+        """Return whether it is constant. `value`: it becomes an element, and might be an array or a tensor,
+        too.
+        """
         match node:
             case ast.Constant():
                 return True
@@ -163,7 +172,7 @@ class _Reader:
         return False
 
     def _repeated(self, part: ast.comprehension, found: Hoisted) -> bool:
-        """`for k in range(n)`"""
+        """Return whether the iterable of `for k in range(n)` is constant."""
         if not isinstance(part.target, ast.Name):
             return False
         match part.iter:
@@ -211,7 +220,7 @@ class _Reader:
         return qualified in _BUILTINS or qualified.startswith(_LIBRARIES)
 
     def _method(self, call: ast.Call, func: ast.Attribute, found: Hoisted) -> bool:
-        """`constant.to(device)`: a method that makes something else of the array."""
+        """Return whether a method call converts a constant: `constant.to(device)`."""
         makes = (
             self.model.types.type_of(func.value).tag in ARRAYS
             and self.model.types.type_of(call).tag in ARRAYS
@@ -228,7 +237,9 @@ class _Reader:
         return self._constant(argument, found, value=value)
 
     def _device(self, device: ast.Attribute, of: ast.expr, found: Hoisted) -> bool:
-        """The device of an input is that of the network; elsewhere it is what it is until a loop ends."""
+        """Return whether a device is constant: that of an input is that of the network; elsewhere it is
+        constant until a loop ends.
+        """
         if self.model.types.type_of(of).tag is TypeTag.MODULE or self._of_network(device):
             found.devices.append(device)
             return isinstance(of, (ast.Name, ast.Attribute))
@@ -244,7 +255,7 @@ class _Reader:
         return self._is_local(of)
 
     def _is_passed_in(self, name: ast.Name) -> bool:
-        """Whether it is a batch or the like that a method is given, of no type that says more."""
+        """Whether it is a batch or the like that a method receives, without a more precise type."""
         bindings = self.model.names.bindings(name)
         return (
             self.model.class_of(name) is not None
@@ -260,7 +271,9 @@ class _Reader:
     # -- names ---------------------------------------------------------------------------------
 
     def _fits(self, node: ast.expr, *, value: bool) -> bool:
-        """Can nobody change the value? Of what is not known only numbers may become elements."""
+        """Return whether no code can change the value. Unknown values may become elements only if they are
+        numbers.
+        """
         kind = self.model.types.type_of(node)
         if kind:
             return kind.tag in _UNCHANGING and not kind.optional
@@ -281,7 +294,7 @@ class _Reader:
         if any(self.model.types.type_of(holder).tag not in _HOLDERS for holder in chain[1:]):
             return False
         if len(chain) > 1 and node.attr in ("shape", "ndim", "size") and not self._is_space(node.value):
-            return False  # of what is passed in, as far as anybody knows
+            return False  # of arguments, as far as is known
         root = chain[-1].value
         if self.model.names.is_self(root):
             found.settings.append(node)
@@ -304,7 +317,7 @@ class _Reader:
         )
 
     def _only_set_here(self, attribute: ast.Attribute) -> bool:
-        """`args.batch_size`: is the attribute set by nobody but the function that reads it?"""
+        """Whether only the function that reads an attribute sets it: `args.batch_size`."""
         function = self.model.function(attribute)
         here = self.model.syntax.qualname(function) if function is not None else ""
         setters = self.model.index.setters(attribute.attr)
@@ -322,7 +335,7 @@ class _Reader:
         return self._stands_for_constant(name, scope, found, value=value) or self._holder(name, found)
 
     def _stands_for_constant(self, name: ast.Name, scope: Scope, found: Hoisted, *, value: bool) -> bool:
-        """`n = self.n_steps`, once in the function"""
+        """Return whether a variable is assigned a constant once in the function: `n = self.n_steps`."""
         bindings = scope.bindings[name.id]
         if scope.parent is None or scope is not self.model.names.scope(name).function or len(bindings) != 1:
             return False
@@ -337,7 +350,7 @@ class _Reader:
         return True
 
     def _holder(self, name: ast.Name, found: Hoisted) -> bool:
-        """A variable of the module that is bound once, or one of the function."""
+        """Return a module variable that is bound once, or a variable of the function."""
         scope = self.model.names.scope(name).lookup(name.id)
         if scope is None or scope.parent is not None or self.model.names.scope(name).function is scope:
             found.names.append(name)

@@ -24,7 +24,7 @@ _SPACE = regex(r"\s")
 
 
 def build_fix(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
-    """Build it in its new home and use it here; None where the text does not allow that."""
+    """Build it in its new place and use it here; None if the source does not allow that."""
     if not model.edit.is_relocatable(found.node) or (found.loose and home.kind != HomeKind.LOOP):
         return None
     if home.kind == HomeKind.LOOP:
@@ -33,7 +33,7 @@ def build_fix(found: Hoisted, home: Home, model: SemanticModel) -> Fix | None:
 
 
 def name_for(found: Hoisted, model: SemanticModel) -> str:
-    """What to call it: like the variable that holds it here, or by how it is made."""
+    """Return a name: that of the variable which holds it here, or one derived from its constructor."""
     parent = model.parent(found.node)
     chosen = parent if isinstance(parent, ast.IfExp) else found.node
     match model.names.targets(chosen):
@@ -60,7 +60,7 @@ def name_for(found: Hoisted, model: SemanticModel) -> str:
 
 
 def _of_one_number(called: str, given: list[ast.expr], model: SemanticModel) -> str | None:
-    """`log_10000` for `torch.log(torch.tensor(10000.0))`"""
+    """Return a name such as `log_10000` for `torch.log(torch.tensor(10000.0))`."""
     match given:
         case [ast.Call(func=func, args=[ast.Constant(value=int() | float() as number), *_])]:
             whole = _of_number(func, model) and number == number // 1 and 0 <= number < _READABLE
@@ -120,7 +120,7 @@ def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, model: Sema
 
 
 def _comment_beside(node: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Whether a comment stands in a statement, and not in the expression that is moved."""
+    """Whether a statement contains a comment outside of the expression that is moved."""
     (start, end), (first, last) = model.source.span(statement), model.source.span(node)
     return model.source.has_comment(start, first) or model.source.has_comment(last, end)
 
@@ -227,7 +227,9 @@ def _reason(found: Hoisted, home: Home, model: SemanticModel) -> str:
 
 
 def _anchor(found: Hoisted, home: Home, made: Function, model: SemanticModel) -> tuple[bool, ast.stmt] | None:
-    """The last statement of the constructor that must run first; else the first, to stand before."""
+    """Return the last statement of the constructor that must run first; else the first statement, to insert
+    before.
+    """
     if any(isinstance(node, ast.Return) for node in descendants(made)):
         return None
     roots = {_root(setting) for setting in found.settings}
@@ -253,7 +255,7 @@ def _anchor(found: Hoisted, home: Home, made: Function, model: SemanticModel) ->
 
 
 def _stores(attribute: str, made: Function, model: SemanticModel) -> list[ast.AST]:
-    """Where a constructor sets an attribute, or calls a method of the class that does."""
+    """Return where a constructor sets an attribute, or calls a method of the class that does."""
     found: list[ast.AST] = []
     for use in model.names.attribute_uses(attribute):
         function = model.function(use)
@@ -271,6 +273,6 @@ def _root(setting: ast.Attribute) -> str:
 
 
 def _place(node: ast.AST, made: Function, model: SemanticModel) -> int:
-    """The index of the statement of a function's body that holds a node."""
+    """Return the index of the statement in a function's body that contains a node."""
     around = [node, *model.ancestors(node)]
     return next(index for index, statement in enumerate(made.body) if statement in around)

@@ -1,4 +1,4 @@
-"""Where a constant tensor can be built once: before a loop, in the constructor, in the module."""
+"""Places where a constant tensor can be built once: before a loop, in the constructor, in the module."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Home:
 
 
 def home_of(found: Hoisted, model: SemanticModel) -> Home | None:
-    """Where a constant can be built so that it is built less often; None where there is no such place."""
+    """Return a place where a constant is built less often; None if there is none."""
     loop = _outermost(found, model)
     if found.names:
         return Home(HomeKind.LOOP, loop) if loop is not None else None
@@ -56,14 +56,16 @@ def _takes_no_self(found: Hoisted, model: SemanticModel) -> bool:
 
 
 def _is_made_per_step(cls: ast.ClassDef, model: SemanticModel) -> bool:
-    """Distributions are."""
+    """Whether an object is created per step: distributions are."""
     summary = model.module.classes.get(model.syntax.qualname(cls))
     bases = model.index.ancestry(summary) if summary is not None else []
     return any(isinstance(base, str) and base.startswith("torch.distributions.") for base in bases)
 
 
 def _outermost(found: Hoisted, model: SemanticModel) -> AnyLoop | None:
-    """The outermost loop of the function that can be left, where the expression runs in each pass."""
+    """Return the outermost loop of the function out of which the expression, which runs in each iteration,
+    can be moved.
+    """
     outermost = None
     child: ast.AST = found.node
     for node in model.ancestors(found.node):

@@ -1,4 +1,4 @@
-"""The text of a constant where it is built once."""
+"""The source of a constant at the place where it is built once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def text_of(
     inlined: set[ast.Name],
     devices: bool = False,
 ) -> str | None:
-    """The text of an expression with the values of names put in, and without the devices of inputs, unless
-    they stay.
+    """Return the source of an expression with the values of names inlined, and without the devices of inputs,
+    unless they are kept.
     """
     edits: list[Edit] = []
     for part in descendants(node):
@@ -42,14 +42,14 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 
 def _without(call: ast.Call, device: ast.Attribute, model: SemanticModel) -> Edit | None:
-    """`device=x.device` out of a constructor, or `.to(x.device)` as a whole."""
+    """Remove `device=x.device` from a constructor, or the whole `.to(x.device)`."""
     if model.names.qualified(call.func) is None and isinstance(call.func, ast.Attribute):
         return model.edit.replace_method(call, "") if len(_given(call)) == 1 else None
     return model.edit.cut_keyword(call, device)
 
 
 def means_the_same(place: ast.AST, found: Hoisted, model: SemanticModel) -> bool:
-    """Do the names of the module mean the same in a function, or at module level?"""
+    """Whether the names of the module have the same meaning in a function, or at module level."""
     scope = model.syntax.scopes[place]
     root = model.syntax.scopes[model.syntax.module]
     expressions = [found.node, *found.inlined.values()]

@@ -1,4 +1,4 @@
-"""Calls that make tensors and arrays, and the expressions around them."""
+"""Calls that create tensors and arrays, and the expressions around them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILLED = frozenset(
     f"{library}.{name}" for library in ("torch", "numpy") for name in ("zeros", "ones", "full")
 )
 _OF_DISPLAYS = models.having(Trait.RESHAPES | Trait.REPEATS | Trait.JOINS, "numpy")
-"""What makes an array of a list that is written at the call: `np.expand_dims([1, 2], axis=1)`."""
+"""Functions that create an array from a list written in the call: `np.expand_dims([1, 2], axis=1)`."""
 MAKERS = OF_DATA | FILLED | models.having(Trait.FROM_NUMBERS, "torch", "numpy")
 CALLED = MAKERS | _OF_DISPLAYS
 ARRAYS = (TypeTag.TENSOR, TypeTag.NDARRAY)
@@ -25,7 +25,7 @@ _FEW = 3
 
 
 def is_maker(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call make a tensor or an array of what it is given?"""
+    """Whether a call creates a tensor or an array from its arguments."""
     qualified = model.names.qualified(call.func) or ""
     if qualified in _OF_DISPLAYS:
         return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple)) and _is_of_numbers(call)
@@ -38,7 +38,7 @@ def is_maker(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_of_numbers(call: ast.Call) -> bool:
-    """Is the display that is given one of numbers, not of arrays to join?"""
+    """Whether the display in the argument contains numbers, not arrays to concatenate."""
     return all(
         isinstance(part, (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context))
         for part in descendants(call.args[0])
@@ -46,8 +46,8 @@ def _is_of_numbers(call: ast.Call) -> bool:
 
 
 def is_computed_maker(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call compute a whole tensor or array, or bring numbers to a device, rather than write down a few
-    or fill memory with one?
+    """Whether a call computes a whole tensor or array, or copies numbers to a device, rather than creating
+    one from a few literals or filling memory.
     """
     qualified = model.names.qualified(call.func) or ""
     if qualified in FILLED or not takes_time(call, model):
@@ -60,7 +60,7 @@ def is_computed_maker(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_moved(call: ast.Call, model: SemanticModel) -> bool:
-    """Is the result moved to a device, at once or wrapped: `Variable(torch.tensor(1.0)).cuda()`?"""
+    """Whether the result is moved to a device, directly or wrapped: `Variable(torch.tensor(1.0)).cuda()`."""
     for around in model.ancestors(call):
         if not isinstance(around, (ast.Call, ast.Attribute)):
             return False
@@ -70,7 +70,7 @@ def _is_moved(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def takes_time(call: ast.Call, model: SemanticModel) -> bool:
-    """Not so `np.array([0.0])`, `np.arange(n)` and tensors that are only filled: that is done in no time."""
+    """Whether it is expensive: not `np.array([0.0])`, `np.arange(n)` and tensors that are only filled."""
     qualified = model.names.qualified(call.func) or ""
     if qualified in _AT_ONCE:
         return False
@@ -87,7 +87,9 @@ def takes_time(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def around(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
-    """The expressions that hold a call, from the inside, as far as all is evaluated once where it stands."""
+    """Yield the expressions that contain a call, from the inside, as long as they are evaluated once at their
+    position.
+    """
     child: ast.AST = call
     for node in model.ancestors(call):
         if isinstance(node, (ast.keyword, ast.Slice, ast.Starred)):

@@ -120,15 +120,15 @@ class GraphKeptByLog(Rule):
 
 
 def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
-    """Does the keeper hold on to graphs that nothing is learned from any more (True), or never is
-    (False)? None where it may not.
+    """Whether the container keeps graphs that are no longer used for a gradient (True), or never are (False).
+    None if it may not keep graphs.
     """
     value, keeper = kept.value, kept.keeper
     local = isinstance(keeper, ast.Name)
     if local and not model.frequency.loops(kept.node):
         return None
     if not model.names.attribute_uses("backward") and not (local and is_called_loss(kept, model)):
-        return None  # nothing is learned from
+        return None  # no gradient is computed from it
     if model.types.type_of(keeper).tag in (TypeTag.DEQUE, TypeTag.NDARRAY) or model.types.type_of(
         value
     ).tag in (
@@ -162,7 +162,9 @@ def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
 
 
 def assumption(keeper: ast.expr, model: SemanticModel) -> str:
-    """What must hold so that no code learns from what the function returns of the keeper."""
+    """Return the assumption under which no code computes a gradient from what the function returns of the
+    container.
+    """
     assert isinstance(keeper, ast.Name)
     if any(left.label is SinkKind.RETURNED for left in model.gradients.variable_sinks(keeper)):
         return model.gradients.traced(keeper).assumption
@@ -170,7 +172,7 @@ def assumption(keeper: ast.expr, model: SemanticModel) -> str:
 
 
 def build_fix(value: ast.expr, model: SemanticModel) -> Fix | None:
-    """Detach what is kept."""
+    """Detach the stored value."""
     edit = model.edit.replace(value, f"{model.edit.parenthesized(value)}.detach()")
     reason = f"no code may compute a gradient through the stored `{model.source.text(value)}`"
     return Fix("Detach it from its graph", Applicability.UNSAFE, (edit,), reason)

@@ -1,4 +1,4 @@
-"""What RL318 asks about losses that are kept: where, and whether anything was learned from them."""
+"""Losses that are kept (for RL318): where, and whether a gradient was computed from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOSSES = frozenset(
 
 @frozen
 class Kept:
-    """`node` adds `value` to what `keeper` holds."""
+    """`node` adds `value` to the container `keeper`."""
 
     node: ast.AST
     keeper: ast.expr
@@ -65,7 +65,7 @@ def kept_in(node: ast.AST) -> Kept | None:
 
 
 def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
-    """Is a term of a sum what the sum is assigned to?"""
+    """Whether a term of a sum is the variable that the sum is assigned to."""
     if isinstance(term, ast.Name) and isinstance(target, ast.Name):
         return term.id == target.id
     if term.__class__ is not target.__class__:
@@ -74,7 +74,7 @@ def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
 
 
 def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> bool:
-    """Is the keeper made anew in each pass of the innermost loop around the node?"""
+    """Whether the container is created in each iteration of the innermost loop around the node."""
     loop = model.frequency.loops(node)[0]
     scope = model.names.scope(keeper).lookup(keeper.id)
     bindings = scope.bindings[keeper.id] if scope is not None else []
@@ -85,8 +85,8 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> boo
 
 
 def learned_from(value: ast.expr, model: SemanticModel) -> bool | None:
-    """Is `backward` called on the value, or on what it is a part of, in the same function? None where a
-    graph is kept there on purpose, for another gradient.
+    """Whether `backward` is called on the value, or on a value computed from it, in the same function. None
+    if a graph is kept there on purpose, for another gradient.
     """
     function = model.function(value)
     names = [node for node in descendants(value) if isinstance(node, ast.Name)]
@@ -115,7 +115,7 @@ def learned_from(value: ast.expr, model: SemanticModel) -> bool | None:
 
 
 def _given_to(node: ast.AST) -> Iterator[ast.AST]:
-    """All that stands in the arguments of a call: a reward, perhaps, that a loss is made of."""
+    """Return all names in the arguments of a call: possibly a reward that a loss is computed from."""
     if isinstance(node, ast.Call):
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             yield from descendants(argument)
@@ -129,7 +129,9 @@ def _is_made(binding: Binding) -> bool:
 
 
 def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a value through which a gradient goes: not what is detached or read as a number in it."""
+    """Return the parts of a value through which a gradient flows, without detached ones and those read as a
+    number.
+    """
     match value:
         case ast.Call(func=ast.Attribute(attr=method)) if method in _DETACHES:
             return
@@ -141,7 +143,7 @@ def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
 
 
 def _made_of(bindings: set[Binding], model: SemanticModel) -> Iterator[Binding]:
-    """The bindings that the values of others are made of."""
+    """Return the bindings from which the values of other bindings are computed."""
     pending, seen = list(bindings), set(bindings)
     while pending and len(seen) < _DEPTH:
         value = pending.pop().value
@@ -155,9 +157,9 @@ def _made_of(bindings: set[Binding], model: SemanticModel) -> Iterator[Binding]:
 
 
 def surely_attached(value: ast.expr, model: SemanticModel) -> bool:
-    """Was the value surely computed by a network with autograd on?"""
+    """Whether the value surely was computed by a network with autograd on."""
     calls = model.gradients.sources(value).calls
-    # what goes into a call that nobody knows need not come out again
+    # the result of an unknown call need not depend on its arguments
     opaque = [
         call for call in calls if not model.gradients.gives_gradient(call) and not _is_loss(call, model)
     ]
@@ -172,12 +174,12 @@ def surely_attached(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_loss(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call compute a loss: a module without weights, or what is called so?"""
+    """Whether a call computes a loss: a module without weights, or one with such a name."""
     if model.types.type_of(call.func).tag is TypeTag.MODULE:
         return True
     return bool(weight_sync.words_of(call.func, model) & LOSSES)
 
 
 def is_called_loss(kept: Kept, model: SemanticModel) -> bool:
-    """Do the names of what is kept, or of what keeps it, say that it is a loss?"""
+    """Whether the name of the stored value, or of its container, says that it is a loss."""
     return bool((weight_sync.words_of(kept.value, model) | weight_sync.words_of(kept.keeper, model)) & LOSSES)

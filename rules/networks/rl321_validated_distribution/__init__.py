@@ -103,13 +103,13 @@ from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
 PACKAGE = "torch.distributions."
 CHECKS_NOTHING = frozenset({"Independent"})
 PASSES_ON = frozenset({"TransformedDistribution", "MixtureSameFamily"})
-"""These have no parameters of their own, only values to check."""
+"""Distributions without parameters of their own, which only check values."""
 BEFORE_VALIDATE_ARGS = {
     name.removeprefix(PACKAGE): names.index("validate_args")
     for name, names in parameters.PARAMETERS.items()
     if name.startswith(PACKAGE)
 }
-"""How many arguments may come before it; two, if nothing is said."""
+"""Number of positional parameters before `validate_args`; two, unless listed."""
 CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
 
 
@@ -142,7 +142,7 @@ class ValidatedDistribution(Rule):
                 yield self.needless(softmax, model)
 
     def validated(self, call: ast.Call, name: str, model: SemanticModel) -> Finding:
-        """A distribution that checks what it is given."""
+        """Yield a finding for a distribution that validates its arguments."""
         shown = model.source.text(call.func)
         what = "each value" if name in PASSES_ON else "its parameters and each value"
         parameter = defaulted(call.func, model) if model.names.qualified(call.func) is None else None
@@ -157,7 +157,7 @@ class ValidatedDistribution(Rule):
         )
 
     def diagonal(self, call: ast.Call, normal: DiagonalNormal, model: SemanticModel) -> Finding:
-        """A covariance matrix where a standard deviation would do."""
+        """Yield a finding for a covariance matrix where standard deviations suffice."""
         given = "factorises" if normal.parameter == "covariance_matrix" else "solves with"
         return self.finding(
             model,
@@ -169,12 +169,14 @@ class ValidatedDistribution(Rule):
         )
 
     def needless(self, softmax: NeedlessSoftmax, model: SemanticModel) -> Finding:
-        """A softmax that changes nothing."""
+        """Yield a finding for a redundant softmax."""
         return self.finding(model, softmax.node, softmax.message, fix=softmax.fix, advice=softmax.advice)
 
 
 def distribution(qualified: str, model: SemanticModel) -> str | None:
-    """The class of torch that a call makes an instance of, be it by a subclass without a constructor."""
+    """Return the torch class that a call creates an instance of, possibly by a subclass without a
+    constructor.
+    """
     if is_distribution(qualified):
         return qualified.removeprefix(PACKAGE)
     symbol = model.index.symbol(qualified, model.module.module)
@@ -189,8 +191,8 @@ def distribution(qualified: str, model: SemanticModel) -> str | None:
 
 
 def kept_distribution(called: ast.expr, model: SemanticModel) -> str | None:
-    """The class of torch that a variable or an attribute keeps, if all that it may keep are such classes; of
-    several, the one that is made with the fewest arguments.
+    """Return the torch class that a variable or an attribute holds, if it can only hold such classes; of
+    several, the one that is created with the fewest arguments.
     """
     if not isinstance(called, (ast.Name, ast.Attribute)):
         return None
@@ -202,13 +204,13 @@ def kept_distribution(called: ast.expr, model: SemanticModel) -> str | None:
 
 
 def is_distribution(qualified: str) -> bool:
-    """Whether it is a distribution of torch, and no transform or constraint."""
+    """Whether it is a distribution of torch, and not a transform or constraint."""
     fact = models.callable_fact(qualified) if qualified.startswith(PACKAGE) else None
     return fact is not None and fact.result.tag is TypeTag.DISTRIBUTION
 
 
 def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
-    """Does the call make a distribution that checks its arguments because nobody said otherwise?"""
+    """Whether the call creates a distribution that validates its arguments by default."""
     if name in CHECKS_NOTHING or len(call.args) > BEFORE_VALIDATE_ARGS.get(name, 2):
         return False
     if any(isinstance(argument, ast.Starred) for argument in call.args):
@@ -219,7 +221,7 @@ def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
 
 
 def is_expected_to_fail(call: ast.Call, model: SemanticModel) -> bool:
-    """Is the program ready for a `ValueError` from the call?"""
+    """Whether the program handles a `ValueError` from the call."""
     child: ast.AST = call
     for parent in model.ancestors(call):
         if isinstance(parent, ast.Try) and child in parent.body:

@@ -1,4 +1,4 @@
-"""Normal distributions of many numbers whose covariance matrix is diagonal."""
+"""Multivariate normal distributions whose covariance matrix is diagonal."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _DEPTH = 4
 
 @frozen
 class DiagonalNormal:
-    """A `MultivariateNormal` of a diagonal matrix. `parameter` says which matrix it is given."""
+    """A `MultivariateNormal` of a diagonal matrix. `parameter` is the name of the matrix argument."""
 
     parameter: str
     fix: Fix | None
 
 
 def diagonal_normal(call: ast.Call, model: SemanticModel) -> DiagonalNormal | None:
-    """What a call of `MultivariateNormal` is given, if that is a diagonal matrix for certain."""
+    """Return the matrix argument of a `MultivariateNormal`, if it certainly is diagonal."""
     if any(isinstance(argument, ast.Starred) for argument in call.args) or len(call.args) > len(_PARAMETERS):
         return None
     given: dict[str | None, ast.expr] = dict(zip(_PARAMETERS, call.args, strict=False))
@@ -84,7 +84,7 @@ def _is_diagonal(matrix: ast.expr, model: SemanticModel, depth: int) -> bool:
 
 
 def _holds_diagonals(attribute: str, at: ast.Attribute, model: SemanticModel, depth: int) -> bool:
-    """Is all that this file puts into an attribute of that name diagonal?"""
+    """Whether every value that this file assigns to an attribute of that name is diagonal."""
     stores = [use for use in model.names.attribute_uses(attribute) if not isinstance(use.ctx, ast.Load)]
     own = model.class_of(at)
     found = False
@@ -124,7 +124,7 @@ def _made_of(matrix: ast.expr, model: SemanticModel) -> str | None:
 
 
 def _adds_first(call: ast.Call) -> bool:
-    """`.unsqueeze(0)`, which adds a dimension in front of a matrix as of a vector."""
+    """Whether a call is `.unsqueeze(0)`, which adds a leading dimension to a matrix as to a vector."""
     match call:
         case (
             ast.Call(func=ast.Attribute(attr="unsqueeze"), args=[ast.Constant(value=0)], keywords=[])
@@ -141,7 +141,7 @@ def _adds_first(call: ast.Call) -> bool:
 def _fix(
     call: ast.Call, given: dict[str | None, ast.expr], parameter: str, model: SemanticModel
 ) -> Fix | None:
-    """Make independent normal distributions instead."""
+    """Create independent normal distributions instead."""
     normal = model.names.spelled("torch.distributions.Normal", call)
     independent = model.names.spelled("torch.distributions.Independent", call)
     if normal is None or independent is None or not model.edit.is_relocatable(call):
@@ -174,8 +174,8 @@ def _fix(
 
 
 def _taken_from(name: ast.Name, call: ast.Call, model: SemanticModel) -> tuple[str | None, list[Edit]]:
-    """The diagonal that a variable's matrix is made of, and the edit that drops the variable, if the
-    distribution is all that it is for.
+    """Return the diagonal that a variable's matrix is created from, and the edit that deletes the variable,
+    if only the distribution uses it.
     """
     scope = model.names.scope(name).lookup(name.id)
     bindings: list[Binding] = model.dataflow.definitions(name)

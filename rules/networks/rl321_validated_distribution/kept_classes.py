@@ -1,4 +1,4 @@
-"""Classes of distributions that a variable or an attribute keeps until an instance is created."""
+"""Classes of distributions that a variable or an attribute holds until an instance is created."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MOST_BASES = 6
 
 
 def kept_classes(called: ast.expr, model: SemanticModel) -> list[str]:
-    """Return the dotted names of all classes or functions that what is called may be, where a variable or an
-    attribute of `self` keeps them: `dist_class = Normal if continuous else Categorical`, or a parameter by
-    its default. Empty where one of them is not known.
+    """Return the dotted names of all classes or functions that a callee may be, if a variable or an attribute
+    of `self` holds them: `dist_class = Normal if continuous else Categorical`, or a parameter by its default.
+    Empty if one of them is not known.
     """
     names: dict[str, None] = {}
     for value in _values(called, model):
@@ -24,7 +24,7 @@ def kept_classes(called: ast.expr, model: SemanticModel) -> list[str]:
 
 
 def _values(called: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]:
-    """Everything that is kept where the called expression looks; None for what is bound otherwise."""
+    """Return all values of the called expression's variable; None for other bindings."""
     match called:
         case ast.Name():
             for binding in model.dataflow.definitions(called):
@@ -38,7 +38,7 @@ def _values(called: ast.expr, model: SemanticModel) -> Iterator[ast.expr | None]
 
 
 def default_of(binding: Binding) -> ast.expr | None:
-    """Return what a parameter is if no caller passes it."""
+    """Return the default of a parameter."""
     function, parameter = binding.statement, binding.node
     if binding.kind is not BindingKind.PARAMETER or not isinstance(function, FUNCTIONS):
         return None
@@ -46,7 +46,7 @@ def default_of(binding: Binding) -> ast.expr | None:
 
 
 def defaulted(called: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> str | None:
-    """Return the parameter whose default decides what a called variable or attribute keeps, if any."""
+    """Return the parameter whose default determines the called variable or attribute, if any."""
     if isinstance(called, ast.Name):
         for binding in model.dataflow.definitions(called):
             if default_of(binding) is not None:
@@ -56,7 +56,7 @@ def defaulted(called: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> st
 
 
 def _family(node: ast.AST, model: SemanticModel) -> list[ast.ClassDef]:
-    """The class around a node, and those of this file that it inherits from by their names."""
+    """Return the class around a node, and its bases in this file by name."""
     own = model.class_of(node)
     family = [own] if own is not None else []
     for cls in family:
@@ -69,7 +69,7 @@ def _family(node: ast.AST, model: SemanticModel) -> list[ast.ClassDef]:
 
 
 def _take_in(value: ast.expr | None, names: dict[str, None], model: SemanticModel, depth: int) -> bool:
-    """Put in the names of the classes that a value may be. False where it may be anything else."""
+    """Add the names of the classes that a value may be. Return False if it may be anything else."""
     match value:
         case ast.IfExp(body=body, orelse=orelse) if depth:
             return all(_take_in(each, names, model, depth - 1) for each in (body, orelse))

@@ -1,4 +1,4 @@
-"""Softmaxes whose result is used only by what needs none."""
+"""Redundant softmaxes: those whose result is only used by functions that do not need them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LAST = (-1, 1)
 
 @frozen
 class NeedlessSoftmax:
-    """A softmax that could be left out, and how."""
+    """A softmax that can be removed, and the fix."""
 
     node: ast.expr
     message: str
@@ -60,7 +60,7 @@ def softmax_before_argmax(call: ast.Call, model: SemanticModel) -> NeedlessSoftm
 
 
 def softmax_before_logits(call: ast.Call, model: SemanticModel) -> NeedlessSoftmax | None:
-    """The softmax of `Categorical(logits=softmax(x))`, which takes a softmax of its own."""
+    """Return the softmax of `Categorical(logits=softmax(x))`, which applies softmax itself."""
     logits = next((keyword.value for keyword in call.keywords if keyword.arg == "logits"), None)
     softmax = _softmax(logits, model) if logits is not None else None
     if softmax is None or softmax.dim not in _LAST:
@@ -87,7 +87,9 @@ def softmax_before_logits(call: ast.Call, model: SemanticModel) -> NeedlessSoftm
 
 
 def _softmax(expression: ast.expr, model: SemanticModel) -> _Softmax | None:
-    """The softmax that an expression is, or that the variable holds which is read here alone."""
+    """Return the softmax that an expression is, or that is the value of a variable which is only read
+    here.
+    """
     if not isinstance(expression, ast.Name):
         return _softmax_call(expression, model)
     scope = model.names.scope(expression).lookup(expression.id)
@@ -136,7 +138,7 @@ def _softmax_call(expression: ast.expr, model: SemanticModel) -> _Softmax | None
 
 
 def _is_own_method(method: ast.Attribute, model: SemanticModel) -> bool:
-    """`self.softmax(x)`: the method of an object that is no tensor, or a module."""
+    """Whether a call is a method of an object that is not a tensor, or a module: `self.softmax(x)`."""
     owner = method.value
     return (isinstance(owner, ast.Name) and owner.id in ("self", "cls")) or bool(
         model.types.class_of_value(owner)
@@ -144,7 +146,7 @@ def _is_own_method(method: ast.Attribute, model: SemanticModel) -> bool:
 
 
 def _left_out(softmax: _Softmax, model: SemanticModel, reason: str) -> Fix | None:
-    """Put the input in the place of the softmax, or of the variable that holds it."""
+    """Replace the softmax, or the variable that holds it, by its input."""
     if not model.edit.is_relocatable(softmax.node):
         return None
     replaced = softmax.holder or softmax.node

@@ -1,4 +1,4 @@
-"""Mini-batches of what lies in memory: where they come from, and how to draw them at once."""
+"""Mini-batches of in-memory data: where they come from, and how to draw all indices at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAIN = frozenset({*_LOADER_PARAMETERS, "drop_last", "num_workers", "pin_memory
 
 @frozen
 class Batches:
-    """What a loop draws its mini-batches from, and the fix, if there is one."""
+    """The source of a loop's mini-batches, and the fix, if there is one."""
 
     name: str
     fix: Fix | None
@@ -23,7 +23,7 @@ class Batches:
 
 @mutable
 class _Found:
-    """A call that an expression stands for, with the statements that bind the variables on the way to it."""
+    """The call that an expression evaluates to, with the statements that bind the variables on the way."""
 
     call: ast.Call
     name: str
@@ -33,7 +33,9 @@ class _Found:
 def batches_of_indices(
     iterable: ast.expr, target: ast.expr, loop: ast.For, model: SemanticModel
 ) -> Batches | None:
-    """Of `for indices in BatchSampler(SubsetRandomSampler(range(n)), batch_size, drop_last)`."""
+    """Return the batches of `for indices in BatchSampler(SubsetRandomSampler(range(n)), batch_size,
+    drop_last)`.
+    """
     found = _made_by(iterable, model, ("BatchSampler",))
     given = _given(found.call, ("sampler", "batch_size", "drop_last")) if found is not None else None
     if found is None or given is None or set(given) != {"sampler", "batch_size", "drop_last"}:
@@ -70,7 +72,9 @@ def _reason(sampler: str) -> str:
 def batches_of_rows(
     iterable: ast.expr, target: ast.expr, loop: ast.For, model: SemanticModel
 ) -> Batches | None:
-    """Of `for states, actions in DataLoader(TensorDataset(all_states, all_actions), batch_size, shuffle)`."""
+    """Return the batches of `for states, actions in DataLoader(TensorDataset(all_states, all_actions),
+    batch_size, shuffle)`.
+    """
     found = _made_by(iterable, model, ("DataLoader",))
     given = _given(found.call, _LOADER_PARAMETERS) if found is not None else None
     if found is None or given is None or not set(given) <= _PLAIN or "dataset" not in given:
@@ -136,7 +140,7 @@ def _rows_fix(
 
 
 def _made_by(expression: ast.expr, model: SemanticModel, classes: tuple[str, ...]) -> _Found | None:
-    """The call of one of the classes that an expression is, or that the variable holds which it reads."""
+    """Return the call of one of the classes that an expression is, or that is the value of its variable."""
     if isinstance(expression, ast.Call):
         qualified = model.names.qualified(expression.func) or ""
         name = qualified.removeprefix(_DATA)
@@ -154,7 +158,9 @@ def _made_by(expression: ast.expr, model: SemanticModel, classes: tuple[str, ...
 
 
 def _given(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr] | None:
-    """The arguments by name; None where stars hide some, or where there are more than these by position."""
+    """Return the arguments by name; None if star arguments hide some, or if there are more positional ones
+    than these.
+    """
     if any(isinstance(argument, ast.Starred) for argument in call.args) or len(call.args) > len(parameters):
         return None
     given = dict(zip(parameters, call.args, strict=False))
@@ -166,7 +172,9 @@ def _given(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr] |
 
 
 def _count(source: ast.expr, sampler: str, model: SemanticModel) -> str | None:
-    """How many rows a sampler draws from, as text; None where it gives other indices than 0 to n - 1."""
+    """Return the source of the number of rows that a sampler draws from; None if its indices are not 0 to n -
+    1.
+    """
     match source:
         case ast.Call(func=function, args=[inner]) if model.names.qualified(function) == "builtins.list":
             return _count(inner, sampler, model)
@@ -197,7 +205,7 @@ def _drawn(
 def _replaced(
     iterable: ast.expr, drawn: str, made: list[_Found], parts: list[ast.expr], model: SemanticModel
 ) -> list[Edit] | None:
-    """The edits that put `drawn` in the place of the iterable, and remove what held its makers."""
+    """Return the edits that replace the iterable by `drawn`, and delete the variables that held its parts."""
     edits: list[Edit] = [model.edit.replace(iterable, drawn)]
     if not all(model.edit.is_relocatable(part) for part in (iterable, *parts)):
         return None
@@ -222,8 +230,8 @@ def _replaced(
 
 
 def _means_the_same(part: ast.expr, place: ast.expr, model: SemanticModel) -> bool:
-    """Do the variables of an expression stand for the same things at another place? What is done to these
-    does not matter: a loader refers to its tensors, it does not copy them.
+    """Whether the variables of an expression refer to the same objects at another place. Modifications of
+    these objects do not matter: a loader refers to its tensors, it does not copy them.
     """
     for node in descendants(part):
         if isinstance(node, ast.Name):
@@ -244,7 +252,7 @@ def _means_the_same(part: ast.expr, place: ast.expr, model: SemanticModel) -> bo
 
 
 def _only_indexes(target: ast.expr, loop: ast.For, model: SemanticModel) -> bool:
-    """Is the variable of a loop used in it only to index, or measured?"""
+    """Whether the variable of a loop is used in it only as an index, or for its size."""
     if not isinstance(target, ast.Name):
         return False
     scope = model.names.scope(target).lookup(target.id)

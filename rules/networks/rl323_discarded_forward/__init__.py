@@ -117,7 +117,7 @@ class DiscardedForward(Rule):
         if not names or not isinstance(scope.node, FUNCTIONS):
             return
         if not has_branch_behind(unit, model) and any(is_read(name, scope, model) for name in names):
-            return  # the result is used, and wherever it is computed
+            return  # the result is used, or the network runs, wherever it is computed
         if not is_forward(node, model) or is_inside_forward(node, model):
             return
         reads = reads_of(names, scope, model)
@@ -142,7 +142,9 @@ class DiscardedForward(Rule):
             )
 
     def dropped(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """A statement that is nothing but a forward, of a network that keeps nothing of it."""
+        """Yield a finding for a statement that is only a forward pass, of a network that keeps no result of
+        it.
+        """
         if model.frequency.heat_of(call).level is not Heat.HOT or not is_forward(call, model):
             return
         anatomy = model.nn.architecture(call.func)
@@ -160,7 +162,7 @@ class DiscardedForward(Rule):
     def unread(
         self, call: ast.Call, unit: ast.stmt, names: list[ast.Name], model: SemanticModel
     ) -> Iterator[Finding]:
-        """A result that nothing ever reads."""
+        """Yield a finding for a result that is never read."""
         if any(name.id.startswith("_") for name in names) or is_measured(call, model):
             return
         edit = model.edit.delete_statement(unit)
@@ -179,17 +181,17 @@ class DiscardedForward(Rule):
 
 
 def is_inside_forward(call: ast.Call, model: SemanticModel) -> bool:
-    """Whether it is an argument of another forward of the same statement, which is flagged for both."""
+    """Whether it is an argument of another forward pass of the same statement, which is reported for both."""
     for above in model.ancestors(call):
         if isinstance(above, ast.stmt):
-            return False  # what it may be an argument of stands in one statement with it
+            return False  # a call that it may be an argument of is in the same statement
         if isinstance(above, ast.Call) and is_forward(above, model):
             return True
     return False
 
 
 def is_measured(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the function measure how long a network takes?"""
+    """Whether the function measures the time of a network."""
     function = model.function(call)
     return any(model.names.calls_named(name, function) for name in vocabulary.MEASURES_TIME)
 
@@ -200,6 +202,6 @@ def called(call: ast.Call, model: SemanticModel) -> str:
 
 
 def condition(waste: Waste, model: SemanticModel) -> str:
-    """On which outcome of the test the result is not used."""
+    """Return the outcome of the test for which the result is not used."""
     text = " ".join(model.source.text(waste.branch.test).split())
     return f"`{text}`" if waste.taken else f"`{text}` is false"

@@ -1,4 +1,4 @@
-"""Statements that can wait for the branch that uses what they compute."""
+"""Code sinking: statements that can move into the branch that uses their results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _OTHER = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 @frozen
 class Waste:
-    """A branch that does not use what `moved`, which stand before it, compute.
+    """A branch that does not use the results of `moved`, which precede it.
 
-    `taken` says on which outcome of the test nothing is used; `before` is the statement that they can be put
-    in front of, or None where they become the `else` of the branch.
+    `taken` is the outcome of the test for which no result is used; `before` is the statement before which
+    they can be inserted, or None if they become the `else` of the branch.
     """
 
     branch: ast.If
@@ -40,7 +40,7 @@ class Waste:
 
 
 def bound_names(unit: ast.stmt) -> list[ast.Name] | None:
-    """What a statement that only computes binds; None for all others."""
+    """Return the names that a statement without side effects binds; None for all others."""
     match unit:
         case ast.Assign(targets=[ast.Name() as target]):
             return [target]
@@ -59,7 +59,7 @@ def bound_names(unit: ast.stmt) -> list[ast.Name] | None:
 
 
 def only_computes(unit: ast.stmt, model: SemanticModel) -> bool:
-    """Does a statement leave nothing behind but the names that it binds, and draw no random numbers?"""
+    """Whether the only effect of a statement is binding names, without drawing random numbers."""
     if isinstance(unit, ast.With):
         blocks = [item.context_expr for item in unit.items]
         return all(_is_block(block, model) for block in blocks) and all(
@@ -82,7 +82,7 @@ def _is_block(block: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_read(name: ast.Name, scope: Scope, model: SemanticModel) -> bool:
-    """Does any node read what a name binds?"""
+    """Whether any node reads a binding of a name."""
     for use in model.names.reads(name.id, scope):
         for binding in model.dataflow.definitions(use):
             if binding.node is name:
@@ -97,7 +97,7 @@ def has_branch_behind(unit: ast.stmt, model: SemanticModel) -> bool:
 
 
 def reads_of(names: list[ast.Name], scope: Scope, model: SemanticModel) -> list[ast.Name] | None:
-    """The nodes that may read what these names bind, all behind them; None where there are others."""
+    """Return the nodes that may read these names, all after the statements; None if there are others."""
     found = []
     for name in names:
         if model.names.scope(name).lookup(name.id) is not scope or model.names.is_captured(name.id, scope):
@@ -116,14 +116,14 @@ def reads_of(names: list[ast.Name], scope: Scope, model: SemanticModel) -> list[
 
 
 def unit_of(node: ast.AST, model: SemanticModel) -> ast.stmt:
-    """The statement that holds a node, or the block without autograd that holds that one alone."""
+    """Return the statement that contains a node, or the `no_grad` block that only contains that one."""
     statement = model.syntax.statement(node)
     around = model.parent(statement)
     return around if isinstance(around, ast.With) and bound_names(around) is not None else statement
 
 
 def waste_of(unit: ast.stmt, scope: Scope, model: SemanticModel) -> Waste | None:
-    """The branch behind a statement in which its results are not used."""
+    """Return the branch after a statement in which its results are not used."""
     block, index = model.syntax.block(unit)
     moved: list[ast.stmt] = [unit]
     between: list[ast.AST] = []
@@ -159,7 +159,7 @@ def waste_of(unit: ast.stmt, scope: Scope, model: SemanticModel) -> Waste | None
 
 
 def _member(node: ast.AST, block: list[ast.stmt], model: SemanticModel) -> ast.stmt | None:
-    """The statement of a block that a node is part of."""
+    """Return the statement of a block that contains a node."""
     for ancestor in model.ancestors(node):
         if isinstance(ancestor, ast.stmt) and ancestor in block:
             return ancestor
@@ -192,7 +192,7 @@ def _branch(
 
 
 def _fails(*arms: list[ast.stmt]) -> bool:
-    """Is one of the branches there for errors alone?"""
+    """Whether one of the branches only handles errors."""
     return any(arm and isinstance(arm[-1], ast.Raise) for arm in arms)
 
 
@@ -210,7 +210,7 @@ def _leaves(arm: list[ast.stmt], branch: ast.If, model: SemanticModel) -> bool:
 def _all_rebound(
     names: list[ast.Name], branch: ast.If, moved: tuple[ast.stmt, ...], model: SemanticModel
 ) -> bool:
-    """Does the body of a branch overwrite all that is read after it?"""
+    """Whether the body of a branch overwrites every name that is read after it."""
     wanted = set()
     for name in names:
         for read in model.names.reads(name.id, model.names.scope(name)):
@@ -229,7 +229,7 @@ def _all_rebound(
 
 
 def _at_the_end_alone(waste: Waste) -> bool:
-    """Whether the result is used only at the end of an episode, which is one step among many."""
+    """Whether the result is only used at the end of an episode, which is one step of many."""
     test, ends = waste.branch.test, waste.taken
     if not any(_END.search(last_name(node) or "") for node in descendants(test)):
         return False
@@ -239,14 +239,14 @@ def _at_the_end_alone(waste: Waste) -> bool:
 
 
 def _passed(waste: Waste) -> Iterator[ast.stmt]:
-    """The statements of the branch that run before the new place."""
+    """Return the statements of the branch that run before the new place."""
     before = waste.before
     if before is not None and before not in (*waste.branch.body[:1], *waste.branch.orelse[:1]):
         yield from waste.branch.orelse if waste.taken else waste.branch.body
 
 
 def sink(waste: Waste, model: SemanticModel) -> tuple[Edit, ...] | None:
-    """The edits that let the statements wait; None where a comment or the layout is in the way."""
+    """Return the edits that move the statements; None if a comment or the layout prevents it."""
     edits: list[Edit] = []
     moved: list[str] = []
     for unit in waste.moved:

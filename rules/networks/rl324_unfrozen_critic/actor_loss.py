@@ -1,4 +1,4 @@
-"""Which networks does the loss of another one run through, and who throws their gradients away?"""
+"""Networks that the loss of another one runs through, and the code that discards their gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FREEZES = ("requires_grad", "requires_grad_")
 
 @frozen
 class Loss:
-    """`loss.backward()` with the step that follows it: `optimizer` steps `networks`, and nothing else."""
+    """`loss.backward()` with the step that follows it: `optimizer` updates `networks`, and no others."""
 
     backward: ast.Call
     value: ast.expr
@@ -20,9 +20,7 @@ class Loss:
 
 
 def loss_of(backward: ast.Call, model: SemanticModel) -> Loss | None:
-    """The loss that is differentiated, where the optimizer that learns from it is known with all of its
-    networks.
-    """
+    """Return the loss that is differentiated, if its optimizer is known with all of its networks."""
     match backward:
         case ast.Call(func=ast.Attribute(value=value, attr="backward"), args=[], keywords=keywords):
             pass
@@ -55,8 +53,8 @@ class Event:
 
 
 def events(near: ast.AST, model: SemanticModel) -> list[Event]:
-    """The gradient steps of optimizers, and what zeroes gradients, in the class around a node (or outside of
-    all classes), in the order of the file.
+    """Return the gradient steps of optimizers, and the calls that zero gradients, in the class around a node
+    (or outside of all classes), in source order.
     """
     return model.once(_events_in, model.class_of(near) or model.syntax.module)
 
@@ -80,8 +78,8 @@ def _events_in(around: ast.ClassDef | ast.Module, model: SemanticModel) -> list[
 
 
 def passed_through(loss: Loss, model: SemanticModel) -> list[tuple[str, str]]:
-    """The networks that the loss runs through, whose weights get gradients that nobody learns from, each
-    with who throws them away.
+    """Return the networks that the loss runs through, whose weights get gradients that are not used, each
+    with the call that discards them.
     """
     found: dict[str, str] = {}
     for call in forwards_of(loss.value, model):
@@ -107,7 +105,9 @@ def passed_through(loss: Loss, model: SemanticModel) -> list[tuple[str, str]]:
 
 
 def forwards_of(value: ast.expr, model: SemanticModel) -> list[ast.Call]:
-    """The calls of networks that a loss is made of, also in a method of this file that returns it."""
+    """Return the calls of networks from which a loss is computed, also in a method of this file that returns
+    it.
+    """
     found: list[ast.Call] = []
     for call in model.gradients.sources(value).calls:
         targets = model.types.call_targets(call)
@@ -138,7 +138,7 @@ def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def learner_in(call: ast.Call, loss: Loss, model: SemanticModel) -> str | None:
-    """The network that makes what a forward is given, and that the optimizer steps."""
+    """Return the network that computes the input of a forward pass, and that the optimizer updates."""
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         for inner in model.gradients.sources(argument).calls:
             network = network_of(inner, model)
@@ -148,17 +148,17 @@ def learner_in(call: ast.Call, loss: Loss, model: SemanticModel) -> str | None:
 
 
 def is_among(text: str, networks: frozenset[str]) -> bool:
-    """Is a network one of some, or a part of one?"""
+    """Whether a network is one of several, or a part of one."""
     return any(text == other or text.startswith((f"{other}.", f"{other}[")) for other in networks)
 
 
 def is_among_reversed(text: str, networks: frozenset[str]) -> bool:
-    """Is one of some networks a part of it?"""
+    """Whether one of several networks is a part of it."""
     return any(other.startswith((f"{text}.", f"{text}[")) for other in networks)
 
 
 def thrown_away_by(text: str, network: ast.expr, loss: Loss, model: SemanticModel) -> str | None:
-    """What zeroes the gradients of a network before anybody learns from them."""
+    """Return the call that zeroes the gradients of a network before they are used."""
     if model.nn.is_optimized(network) is False:
         return ""
     own = [
@@ -173,7 +173,7 @@ def thrown_away_by(text: str, network: ast.expr, loss: Loss, model: SemanticMode
     after = model.dataflow.order.position(loss.backward)
     next_ones = [event for event in here if model.dataflow.order.position(event.call) > after] or here
     if not next_ones:
-        # the network learns elsewhere: what it does there comes next, in each of the places
+        # the network is trained elsewhere: the calls there come next, in each of the places
         functions = dict.fromkeys(model.function(event.call) for event in around)
         next_ones = [
             next(event for event in around if model.function(event.call) is function)

@@ -113,7 +113,7 @@ _THREADS = "`threading.Condition` between threads, `multiprocessing.Condition` b
 
 
 class BusyWaitSleep(Rule):
-    """Polls where it could wait."""
+    """RL401."""
 
     code = "RL401"
     name = "busy-wait-sleep"
@@ -134,7 +134,7 @@ class BusyWaitSleep(Rule):
 
 
 def message(wait: Wait, model: SemanticModel) -> str:
-    """What the loop polls, how often, and what that costs."""
+    """Return the message: what the loop polls, how often, and what that costs."""
     what = f"`{polled(wait.polls[0], model)}`"
     if wait.spins:
         return f"{what} is polled without a pause, which occupies a whole core during the wait"
@@ -148,7 +148,7 @@ def message(wait: Wait, model: SemanticModel) -> str:
 
 
 def polled(poll: Poll, model: SemanticModel) -> str:
-    """The expression that is looked at, without the arguments of the call that fetches data."""
+    """Return the polled expression, without the arguments of the call that fetches data."""
     node = poll.node
     while isinstance(node, ast.Call) and node.args and model.names.qualified(node.func) in NEUTRAL:
         if not isinstance(node.args[0], ast.Call):
@@ -160,7 +160,7 @@ def polled(poll: Poll, model: SemanticModel) -> str:
 
 
 def advice(wait: Wait, model: SemanticModel) -> str:
-    """What to write instead."""
+    """Return what to write instead."""
     poll = wait.polls[0]
     awaited = isinstance(model.function(wait.loop), ast.AsyncFunctionDef)
     instead = (_AWAITED if awaited else _INSTEAD).get(poll.sort)

@@ -1,4 +1,4 @@
-"""Fixes that keep polling, but less and less often."""
+"""Fixes that keep polling, at growing intervals."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 LONGEST = 0.01
-"""The longest pause of a back-off: beyond it nothing is saved, but the latency still grows."""
+"""The longest pause of a back-off: longer ones save nothing more, but increase the latency."""
 
 _FIRST = "0.0001"
 _LATER = f"a change may be noticed up to {LONGEST:g} s late"
 
 
 def backoff_fix(wait: Wait, model: SemanticModel) -> Fix | None:
-    """Let the pauses grow up to `LONGEST`, and begin anew when there is something to do."""
+    """Let the pauses grow up to `LONGEST`, and reset them when there is something to do."""
     if wait.counted or len(wait.pauses) > 1:
         return None
-    # loops side by side may share the name; a loop inside another one that sleeps needs its own
+    # consecutive loops may share the name; a loop inside another one that sleeps needs its own
     around = sum(
         any(own_pauses(outer.body, model))
         for outer in model.frequency.loops(wait.loop)
@@ -50,7 +50,7 @@ def _growing(wait: Wait, pause: Pause, name: str, model: SemanticModel) -> Fix |
 
 
 def _pausing(wait: Wait, name: str, model: SemanticModel) -> Fix | None:
-    """Give a loop that spins a pause."""
+    """Add a pause to a loop without one."""
     body = wait.loop.body
     if wait.guard is not None or len(body) != 1 or not isinstance(body[0], (ast.Pass, ast.Continue)):
         return None
@@ -73,14 +73,14 @@ def _grow(name: str) -> str:
 
 
 def _outermost(wait: Wait, model: SemanticModel) -> ast.stmt | None:
-    """The loop before which the first pause is set: the one that polls, over however many things."""
+    """Return the loop before which the first pause is set: the outermost one that only polls."""
     if isinstance(wait.loop, ast.While):
         return wait.loop
     return next((loop for loop in model.frequency.loops(wait.loop) if isinstance(loop, ast.While)), None)
 
 
 def _reset(wait: Wait, pause: Pause, reset: str, model: SemanticModel) -> Edit | None:
-    """Set the pause back where there was something to do."""
+    """Reset the pause where there was something to do."""
     guard = wait.guard
     if isinstance(guard, ast.ExceptHandler):
         trying = model.parent(guard)

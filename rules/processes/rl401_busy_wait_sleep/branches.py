@@ -1,4 +1,4 @@
-"""Waits that are branches of a loop: the passes that find nothing to do."""
+"""Waits in branches of a loop: the iterations that find nothing to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COUNTS = frozenset({"poll", "len", "qsize", "size"})
 
 
 def branch_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | None:
-    """The wait that a sleep in a branch of a loop makes, for the passes that find nothing to do."""
+    """Return the wait of a `sleep` in a branch of a loop, for the iterations that find nothing to do."""
     if isinstance(loop, ast.For) and not any(
         isinstance(outer, ast.While) for outer in model.frequency.loops(loop)
     ):
@@ -58,7 +58,9 @@ def branch_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | No
 def _pauses_either_way(
     guard: ast.If | ast.ExceptHandler, block: list[ast.stmt], looks: Looks, model: SemanticModel
 ) -> bool:
-    """`sleep(1.0) if careful else sleep(0.05)`, as a statement: what is looked at says only how long."""
+    """Whether a condition only chooses the length of a pause: `sleep(1.0) if careful else sleep(0.05)`, as a
+    statement.
+    """
     if isinstance(guard, ast.ExceptHandler):
         return False
     other = Idle(model, looks)
@@ -66,7 +68,9 @@ def _pauses_either_way(
 
 
 def round_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | None:
-    """A loop that sleeps in each pass, and for the rest handles what has come, if anything has."""
+    """Return the wait of a loop that sleeps in each iteration, and otherwise only handles input, if there is
+    any.
+    """
     if not isinstance(loop, ast.While) or pause.statement not in loop.body:
         return None
     looks = Looks(model, loop, strict=False)
@@ -85,7 +89,7 @@ def round_wait(loop: WaitLoop, pause: Pause, model: SemanticModel) -> Wait | Non
 
 
 def _handled(statement: ast.stmt, looks: Looks, model: SemanticModel) -> list[Poll]:
-    """What a statement handles that has come: `if connection.poll():`, `self._poll_pipe(pipe)`."""
+    """Return the polled input that a statement handles: `if connection.poll():`, `self._poll_pipe(pipe)`."""
     match statement:
         case ast.For(body=body, orelse=[]):
             parts = [_handled(inner, looks, model) for inner in body]
@@ -110,7 +114,7 @@ def _handled(statement: ast.stmt, looks: Looks, model: SemanticModel) -> list[Po
 
 
 def _comes(poll: Poll) -> bool:
-    """Does a poll look for something that comes in, rather than at a mode that is on or off?"""
+    """Whether a poll tests for input, rather than for a mode that is on or off."""
     if poll.sort is not PollKind.STATE:
         return True
     called = [node.func for node in descendants(poll.node) if isinstance(node, ast.Call)]
@@ -119,7 +123,7 @@ def _comes(poll: Poll) -> bool:
 
 
 def _is_taken(flag: ast.expr, block: list[ast.stmt]) -> bool:
-    """`if request.value: ...; request.value = 0`: does a block set back the flag that led into it?"""
+    """Whether a block resets the flag that guards it: `if request.value: ...; request.value = 0`."""
     wanted = {
         ast.unparse(node) for node in descendants(flag) if isinstance(node, (ast.Attribute, ast.Subscript))
     }
@@ -141,7 +145,9 @@ def _guard(statement: ast.stmt, loop: WaitLoop, model: SemanticModel) -> ast.If 
 
 
 def _taken(handler: ast.ExceptHandler, looks: Looks, model: SemanticModel) -> list[Poll]:
-    """What the `try` of a handler wanted to take, where the handler means that there is nothing yet."""
+    """Return what the `try` of a handler attempts to fetch, if the handler means that there is nothing
+    yet.
+    """
     parent = model.parent(handler)
     if not isinstance(parent, ast.Try) or not (means_not_there(handler) or _takes_alone(parent)):
         return []
@@ -155,7 +161,9 @@ def _taken(handler: ast.ExceptHandler, looks: Looks, model: SemanticModel) -> li
 
 
 def _takes_alone(trying: ast.Try) -> bool:
-    """`try: item = queue.get_nowait()` and nothing else: any exception means that there is nothing yet."""
+    """Whether a block is only `try: item = queue.get_nowait()`: any exception then means that there is
+    nothing yet.
+    """
     match trying.body:
         case [ast.Assign(value=ast.Call(func=ast.Attribute(attr="get_nowait" | "get")) as call)]:
             at_once: bool = asks_at_once(call)
@@ -164,7 +172,9 @@ def _takes_alone(trying: ast.Try) -> bool:
 
 
 def _progress(test: ast.expr, looks: Looks) -> list[Poll]:
-    """`if not answered:` or `if answered == 0:`, where the pass has counted what it has done."""
+    """Return whether a test is `if not answered:` or `if answered == 0:`, where the iteration counts what it
+    has done.
+    """
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as flag):
             pass
@@ -196,8 +206,8 @@ def _ends_the_pass(guard: ast.AST, loop: WaitLoop, looks: Looks, model: Semantic
 def _works_before(
     guard: ast.AST, loop: WaitLoop, looks: Looks, model: SemanticModel, *, all_work: bool
 ) -> bool:
-    """Does each pass work before it comes to the branch? All calls count as work, or those that step,
-    learn or render.
+    """Whether each iteration does work before it reaches the branch. All calls count as work, or only those
+    that step, train or render.
     """
     for child in (guard, *model.ancestors(guard)):
         if child is loop:

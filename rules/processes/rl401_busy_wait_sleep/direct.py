@@ -1,4 +1,4 @@
-"""Fixes that wait for the thing itself: the event, the worker, the result."""
+"""Fixes that wait for the object itself: the event, the worker, the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import calls_off
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, PollKind
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 
-_ALONE, _BESIDES = "1.0", "0.1"  # so long a wait takes at most, alone or with something else to look at
+_ALONE, _BESIDES = "1.0", "0.1"  # maximum seconds of one wait, alone or if other conditions must be checked
 _WAITS = {PollKind.EVENT: "wait", PollKind.WORKER: "join", PollKind.RESULT: "wait", PollKind.MESSAGE: "poll"}
 _GUESSED = {
     PollKind.EVENT: "an event",
@@ -21,7 +21,7 @@ _LATER = "other conditions of the loop may be noticed up to 0.1 s late"
 
 
 def direct_fix(wait: Wait, model: SemanticModel) -> Fix | None:
-    """The fix that puts a wait for the polled thing in the place of the pause, if there is one."""
+    """Return the fix that replaces the pause by a wait for the polled object, if there is one."""
     poll = _awaited(wait)
     if poll is None or wait.guard is not None or wait.counted or len(wait.pauses) > 1 or wait.loop.orelse:
         return None
@@ -37,7 +37,7 @@ def direct_fix(wait: Wait, model: SemanticModel) -> Fix | None:
 
 
 def _awaited(wait: Wait) -> Poll | None:
-    """The one thing that ends the wait, besides flags that call it off and workers that may die."""
+    """Return the only object that ends the wait, besides flags that cancel it and workers that may die."""
     wanted = [poll for poll in wait.polls if not calls_off(poll.subject)] or wait.polls
     if len(wanted) > 1:
         wanted = [poll for poll in wanted if poll.sort is not PollKind.WORKER]
@@ -48,7 +48,9 @@ def _awaited(wait: Wait) -> Poll | None:
 
 
 def _replaced(wait: Wait) -> ast.AST | None:
-    """What the waiting call takes the place of: the sleep, or the `pass` of a loop that spins."""
+    """Return the statement that the waiting call replaces: the sleep, or the `pass` of a loop without a
+    pause.
+    """
     if wait.pauses:
         expression: ast.expr = wait.pauses[0].expression
         return expression
@@ -57,14 +59,14 @@ def _replaced(wait: Wait) -> ast.AST | None:
 
 
 def _waiting(wait: Wait, poll: Poll, model: SemanticModel) -> str | None:
-    """The call that waits for what is polled."""
+    """Return the call that waits for the polled object."""
     subject, tag = model.edit.parenthesized(poll.subject), poll.kind.tag
     awaited = bool(wait.pauses and wait.pauses[0].awaited)
     if tag is TypeTag.INSTANCE:
         fits = poll.kind.of == "asyncio.Event" and awaited and wait.exact
         return f"await {subject}.wait()" if fits else None
     if awaited or isinstance(model.function(wait.loop), ast.AsyncFunctionDef):
-        return None  # would keep all other coroutines waiting, too
+        return None  # would block all other coroutines, too
     limit = _ALONE if wait.exact else _BESIDES
     if poll.sort is PollKind.FUTURE:
         function = (
@@ -75,7 +77,7 @@ def _waiting(wait: Wait, poll: Poll, model: SemanticModel) -> str | None:
         return None
     cls = model.types.class_of_value(poll.subject)
     if cls is not None and model.index.method(cls, _WAITS[poll.sort]) is not None:
-        return None  # a `join` of its own may do more than wait
+        return None  # an overridden `join` may do more than wait
     return f"{subject}.{_WAITS[poll.sort]}({limit})"
 
 

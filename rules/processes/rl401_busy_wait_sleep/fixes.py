@@ -15,13 +15,13 @@ _ENDINGS = frozenset({"terminate", "kill"})
 
 
 def repeatable(subject: ast.expr, model: SemanticModel) -> bool:
-    """Can an expression be evaluated once more, and its text be put elsewhere?"""
+    """Whether an expression can be evaluated once more, and its source inserted elsewhere."""
     return bool(model.effects.effect_of(subject).quiet and model.edit.is_relocatable(subject))
 
 
 def hazards(kind: Type, model: SemanticModel) -> Iterator[str]:
-    """Events and queues are built on locks: a killed process never frees those between processes, and a
-    signal handler runs in the thread that may hold them.
+    """Return the hazards of locks in events and queues: a killed process never releases those shared between
+    processes, and a signal handler runs in the thread that may hold them.
     """
     managed = kind.of.startswith("multiprocessing.managers.")
     if kind.of.startswith("multiprocessing.") and not managed and _kills(model):
@@ -31,7 +31,7 @@ def hazards(kind: Type, model: SemanticModel) -> Iterator[str]:
 
 
 def overridden(subject: ast.expr, methods: tuple[str, ...], model: SemanticModel) -> Iterator[str]:
-    """Find what must hold where classes of the project override methods that a fix calls."""
+    """Return the condition if classes of the project override methods that a fix calls."""
     if model.types.may_override(subject, *methods):
         names = " and ".join(f"`{name}`" for name in methods)
         yield (
@@ -41,7 +41,7 @@ def overridden(subject: ast.expr, methods: tuple[str, ...], model: SemanticModel
 
 
 def _kills(model: SemanticModel) -> bool:
-    """Does the project end processes from outside?"""
+    """Whether the project kills processes."""
     return any(
         call.method in _ENDINGS
         for module in model.index.modules.values()
@@ -55,7 +55,7 @@ def _handles_signals(model: SemanticModel) -> bool:
 
 
 def fix_of(title: str, edits: list[Edit | None], reasons: list[str]) -> Fix | None:
-    """A fix that is safe where nothing speaks against it; None where one of the edits cannot be made."""
+    """Return a fix that is safe if there is no condition; None if one of the edits is impossible."""
     made = [edit for edit in edits if edit is not None]
     if len(made) != len(edits):
         return None

@@ -1,4 +1,4 @@
-"""Statements that do nothing but wait: look, sleep, count, tell."""
+"""Statements that only wait: poll, sleep, count, log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HARMLESS = EffectKind.TELLS | EffectKind.READS_CLOCK
 
 @mutable
 class Idle:
-    """Reads statements that do nothing but look, sleep, count and tell."""
+    """Recognises statements that only poll, sleep, count and log."""
 
     model: SemanticModel
     looks: Looks
@@ -28,7 +28,7 @@ class Idle:
     others: int = 0  # statements besides pauses, `pass` and `if poll: break`
 
     def block(self, statements: list[ast.stmt]) -> bool:
-        """Whether these statements do nothing else."""
+        """Return whether these statements do nothing else."""
         return all(self._statement(statement) for statement in statements)
 
     def _statement(self, statement: ast.stmt) -> bool:
@@ -62,7 +62,7 @@ class Idle:
                 return _is_lock(lock, self.model) and self.block(body)
             case ast.Expr(value=ast.Call() as call):
                 effect = self.model.effects.call_effect(call)
-                # a function of the project may take its time, whatever it does
+                # a project function may take long, whatever it does
                 return effect.acts and effect.does_only(_HARMLESS) and not self.model.types.call_targets(call)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=[]):
                 absent = all(means_not_there(handler) for handler in handlers)
@@ -87,7 +87,7 @@ class Idle:
 
 
 def leaves(block: list[ast.stmt]) -> bool:
-    """Does a block end by leaving the loop?"""
+    """Whether a block ends by leaving the loop."""
     match block:
         case [*_, ast.Break() | ast.Return() | ast.Raise()]:
             return True
@@ -102,7 +102,7 @@ def leaves(block: list[ast.stmt]) -> bool:
 
 
 def means_not_there(handler: ast.ExceptHandler) -> bool:
-    """`except queue.Empty`: does the exception say that there is nothing yet, rather than a failure?"""
+    """Whether an exception means that there is nothing yet, rather than a failure: `except queue.Empty`."""
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     names = [kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "") for kind in types]
     return bool(names) and vocabulary.NOTHING_THERE.issuperset(names)

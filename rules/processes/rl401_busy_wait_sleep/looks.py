@@ -1,4 +1,4 @@
-"""What the conditions of a loop look at."""
+"""The objects that the conditions of a loop poll."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll,
 NEUTRAL = models.having(Trait.OF_NUMBERS, "builtins") - {"builtins.len"} | (
     {"builtins.all", "builtins.any"} | {"builtins.getattr", "builtins.hasattr", "builtins.isinstance"}
 )
-"""Functions that look at nothing but what they are given."""
+"""Functions that only read their arguments."""
 
 
 class _Verdict(enum.IntEnum):
@@ -34,21 +34,22 @@ class _Verdict(enum.IntEnum):
 
 
 class Looks:
-    """What the conditions of a loop look at. `loop` is the loop itself: names that it binds stand for
-    what they are bound to. `strict` accepts only what is known to change nothing and to return at once.
+    """The objects that the conditions of a loop poll. `loop` is the loop itself: names that it binds are
+    replaced by their values. `strict` accepts only calls that are known to have no effect and to return at
+    once.
     """
 
     def __init__(self, model: SemanticModel, loop: ast.AST, *, strict: bool) -> None:
         self.model = model
         self.loop = loop
         self.strict = strict
-        self.assigned: set[str] = set()  # names that the pass has bound so far
+        self.assigned: set[str] = set()  # names that the iteration has bound so far
 
     def polls(self, test: ast.expr, *, holds: bool) -> list[Poll] | None:
-        """The polls of a condition that is true (`holds`) or false while the loop waits.
+        """Return the polls of a condition that is true (`holds`) or false while the loop waits.
 
-        None where the condition does something else as well, or where the wait is for the outside
-        world: a server, a device, a window. A look at the clock is no poll.
+        None if the condition does something else as well, or if the wait is for the outside world: a server,
+        a device, a window. A look at the clock is no poll.
         """
         found: list[Poll] = []
         for leaf, positive in _leaves(test, positive=holds):
@@ -67,11 +68,11 @@ class Looks:
         return found
 
     def allows(self, expression: ast.expr) -> bool:
-        """Does evaluating this expression only look?"""
+        """Return whether evaluating this expression only polls."""
         return self._judge(expression) is not None
 
     def _meanings(self, leaf: ast.expr) -> list[ast.expr] | None:
-        """The leaf, and what the names in it are bound to in the loop; None if that is too much to tell."""
+        """Return the leaf, and the values of its names in the loop; None if there are too many."""
         found = [leaf]
         for node in descendants(leaf):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -87,7 +88,7 @@ class Looks:
         return found
 
     def binds(self, node: ast.AST) -> bool:
-        """Does a statement run in the passes of the loop?"""
+        """Whether a statement runs in the iterations of the loop."""
         return node is not self.loop and is_in(node, self.loop)
 
     def _judge(self, expression: ast.expr) -> _Verdict | None:
@@ -134,14 +135,16 @@ class Looks:
         return _Verdict.DATA if self._fetches(call) else None
 
     def _changes_subject(self, call: ast.Call) -> bool:
-        """`pending.pop()`: even where nobody else sees the change, the loop gets on by it."""
+        """Whether the loop makes progress by a call such as `pending.pop()`, even if no other code observes
+        the change.
+        """
         if not isinstance(call.func, ast.Attribute):
             return False
         known = models.method_fact(self.model.types.type_of(call.func.value).tag, call.func.attr)
         return known is not None and not known.effect.quiet
 
     def _fetches(self, call: ast.Call) -> bool:
-        """Does the call take data, if there are any, and return at once?"""
+        """Whether the call fetches data, if there are any, and returns at once."""
         match call.func:
             case ast.Attribute(attr=name) | ast.Name(id=name):
                 if self.strict:
@@ -162,7 +165,7 @@ class Looks:
         return False
 
     def _foreign(self, node: ast.Name | ast.Attribute) -> bool:
-        """Does the name tell of the world outside of the program? A type that is known tells more."""
+        """Whether the name denotes the world outside of the program. A known type is more reliable."""
         name = node.id if isinstance(node, ast.Name) else node.attr
         words = words_of(name)
         return (
@@ -172,14 +175,16 @@ class Looks:
         )
 
     def _carried(self, name: ast.Name) -> bool:
-        """Does a pass without any pause hand the variable on to the next? Then it gets on, and waits not."""
+        """Whether an iteration without any pause carries the variable to the next one. The loop then makes
+        progress, and does not wait.
+        """
         if not self.strict or name.id in self.assigned:
             return False
         definitions = self.model.dataflow.definitions(name)
         return len(definitions) > MAX_DEFINITIONS or any(self.binds(each.statement) for each in definitions)
 
     def _shared(self, name: ast.Name) -> bool:
-        """May other code rebind the variable while this loop runs?"""
+        """Whether other code may rebind the variable while this loop runs."""
         scope = self.model.names.scope(name).lookup(name.id)
         if scope is None or self.model.names.qualified(name) is not None:
             return False

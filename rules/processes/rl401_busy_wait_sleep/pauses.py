@@ -1,4 +1,4 @@
-"""Sleeps: which statement is one, how long it takes, and whether its length keeps a pace."""
+"""Sleeps: the statements, their durations, and whether the duration sets a rate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlint.rule import SemanticModel, descendants, frozen, numbers
 from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 
 SHORT = 0.1
-"""A pause of so many seconds or more costs nothing."""
+"""A pause of this many seconds or more costs nothing."""
 
 _AWAITED = frozenset({"asyncio.sleep", "anyio.sleep", "trio.sleep"})
 _PACES = frozenset(
@@ -21,10 +21,10 @@ _HIGHEST_RATE = 240  # `1 / 60` is a frame's time, `1 / 1000` a millisecond
 
 @frozen
 class Pause:
-    """A statement that sleeps. `expression` is what a wait takes the place of: the call, with its `await`.
+    """A statement that sleeps. `expression` is the part that a wait replaces: the call, with its `await`.
 
-    `seconds` is None where nobody can tell, or where the length keeps a pace on purpose. `fixed` says that
-    the length is written in the code for good, not a default that a caller may change.
+    `seconds` is None if it is unknown, or if the duration sets a rate on purpose. `fixed` says that the
+    duration is a constant in the code, not a default that a caller may change.
     """
 
     statement: ast.Expr
@@ -36,12 +36,12 @@ class Pause:
 
     @property
     def short(self) -> bool:
-        """Whether this pause is certainly short enough to cost something."""
+        """Whether this pause certainly is short enough to be costly."""
         return self.seconds is not None and 0 <= self.seconds < SHORT
 
 
 def pause_of(statement: ast.stmt, model: SemanticModel) -> Pause | None:
-    """The sleep that a statement is, if it is one."""
+    """Return the sleep that a statement is, if it is one."""
     match statement:
         case ast.Expr(value=ast.Await(value=ast.Call() as call)):
             if model.names.qualified(call.func) in _AWAITED:
@@ -53,7 +53,7 @@ def pause_of(statement: ast.stmt, model: SemanticModel) -> Pause | None:
 
 
 def own_pauses(block: list[ast.stmt], model: SemanticModel) -> Iterator[Pause]:
-    """The sleeps of a loop's body, those of inner loops and functions left out."""
+    """Return the sleeps of a loop's body, without those of inner loops and functions."""
     for statement in block:
         pause = pause_of(statement, model)
         if pause is not None:
@@ -76,7 +76,9 @@ def _pause(statement: ast.Expr, call: ast.Call, model: SemanticModel, *, awaited
 
 
 def _keeps_a_pace(length: ast.expr) -> bool:
-    """`sleep(1 / 60)`, `sleep(self.dt)`, `sleep(RETRY_DELAY)`: the length is what the sleep is for."""
+    """Whether the duration is the purpose of the sleep: `sleep(1 / 60)`, `sleep(self.dt)`,
+    `sleep(RETRY_DELAY)`.
+    """
     for node in descendants(length):
         match node:
             case ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Div(), right=ast.Constant(value=rate)):

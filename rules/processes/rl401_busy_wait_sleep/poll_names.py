@@ -1,4 +1,4 @@
-"""What names tell about waiting."""
+"""What names suggest about waiting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def words_of(identifier: str) -> frozenset[str]:
 
 
 def names_in(expression: ast.AST) -> set[str]:
-    """The words of all names in an expression, those in strings included."""
+    """Return the words of all names in an expression, including strings."""
     found: set[str] = set()
     for node in descendants(expression):
         match node:
@@ -30,5 +30,5 @@ def names_in(expression: ast.AST) -> set[str]:
 
 
 def calls_off(subject: ast.expr) -> bool:
-    """Is this, by its name, a flag that ends a wait before its time (`stop`, `self.running`)?"""
+    """Whether the name is that of a flag that cancels a wait (`stop`, `self.running`)."""
     return bool(waiting_words.STOPS & names_in(subject))

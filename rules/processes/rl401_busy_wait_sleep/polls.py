@@ -1,4 +1,4 @@
-"""Polls: what a condition looks at that somebody else will change."""
+"""Polls: what a condition reads that other code will change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.poll_names import words_of
 
 
 class PollKind(enum.Enum):
-    """What is looked at."""
+    """Kinds of polled objects."""
 
     EVENT = "an event"
     WORKER = "a thread or process"
@@ -27,10 +27,10 @@ class PollKind(enum.Enum):
 
 @frozen
 class Poll:
-    """One look at `subject`, in the expression `node`.
+    """One read of `subject`, in the expression `node`.
 
-    The sorts from EVENT to MESSAGE are given where the condition holds while there is something to wait
-    for (`not event.is_set()`), and the other way round it is STATE. `kind` is that of the subject.
+    The kinds from EVENT to MESSAGE require that the condition holds while there is something to wait for
+    (`not event.is_set()`); the opposite condition is STATE. `kind` is that of the subject.
     """
 
     sort: PollKind
@@ -53,14 +53,14 @@ SORT_OF_TAG = {
     TypeTag.EVENT: PollKind.EVENT, TypeTag.THREAD: PollKind.WORKER, TypeTag.PROCESS: PollKind.WORKER,
     TypeTag.FUTURE: PollKind.FUTURE, TypeTag.QUEUE: PollKind.EMPTY, TypeTag.CONNECTION: PollKind.MESSAGE,
 }  # fmt: skip
-"""What a value of known kind is looked at for."""
+"""The kind of poll for a value of known type."""
 
 _AT_ONCE = frozenset({"noblock", "dontwait"})
 _FAMILY = {PollKind.FULL: PollKind.EMPTY, PollKind.RESULT: PollKind.FUTURE}
 
 
 def poll_of(leaf: ast.expr, model: SemanticModel, *, positive: bool, fetches: bool) -> Poll:
-    """The poll that a part of a condition is, which is true (`positive`) or false as long as one waits."""
+    """Return the poll of a part of a condition, which is true (`positive`) or false during the wait."""
     unknown = Poll(PollKind.DATA if fetches else PollKind.STATE, leaf, leaf, Type())
     match leaf:
         case ast.Compare(
@@ -101,7 +101,9 @@ def _asked(call: ast.Call, model: SemanticModel, *, positive: bool) -> Poll | No
 
 
 def asks_at_once(call: ast.Call) -> bool:
-    """`get(False)`, `get(block=False)`, `poll()`, `poll(0)`, `recv(flags=NOBLOCK)`: without waiting."""
+    """Whether a call does not block: `get(False)`, `get(block=False)`, `poll()`, `poll(0)`,
+    `recv(flags=NOBLOCK)`.
+    """
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name == "get_nowait":
         return True

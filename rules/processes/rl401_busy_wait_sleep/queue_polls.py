@@ -1,4 +1,4 @@
-"""Fixes that let the `get` or `put` of a queue wait."""
+"""Fixes that let the `get` or `put` of a queue block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _READ_EARLY = "the value that is put is read before the wait, not after it"
 
 
 def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
-    """Drop the poll of a queue in front of the `get` or `put` that waits anyway."""
+    """Remove the poll of a queue before a `get` or `put` that blocks anyway."""
     poll = wait.polls[0]
     dropped = _poll_alone(wait, poll, model)
     if dropped is None or not repeatable(poll.subject, model):
@@ -30,7 +30,7 @@ def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     edits: list[Edit | None] = [model.edit.delete_statement(dropped)]
     reasons: list[str] = []
     if any(pause.awaited for pause in wait.pauses):
-        # `await queue.get()`: the queues of threads have nothing to await
+        # `await queue.get()`: queues of threads have no awaitable methods
         if (
             poll.kind.of != "asyncio.Queue"
             or not isinstance(model.parent(call), ast.Await)
@@ -56,7 +56,7 @@ def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
 
 
 def _poll_alone(wait: Wait, poll: Poll, model: SemanticModel) -> ast.stmt | None:
-    """The loop, or the `if` at the start of an endless loop, that does nothing but poll a queue."""
+    """Return the loop, or the `if` at the start of an endless loop, that only polls a queue."""
     if poll.sort not in (PollKind.EMPTY, PollKind.FULL) or len(wait.polls) != 1:
         return None
     if wait.guard is None:
@@ -72,7 +72,7 @@ def _endless(wait: Wait) -> bool:
 
 
 def _call_of(statement: ast.stmt) -> ast.Call | None:
-    """The call that is all that a statement evaluates."""
+    """Return the call that is all that a statement evaluates."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)):
         return None
     value = statement.value
@@ -86,7 +86,7 @@ def _arguments(call: ast.Call) -> int:
 
 
 def _made_to_wait(call: ast.Call, poll: Poll, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
-    """The edits that make the call behind a poll wait, and what a reader has to agree to."""
+    """Return the edits that make the call after a poll block, and the condition of the fix."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if poll.sort is PollKind.EMPTY:
         if name == "get" and not _arguments(call):
@@ -112,7 +112,7 @@ def _holds_comment(statement: ast.stmt, model: SemanticModel) -> bool:
 
 
 def timeout_fix(wait: Wait, model: SemanticModel) -> Fix | None:
-    """`get_nowait()` with a pause in `except queue.Empty` becomes a `get` that waits for a while."""
+    """Replace `get_nowait()` with a pause in `except queue.Empty` by a `get` with a timeout."""
     handler, poll = wait.guard, wait.polls[0]
     if not isinstance(handler, ast.ExceptHandler) or not isinstance(wait.loop, ast.While) or wait.counted:
         return None

@@ -1,4 +1,4 @@
-"""A wait: what the rule finds, and the fixes change."""
+"""A wait, which the rule reports and the fixes change."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ WaitLoop = ast.While | ast.For
 
 @mutable
 class Wait:
-    """A wait: `polls` is what it looks at, first what ends it.
+    """A wait: `polls` are its polls, first the one that ends it.
 
-    `guard` is the `if` or `except` whose branch waits, None where all of the loop does. `exact` says
-    that the loop does nothing but one poll; `counted`, that it counts its passes; `spins`, that no
-    pause was written.
+    `guard` is the `if` or `except` whose branch waits, None if the whole loop does. `exact` says that the
+    loop only makes one poll; `counted`, that it counts its iterations; `spins`, that there is no pause.
     """
 
     loop: WaitLoop
@@ -30,19 +29,21 @@ class Wait:
 
     @property
     def spins(self) -> bool:
-        """Are the looks made without any pause?"""
+        """Whether the polls are made without any pause."""
         return not self.pauses
 
     @property
     def place(self) -> ast.AST:
-        """The node that a finding is about: the loop, or the sleep or the branch in it."""
+        """Return the node to report: the loop, or the sleep or the branch in it."""
         if self.guard is None:
             return self.loop
         return self.pauses[0].call if self.pauses else self.guard
 
 
 def asked_by(loop: WaitLoop, poll: Poll) -> bool:
-    """`while not queue.empty(): queue.get_nowait()`: does the loop end when there is nothing left to take?"""
+    """Whether the loop ends when there is nothing left to fetch: `while not queue.empty():
+    queue.get_nowait()`.
+    """
     if not isinstance(loop, ast.While) or not isinstance(poll.node, ast.Call):
         return False
     owner = poll.node.func.value if isinstance(poll.node.func, ast.Attribute) else None
@@ -59,7 +60,9 @@ def asked_by(loop: WaitLoop, poll: Poll) -> bool:
 
 
 def drains(loop: WaitLoop, asked: list[Poll]) -> bool:
-    """`while not queue.empty(): rest = queue.get_nowait()`: does each pass take from what the loop asks?"""
+    """Whether each iteration fetches from the queue that the loop tests: `while not queue.empty(): rest =
+    queue.get_nowait()`.
+    """
     owners = {
         ast.unparse(poll.node.func.value)
         for poll in asked

@@ -1,4 +1,4 @@
-"""Waits: loops, and branches of loops, whose passes only look whether there is something to do yet."""
+"""Waits: loops, and branches of loops, whose iterations only poll whether there is something to do yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait, WaitLoop, ask
 
 
 def waits_in(loop: WaitLoop, model: SemanticModel) -> Iterator[Wait]:
-    """The waits that a loop itself makes; those of loops inside it are their own."""
+    """Return the waits that a loop itself makes, without those of nested loops."""
     sleeps = any(is_in(call, loop) for call in model.names.calls_by_name.get("sleep", ()))
     if isinstance(loop, ast.For) and not sleeps:
         return
@@ -40,14 +40,14 @@ def waits_in(loop: WaitLoop, model: SemanticModel) -> Iterator[Wait]:
 
 
 def _keeps_a_limit(loop: WaitLoop, model: SemanticModel) -> bool:
-    """Does the loop stand in a rate limiter or the like?"""
+    """Whether the loop is in a rate limiter or the like."""
     around = [place.name for place in (model.function(loop), model.class_of(loop)) if place is not None]
     around.append(model.module.module.rpartition(".")[2])
     return any(waiting_words.PLACES & words_of(name) for name in around)
 
 
 def _whole(loop: WaitLoop, model: SemanticModel, *, strict: bool) -> Wait | None:
-    """The wait that a loop is, if all its passes only wait."""
+    """Return the wait that a loop is, if all its iterations only wait."""
     looks = Looks(model, loop, strict=strict)
     idle = Idle(model, looks)
     if isinstance(loop, ast.While):
@@ -68,7 +68,7 @@ def _whole(loop: WaitLoop, model: SemanticModel, *, strict: bool) -> Wait | None
     if not polls and not fetched:
         return None
     if not found and not always and all(calls_off(poll.subject) for poll in polls):
-        return None  # waits for a moment, unless it is called off
+        return None  # waits for a moment, unless it is cancelled
     one_test = always or not idle.polls
     exact = (
         len(polls) == 1
@@ -81,7 +81,9 @@ def _whole(loop: WaitLoop, model: SemanticModel, *, strict: bool) -> Wait | None
 
 
 def _single(loop: WaitLoop, poll: Poll, model: SemanticModel) -> bool:
-    """Is the condition of the loop (or of the `if` that leaves it) the poll, at most with a `not`?"""
+    """Whether the condition of the loop (or of the `if` that leaves it) is exactly the poll, possibly
+    negated.
+    """
     parent = model.parent(poll.node)
     if isinstance(parent, ast.UnaryOp):
         parent = model.parent(parent)
@@ -89,7 +91,9 @@ def _single(loop: WaitLoop, poll: Poll, model: SemanticModel) -> bool:
 
 
 def _fetches(loop: WaitLoop, looks: Looks) -> list[Poll]:
-    """What a loop tries to take: `while True: try: return self.slots[key] except KeyError: sleep(0.01)`."""
+    """Return what a loop attempts to fetch: `while True: try: return self.slots[key] except KeyError:
+    sleep(0.01)`.
+    """
     found: list[Poll] = []
     for statement in loop.body:
         if isinstance(statement, ast.Try):
@@ -101,7 +105,9 @@ def _fetches(loop: WaitLoop, looks: Looks) -> list[Poll]:
 
 
 def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
-    """A loop that looks without any pause, in all of its passes or in those that find nothing."""
+    """Return the wait of a loop that polls without any pause, in all of its iterations or in those that find
+    nothing.
+    """
     looks = Looks(model, loop, strict=True)
     outer = looks.polls(loop.test, holds=True)
     if outer is None:

@@ -112,7 +112,7 @@ _ADVICE = {
 
 
 class WorkUnderLock(Rule):
-    """Work that others wait for."""
+    """RL402."""
 
     code = "RL402"
     name = "work-under-lock"
@@ -124,11 +124,11 @@ class WorkUnderLock(Rule):
     triggers = ("with", ".acquire")
 
     def concerns(self, model: SemanticModel) -> bool:
-        """Only where there are locks."""
+        """Whether a file uses locks at all."""
         return bool(model.threads.lock_sections())
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find work in the sections that a statement begins."""
+        """Yield a finding for work in the sections that a statement begins."""
         if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):
             return
         for section in model.threads.lock_sections():

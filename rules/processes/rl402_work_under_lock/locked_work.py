@@ -1,4 +1,4 @@
-"""Work that is done while a lock is held, though it could be done before or after."""
+"""Work done while a lock is held, though it could be done before or after."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LEARNS = frozenset({"backward"})
 
 
 class WorkKind(enum.Enum):
-    """What is done under the lock."""
+    """Kinds of work under a lock."""
 
     SAMPLE = "samples a whole batch"
     COPY = "copies arrays"
@@ -59,7 +59,7 @@ class LockedWork:
 
 
 def work_under(section: LockSection, model: SemanticModel) -> LockedWork | None:
-    """The first call of a section that works on nothing that the lock guards, or draws a batch."""
+    """Return the first call of a section that works on nothing that the lock guards, or draws a batch."""
     guarded = model.threads.guarded_names(section)
     for statement in section.body:
         for node in descendants(statement):
@@ -79,7 +79,7 @@ def _sort_of(
     if method in _SAMPLES and owner is not None and qualified is None and (call.args or call.keywords):
         return WorkKind.SAMPLE if model.types.type_of(owner).tag in _STORES else None
     if set(_names_in(call, model)) & guarded or _lends_name(call, section):
-        return None  # the lock is there for what this works on
+        return None  # the lock guards the object of this work
     if qualified in _JOINS and not _is_small(call):
         return WorkKind.COPY
     if method in _LEARNS and not call.keywords and not call.args:
@@ -92,7 +92,7 @@ def _sort_of(
 
 
 def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
-    """The names of state that a call mentions; what the function has bound itself is its own."""
+    """Return the names of state in a call, without variables that the function has bound itself."""
     for node in descendants(call):
         if isinstance(node, ast.Attribute):
             yield node.attr
@@ -103,7 +103,7 @@ def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
 
 
 def _keeps_pace(call: ast.Call, guarded: frozenset[str], model: SemanticModel) -> bool:
-    """A rate limiter: is how long this sleeps worked out from what the lock guards?"""
+    """Whether the duration of a sleep is computed from what the lock guards, as in a rate limiter."""
     names = (node for node in descendants(call) if isinstance(node, ast.Name))
     values = (binding.value for name in names for binding in model.dataflow.definitions(name))
     return any(
@@ -115,7 +115,7 @@ def _keeps_pace(call: ast.Call, guarded: frozenset[str], model: SemanticModel) -
 
 
 def _lends_name(call: ast.Call, section: LockSection) -> bool:
-    """`with self.model_lock: self.model(states)`: is the lock named after what is worked with?"""
+    """Whether the lock is named after the object of the work: `with self.model_lock: self.model(states)`."""
     words = set(section.name.lower().strip("_").split("_")) - {"lock", "mutex"}
     subject = call.func.value if isinstance(call.func, ast.Attribute) else call.func
     names = {(last_name(subject) or "").lower().strip("_"), (last_name(call.func) or "").lower().strip("_")}
@@ -123,7 +123,7 @@ def _lends_name(call: ast.Call, section: LockSection) -> bool:
 
 
 def _is_small(call: ast.Call) -> bool:
-    """`np.array([a, b])` of a few constants or names copies no arrays worth the name."""
+    """Whether an array of a few constants or names is created, as by `np.array([a, b])`, which is cheap."""
     match call.args:
         case [ast.Constant() | ast.List(elts=[] | [_] | [_, _])]:
             return True

@@ -81,7 +81,7 @@ _TOGETHER = (
 
 
 class SharedCounterLock(Rule):
-    """Too many locks, or too few."""
+    """RL403."""
 
     code = "RL403"
     name = "shared-counter-lock"
@@ -93,7 +93,9 @@ class SharedCounterLock(Rule):
     triggers = ("with",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find a section that could be part of another one, or should have a lock of its own."""
+        """Yield a finding for a section that could be part of another one, or should have a lock of its
+        own.
+        """
         sections = model.threads.sections_begun(node)
         if not sections or model.types.type_of(sections[0].lock).tag is TypeTag.SEMAPHORE:
             return

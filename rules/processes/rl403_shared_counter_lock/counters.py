@@ -1,4 +1,4 @@
-"""Sections that do nothing but count, and how many locks they take for it."""
+"""Sections that only count, and the number of locks that they acquire."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 
 def next_section(section: LockSection, model: SemanticModel) -> LockSection | None:
-    """The section of another lock that directly follows, where both update shared values."""
+    """Return the section of another lock that directly follows, if both update shared values."""
     block, index = model.syntax.block(section.node)
     following = model.threads.sections_begun(block[index + 1]) if index + 1 < len(block) else []
     for other in following:
@@ -22,7 +22,9 @@ def next_section(section: LockSection, model: SemanticModel) -> LockSection | No
 
 
 def inner_section(section: LockSection, model: SemanticModel) -> LockSection | None:
-    """The section of another lock inside of a section, or taken by the same `with`, for the same update."""
+    """Return the section of another lock inside of a section, or acquired by the same `with`, for the same
+    update.
+    """
     for other in (
         *model.threads.sections_begun(section.node),
         *model.threads.sections_begun(section.body[-1]),
@@ -37,7 +39,7 @@ def inner_section(section: LockSection, model: SemanticModel) -> LockSection | N
 
 
 def updates_values(section: LockSection, model: SemanticModel) -> bool:
-    """Does a section update a shared value, and do nothing but compute with numbers?"""
+    """Whether a section updates a shared value, and otherwise only computes with numbers."""
     if not counts_only(section.body, model):
         return False
     written = [
@@ -50,7 +52,7 @@ def updates_values(section: LockSection, model: SemanticModel) -> bool:
 
 
 def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:
-    """Whether these statements are nothing but sums."""
+    """Whether these statements are only sums."""
     for statement in body:
         if not isinstance(statement, _SIMPLE):
             return False
@@ -63,8 +65,8 @@ def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:
 
 
 def one_of_several(section: LockSection, model: SemanticModel) -> tuple[str, str] | None:
-    """The counter that a section is for, and those of the other sections of the same lock, where each is for
-    another counter alone; asked of the first section that counts something else than the first of all.
+    """Return the counter that a section guards, and those of the other sections of the same lock, if each
+    guards another counter only; for the first section with another counter than the first of all.
     """
     found = model.once(_counted_apart, model.analysis.locks.of_same_lock(section)[0])
     if found is None or found[0] != section:
@@ -77,8 +79,8 @@ def one_of_several(section: LockSection, model: SemanticModel) -> tuple[str, str
 
 
 def _counted_apart(first: LockSection, model: SemanticModel) -> tuple[LockSection, str, str] | None:
-    """The first section that counts something else than all before it, of those of a lock, with its counter
-    and the others; None unless each section counts one thing. `first` is the first section of the lock.
+    """Return the first section of a lock with another counter than all before it, with its counter and the
+    others; None unless each section has one counter. `first` is the first section of the lock.
     """
     sections = [one for one in model.analysis.locks.of_same_lock(first) if not _is_maker(one, model)]
     if len(sections) < 2 or not all(counts_only(one.body, model) for one in sections):
@@ -105,7 +107,7 @@ def _writes(section: LockSection) -> bool:
 
 
 def counters_in(section: LockSection, model: SemanticModel) -> set[str]:
-    """The attributes of `self`, and the shared values, that a section reads or writes."""
+    """Return the attributes of `self`, and the shared values, that a section reads or writes."""
     found: set[str] = set()
     for statement in section.body:
         for node in descendants(statement):
@@ -115,5 +117,5 @@ def counters_in(section: LockSection, model: SemanticModel) -> set[str]:
                 case ast.Attribute(attr="value", value=ast.Name() as owner):
                     found.add(last_name(owner) or "")
                 case ast.Attribute() if not model.names.is_self(root_of(node)):
-                    found |= {"", "?"}  # state of something else: nobody can tell whose
+                    found |= {"", "?"}  # state of another object, whose identity is unknown
     return found

@@ -88,7 +88,7 @@ _SHOWN = (ast.Expr, ast.Raise, ast.Assert)
 
 
 class RacySizeRead(Rule):
-    """Updates that others can come in between."""
+    """RL405."""
 
     code = "RL405"
     name = "racy-size-read"
@@ -130,7 +130,9 @@ class RacySizeRead(Rule):
         )
 
     def _torn(self, node: ast.Attribute, model: SemanticModel) -> Iterator[Finding]:
-        """Two values are read one after the other that others write together."""
+        """Yield a finding for two values that are read one after the other, while other code writes them
+        together.
+        """
         name = last_name(node.value)
         if (
             not model.threads.lock_sections()
@@ -160,7 +162,7 @@ class RacySizeRead(Rule):
 
 
 def reads_before(node: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]:
-    """The values that the same block reads first, for something else than to show them."""
+    """Return the values that the same block reads first, other than to show them."""
     if model.function(node) is None:
         return []
     block, index = model.syntax.block(model.syntax.statement(node))
@@ -179,14 +181,14 @@ def reads_before(node: ast.Attribute, model: SemanticModel) -> list[ast.Attribut
 
 
 def is_shown(node: ast.Attribute, model: SemanticModel) -> bool:
-    """Is a value only read to be printed or logged?"""
+    """Whether a value is only read to be printed or logged."""
     return isinstance(model.syntax.statement(node), _SHOWN) or any(
         isinstance(parent, ast.JoinedStr) for parent in model.ancestors(node)
     )
 
 
 def locked_fix(update: Update, model: SemanticModel) -> Fix | None:
-    """Put the update into a `with` that holds the value's own lock."""
+    """Wrap the update in a `with` that holds the value's own lock."""
     statement = update.place
     if len(update.statements) > 1 or isinstance(statement, ast.If):
         return None

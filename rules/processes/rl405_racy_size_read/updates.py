@@ -1,4 +1,4 @@
-"""Updates of shared values, and whether others can come in between."""
+"""Updates of shared values, and whether they are atomic."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__", "lo
 
 @frozen
 class Update:
-    """A read of `shared.value` and a write that follows from it. `statements` run from one to the other, in
-    one block.
+    """A read of `shared.value` and a write that depends on it. `statements` are those from one to the other,
+    in one block.
     """
 
     shared: ast.expr
@@ -30,13 +30,13 @@ class Update:
 
     @property
     def place(self) -> ast.stmt:
-        """The statement that writes, or that decides on it."""
+        """Return the statement that writes, or that decides on the write."""
         return self.statements[-1]
 
 
 def update_of(statement: ast.stmt, model: SemanticModel) -> Update | None:
-    """The update that a statement makes or ends: `v.value += 1`, `v.value = f(v.value)`,
-    `old = v.value; v.value = old + 1`, `if v.value < best: v.value = best`.
+    """Return the update that a statement makes or ends: `v.value += 1`, `v.value = f(v.value)`, `old =
+    v.value; v.value = old + 1`, `if v.value < best: v.value = best`.
     """
     match statement:
         case ast.AugAssign(target=ast.Attribute(attr="value", value=shared)):
@@ -63,7 +63,9 @@ def reads_value(node: ast.AST, shared: ast.expr) -> bool:
 
 
 def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
-    """Whether it is set to something other than a constant. A flag that two set is set all the same."""
+    """Whether it is set to something other than a constant. Two writers of a constant flag do not
+    conflict.
+    """
     match statement:
         case ast.Assign(targets=[ast.Attribute(attr="value", value=owner)], value=value):
             if isinstance(value, ast.Constant) or any(
@@ -77,7 +79,7 @@ def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
 def _split_update(
     statement: ast.Assign, shared: ast.expr, value: ast.expr, model: SemanticModel
 ) -> Update | None:
-    """`old = v.value`, further statements of the same block, `v.value = old + 1`."""
+    """Return the update of `old = v.value`, further statements of the same block, `v.value = old + 1`."""
     block, end = model.syntax.block(statement)
     for node in descendants(value):
         if not isinstance(node, ast.Name):
@@ -93,7 +95,7 @@ def _split_update(
 
 
 def is_raced(update: Update, model: SemanticModel) -> bool:
-    """Can another thread or process write the value between the read and the write?"""
+    """Whether another thread or process can write the value between the read and the write."""
     statement = update.place
     function = model.function(statement)
     if function is not None and function.name in _MAKERS:
@@ -107,7 +109,9 @@ def is_raced(update: Update, model: SemanticModel) -> bool:
 
 
 def _has_several_writers(update: Update, model: SemanticModel) -> bool:
-    """May several threads or processes run this update, or other writes to a value of the same name?"""
+    """Whether several threads or processes may run this update, or other writes to a value of the same
+    name.
+    """
     name = last_name(update.shared)
     runners = [model.threads.runners(update.place)]
     if runners[0].several:
@@ -122,7 +126,7 @@ def _has_several_writers(update: Update, model: SemanticModel) -> bool:
 
 
 def other_sections(shared: ast.expr, model: SemanticModel) -> list[LockSection]:
-    """The sections of the file that write a value of this name under a lock."""
+    """Return the sections of the file that write a value of this name under a lock."""
     name = last_name(shared)
     return [
         section
@@ -133,7 +137,7 @@ def other_sections(shared: ast.expr, model: SemanticModel) -> list[LockSection]:
 
 
 def written_in(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The shared values that a statement writes, as far as it goes."""
+    """Return the shared values that a statement itself writes."""
     for node in descendants(statement):
         match node:
             case ast.Attribute(attr="value", value=owner, ctx=ast.Store()):
@@ -141,5 +145,5 @@ def written_in(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def has_own_lock(made: tuple[ChannelMaker, ...]) -> bool:
-    """Has each of the values a lock of its own, which `get_lock()` gives?"""
+    """Whether each of the values has a lock of its own, which `get_lock()` returns."""
     return all(one.own_lock for one in made)

@@ -84,7 +84,7 @@ class AwaitedInTurn(Rule):
     callees = waiting_words.BLOCKING | {"apply"}
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the wait of a loop for what the same pass has started."""
+        """Yield a finding for a loop that waits for what the same iteration has started."""
         assert isinstance(node, ast.Call)
         if len(node.args) > 2:
             return

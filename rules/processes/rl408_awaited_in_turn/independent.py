@@ -1,4 +1,4 @@
-"""Whether the passes of a loop need nothing of each other."""
+"""Whether the iterations of a loop are independent."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _LEAVES = (ast.Break, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.While
 
 
 def is_independent(start: Start, wait: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
-    """Whether all passes could be started before the first is awaited: each asks another worker, or a pool
-    for something else, and what is sent does not depend on what came back earlier.
+    """Whether all iterations could be started before the first is awaited: each uses another worker, or a
+    pool for another task, and what is sent does not depend on earlier results.
     """
     varies = loop_names(loop)
     if isinstance(loop, COMPREHENSIONS):
@@ -55,12 +55,12 @@ def read_in(expression: ast.AST) -> set[str]:
 
 
 def ends_early(loop: ast.For | ast.AsyncFor) -> bool:
-    """Whether a pass may be the last, or waits in other ways."""
+    """Whether an iteration may be the last, or waits in other ways."""
     return any(isinstance(node, _LEAVES) for statement in loop.body for node in descendants(statement))
 
 
 def conditional(node: ast.AST, loop: ast.AST, model: SemanticModel) -> bool:
-    """Whether a node runs in some of the passes only, or in a loop inside of them."""
+    """Whether a node runs only in some of the iterations, or in a nested loop."""
     for around in model.ancestors(node):
         if around is loop:
             return False
@@ -73,7 +73,7 @@ _Bindings = dict[str, list[tuple[int, "ast.expr | None"]]]
 
 
 def bindings_in(loop: ast.For | ast.AsyncFor) -> _Bindings:
-    """What the body of a loop binds to names, each with its line."""
+    """Return the bindings in the body of a loop, each with its line."""
     found: _Bindings = {}
     for statement in loop.body:
         for node in descendants(statement):
@@ -93,8 +93,8 @@ def bindings_in(loop: ast.For | ast.AsyncFor) -> _Bindings:
 
 
 def sent_before(expression: ast.AST, start: ast.expr, bound: _Bindings, made: set[str]) -> bool:
-    """Whether all that an expression reads is from outside of the loop, or bound in the same pass before the
-    start, from such values. Collects the names bound in the pass.
+    """Whether all that an expression reads is from outside of the loop, or bound in the same iteration before
+    the start, from such values. Collects the names bound in the pass.
     """
     for name in read_in(expression):
         if name in made:
@@ -112,7 +112,7 @@ def sent_before(expression: ast.AST, start: ast.expr, bound: _Bindings, made: se
 
 
 def stored_attributes(loop: ast.For | ast.AsyncFor) -> list[ast.Attribute]:
-    """The attributes that the body of a loop sets, as they are read."""
+    """Return the attributes that the body of a loop sets, in the form of reads."""
     return [
         ast.Attribute(node.value, node.attr, ast.Load())
         for statement in loop.body
@@ -122,5 +122,5 @@ def stored_attributes(loop: ast.For | ast.AsyncFor) -> list[ast.Attribute]:
 
 
 def as_stored(node: ast.Attribute) -> str:
-    """An attribute in the form in which those that are set are compared."""
+    """Return an attribute in the form in which set attributes are compared."""
     return ast.dump(ast.Attribute(node.value, node.attr, ast.Load()))

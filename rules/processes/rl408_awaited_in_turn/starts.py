@@ -1,4 +1,4 @@
-"""Waits for workers, and what starts the work that they wait for."""
+"""Waits for workers, and the calls that start their work."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _BY_PROCESS = "Start all of them first, and call `join()` on them in a second lo
 
 @frozen
 class Start:
-    """What starts work. `worker` is who does it, and differs from pass to pass; None where a pool chooses. It
-    stands `apart` where it is not a part of the wait.
+    """A call that starts work. `worker` runs it, and differs between iterations; None if a pool chooses. It
+    is `apart` if it is not a part of the wait.
     """
 
     call: ast.Call
@@ -24,7 +24,7 @@ class Start:
 
 
 def start_of(wait: ast.Call, loop: AnyLoop, model: SemanticModel) -> Start | None:
-    """What a call waits for, if the same pass of a loop starts it."""
+    """Return the start that a call waits for, if it is in the same iteration of a loop."""
     match wait:
         case ast.Call(args=[waited], keywords=[]) if model.names.qualified(wait.func) == "ray.get":
             made = made_in(waited, loop, model)
@@ -44,7 +44,7 @@ def start_of(wait: ast.Call, loop: AnyLoop, model: SemanticModel) -> Start | Non
 
 
 def made_in(waited: ast.expr, loop: AnyLoop, model: SemanticModel) -> ast.Call | None:
-    """The call whose value is waited for: itself, or what the same loop binds to the name."""
+    """Return the call whose result is awaited: itself, or the value that the same loop binds to the name."""
     if isinstance(waited, ast.Name):
         definitions = model.dataflow.definitions(waited)
         if len(definitions) != 1:
@@ -55,7 +55,7 @@ def made_in(waited: ast.expr, loop: AnyLoop, model: SemanticModel) -> ast.Call |
 
 
 def by_ray(made: ast.Call, *, apart: bool) -> Start | None:
-    """`worker.step.remote(action)`, `function.remote(item)`."""
+    """Return the start of `worker.step.remote(action)`, `function.remote(item)`."""
     advice = "Collect the object references of all calls in a list, and pass it to `ray.get` once"
     match made.func:
         case ast.Attribute(value=ast.Attribute(value=worker), attr="remote"):
@@ -66,7 +66,7 @@ def by_ray(made: ast.Call, *, apart: bool) -> Start | None:
 
 
 def by_pool(made: ast.Call, name: str, model: SemanticModel, *, apart: bool) -> Start | None:
-    """`pool.submit(f, x)`, `pool.apply_async(f, (x,))`."""
+    """Return the start of `pool.submit(f, x)`, `pool.apply_async(f, (x,))`."""
     match made.func:
         case ast.Attribute(value=pool, attr=attribute) if _FUTURES.get(attribute) == name:
             known = model.types.type_of(pool).tag
@@ -83,7 +83,7 @@ def by_pool(made: ast.Call, name: str, model: SemanticModel, *, apart: bool) -> 
 def said_before(
     wait: ast.Call, worker: ast.expr, method: str, advice: str, loop: AnyLoop, model: SemanticModel
 ) -> Start | None:
-    """The `send` or `start` to the same worker earlier in the same pass."""
+    """Return the `send` or `start` to the same worker earlier in the same iteration."""
     found = None
     for call in model.names.calls_named(method, model.function(wait)):
         if not isinstance(call.func, ast.Attribute) or not is_in(call, loop):

@@ -1,4 +1,4 @@
-"""What is evaluated between two places of one expression, and whether a value is still the same behind it."""
+"""Evaluation between two places of one expression, and whether a value is the same afterwards."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _SIMPLE = (ast.Name, ast.Attribute, ast.Constant)
 def is_same_behind(
     value: ast.expr, parts: Sequence[ast.expr], first: ast.AST, second: ast.AST, model: SemanticModel
 ) -> bool:
-    """Is a value the same at `first` and `second`, between which the parts of one expression are evaluated,
-    and may it be asked for before them as well as behind?
+    """Whether a value is the same at `first` and `second`, between which the parts of one expression are
+    evaluated, and may be read before them as well as after.
     """
     if all(isinstance(part, _SIMPLE) for part in parts):
         return isinstance(value, _SIMPLE) or model.effects.effect_of(value).quiet

@@ -1,4 +1,4 @@
-"""Tensors that torch's constructors make, and the moves to a device that follow at once."""
+"""Tensors that torch's constructors create, and directly following moves to a device."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ LEGACY = {
     f"torch.{name}": _DEFAULT if name in ("Tensor", "FloatTensor") else f"torch.{dtype}"
     for name, dtype in element_types.LEGACY.items()
 }
-"""Constructors that know no `device=`, and the type that they give."""
+"""Constructors without `device=`, and their dtypes."""
 CASTS = {
     name: _DEFAULT if name == "float" else f"torch.{dtype}" for name, dtype in element_types.CASTS.items()
 }
-"""Methods that change the type of the numbers, and what to."""
+"""Methods that change the dtype, and the new dtype."""
 _EXPANDS = models.having(Trait.REPEATS, TypeTag.TENSOR) & models.having(Trait.CHEAP, TypeTag.TENSOR)
 _VIEWS = (models.having(Trait.RESHAPES | Trait.REPEATS, TypeTag.TENSOR) | {"contiguous"}) - _EXPANDS
 _COMPUTES = models.having(Trait.ELEMENTWISE | Trait.PAIRWISE | Trait.LIMITS, TypeTag.TENSOR)
@@ -69,40 +69,42 @@ class DeviceMove:
     dtype: ast.expr | None
     goes_on: bool  # without waiting
     like: ast.expr | None = None
-    """The tensor whose device is taken: `x` of `.to(x)` and `.type_as(x)`."""
+    """Return the tensor whose device is used: `x` in `.to(x)` and `.type_as(x)`."""
 
 
 @frozen
 class MadeTensor:
-    """The constructors whose tensors an expression consists of, and what is done to them in it."""
+    """The constructors whose tensors an expression consists of, and the operations on them."""
 
     calls: tuple[ast.Call, ...]
     casts: tuple[ast.Call, ...] = ()
     is_computed: bool = False
     filled_by: ast.Call | None = None
-    """What overwrites all numbers of the tensor: `.uniform_()`."""
+    """Return the method that overwrites all elements of the tensor: `.uniform_()`."""
     expanded_by: ast.Call | None = None
-    """What shows the same numbers several times, where the copy to the device writes them down."""
+    """Return the method that repeats elements without a copy; the copy to the device is a full one."""
     drawn_by: ast.Call | None = None
-    """What draws numbers around those of the tensor: `torch.normal(mean, std)`."""
+    """Return the function that draws random numbers around the tensor's elements: `torch.normal(mean,
+    std)`.
+    """
     is_named: bool = False
-    """Does a variable hold it on the way to the move?"""
+    """Whether a variable holds it before the move."""
 
 
 @frozen
 class Creation:
-    """A tensor that is made in host memory and moved to a device at once."""
+    """A tensor that is created in host memory and moved to a device at once."""
 
     move: DeviceMove
     made: MadeTensor
     binding: Binding | None
-    """The assignment that made it, where that is another statement than the move."""
+    """Return the assignment that created it, if that is another statement than the move."""
     is_conditional: bool
-    """Whether it is moved only where there is a device to move it to: `if args.cuda:`."""
+    """Whether it is moved only if there is a device: `if args.cuda:`."""
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
-    """The move that a call is, to a device that need not be the host."""
+    """Return the move of a call, to a device that need not be the host."""
     match call:
         case ast.Call(func=ast.Attribute(value=source, attr="type_as"), args=[like], keywords=[]):
             return _move_to(like, call, source, model)
@@ -137,7 +139,7 @@ def move_of(call: ast.Call, model: SemanticModel) -> DeviceMove | None:
 
 
 def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticModel) -> DeviceMove | None:
-    """The move to where another tensor lies."""
+    """Return the move to the device of another tensor."""
     kind = model.types.type_of(like)
     if kind.device is Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
         return None
@@ -151,8 +153,8 @@ def _move_to(like: ast.expr, call: ast.Call, source: ast.expr, model: SemanticMo
 
 
 def _is_device_type(named: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
-    """Whether this is a type of CUDA tensors, at least where there is a device.
-    `torch.cuda.FloatTensor if use_cuda else torch.FloatTensor`.
+    """Whether this is a CUDA tensor type, at least if there is a device. `torch.cuda.FloatTensor if use_cuda
+    else torch.FloatTensor`.
     """
     match named:
         case ast.Constant(value=str(name)):
@@ -176,8 +178,8 @@ def _is_device_type(named: ast.expr, model: SemanticModel, depth: int = 3) -> bo
 
 
 def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
-    """The creation that ends in a move; None where anything but constructors makes the tensor, or where it
-    serves in host memory as well.
+    """Return the creation that ends in a move; None if other calls than constructors create the tensor, or if
+    it is used in host memory as well.
     """
     skipped = _skipped_by(move.call, model)
     binding, is_conditional = None, skipped is Skipped.BY_DEVICE
@@ -196,8 +198,8 @@ def creation_of(move: DeviceMove, model: SemanticModel) -> Creation | None:
 
 
 def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> MadeTensor | None:
-    """The constructors that make a tensor in this very expression, or in the lines that lead to it; None
-    where anything else takes part.
+    """Return the constructors that create a tensor in this expression, or in the preceding lines; None if
+    other values are involved.
     """
     if depth == 0:
         return None
@@ -242,14 +244,14 @@ def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> Mad
 
 
 def _is_no_gradient(keyword: ast.keyword) -> bool:
-    """`requires_grad=False`, `volatile=True`"""
+    """Whether a keyword is `requires_grad=False`, `volatile=True`."""
     return isinstance(keyword.value, ast.Constant) and (
         keyword.arg == "volatile" or (keyword.arg == "requires_grad" and keyword.value.value is False)
     )
 
 
 def _computed_by_function(call: ast.Call, name: str, model: SemanticModel, depth: int) -> MadeTensor | None:
-    """`torch.clamp(torch.randn(4), -c, c)`, `torch.normal(torch.zeros(4), std)`."""
+    """Return the tensor of `torch.clamp(torch.randn(4), -c, c)`, `torch.normal(torch.zeros(4), std)`."""
     if name not in _COMPUTE or not call.args:
         return None
     made = made_by(call.args[0], model, depth - 1)
@@ -282,7 +284,7 @@ def _is_number(part: ast.AST, model: SemanticModel) -> bool:
 
 
 def type_given(call: ast.Call, model: SemanticModel) -> str | None:
-    """The type that a method call converts to, as it is or may be written at the call."""
+    """Return the source of the dtype that a method call converts to."""
     match call:
         case ast.Call(func=ast.Attribute(attr=attr), args=[], keywords=[]) if attr in CASTS:
             return model.names.spelled(CASTS[attr], call)
@@ -296,7 +298,7 @@ def type_given(call: ast.Call, model: SemanticModel) -> str | None:
 
 
 def is_view(index: ast.expr) -> bool:
-    """Does an index only add axes or leave them (`[None]`, `[..., None]`, `[:, None]`)?"""
+    """Whether an index only adds axes or keeps them (`[None]`, `[..., None]`, `[:, None]`)."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return all(
         (isinstance(part, ast.Constant) and part.value in (None, ...))
@@ -306,11 +308,11 @@ def is_view(index: ast.expr) -> bool:
 
 
 def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
-    """Does a call make a tensor in host memory that could be made on the device as well?"""
+    """Whether a call creates a tensor in host memory that could be created on the device as well."""
     for keyword in call.keywords:
         is_no = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
         if keyword.arg not in _KEYWORDS and not (keyword.arg == "requires_grad" and is_no):
-            return False  # it has a device, draws from a generator of the host, is pinned, is a leaf …
+            return False  # it has a device, draws from a host generator, is pinned, is a leaf …
     if name in LEGACY:
         return True
     types = [model.types.type_of(argument) for argument in call.args[:1]]
@@ -318,7 +320,7 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
         if not types and name != "torch.tensor":
             return False
         given = types[0].tag if types else TypeTag.UNKNOWN
-        # a tensor may lie on the device already, and `as_tensor` leaves it there
+        # a tensor may be on the device already, and `as_tensor` keeps it there
         return given is not TypeTag.TENSOR and (name == "torch.tensor" or given is not TypeTag.UNKNOWN)
     if name.endswith("_like"):
         return [(kind.tag, kind.device) for kind in types] == [(TypeTag.TENSOR, Device.HOST)]
@@ -328,7 +330,7 @@ def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
 
 
 def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a call draw a tensor in host memory that could be drawn on the device as well?"""
+    """Whether a call draws a tensor in host memory that could be drawn on the device as well."""
     name = model.names.qualified(call.func)
     if name not in _DRAW or not is_constructor(call, name, model):
         return False
@@ -336,8 +338,8 @@ def draws_on_host(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_made_elsewhere(creation: Creation, model: SemanticModel) -> bool:
-    """May the constructors make their tensors on a device anyway, because the program has set one for all?
-    Those that are named after a type of tensors on the host do not.
+    """Whether the constructors may create their tensors on a device anyway, because the program has set a
+    default. Those named after a host tensor type do not.
     """
     names = {model.names.qualified(call.func) for call in creation.made.calls}
     if not names <= LEGACY.keys() - {"torch.Tensor"} and model.program.mentions(*_DEFAULT_DEVICE):
@@ -346,18 +348,18 @@ def is_made_elsewhere(creation: Creation, model: SemanticModel) -> bool:
 
 
 def is_data(call: ast.Call, model: SemanticModel) -> bool:
-    """Does a constructor copy data that the program holds, rather than make numbers itself?"""
+    """Whether a constructor copies existing data, rather than generating numbers."""
     name = model.names.qualified(call.func)
     return name in _CONVERT or (name in LEGACY and not gives_size(call, model))
 
 
 def gives_size(call: ast.Call, model: SemanticModel) -> bool:
-    """Is an old constructor called with the sizes of a tensor (`torch.FloatTensor(4, 2)`)?"""
+    """Whether a legacy constructor is called with sizes (`torch.FloatTensor(4, 2)`)."""
     return len(call.args) != 1 or model.types.type_of(call.args[0]).tag is TypeTag.INT
 
 
 def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
-    """In what numbers that a constructor makes may differ when they are made on the device, as clauses."""
+    """Return how a constructor's numbers may differ if they are created on the device, as clauses."""
     names = {model.names.qualified(call.func) or "" for call in made.calls}
     found = []
     if made.filled_by is not None and (filled := _method(made.filled_by))[1:-2] not in _FIXED:
@@ -383,7 +385,7 @@ def difference(made: MadeTensor, model: SemanticModel) -> list[str]:
 
 
 def _counts(call: ast.Call, model: SemanticModel) -> bool:
-    """Does an `arange` give whole numbers?"""
+    """Whether an `arange` yields integers."""
     given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "dtype")]
     types = [model.types.type_of(keyword.value).of for keyword in call.keywords if keyword.arg == "dtype"]
     whole = all(name.removeprefix("torch.") in ("int64", "long", "int32", "int") for name in types)
@@ -399,16 +401,15 @@ class Skipped(Enum):
 
     NEVER = "never"
     BY_DEVICE = "by device"
-    """Only where there is a device: `x.cuda() if use_cuda else x`."""
+    """Moved only if there is a device: `x.cuda() if use_cuda else x`."""
     BY_OTHERS = "by others"
 
 
 def made_before(
     name: ast.Name, use: ast.expr, model: SemanticModel, *, may_be_conditional: bool = False
 ) -> tuple[Binding, bool] | None:
-    """The assignment that made the tensor which is used here, and whether the use stands behind a condition
-    that asks for a device. Nothing else has to do with the tensor in between, and where the use is not
-    conditional, it follows whenever the tensor is made.
+    """Return the assignment that created the tensor, and whether the use is under a condition that tests for
+    a device. No other code uses the tensor in between, and an unconditional use always follows the creation.
     """
     made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].kind is not BindingKind.ASSIGN or made[0].path or made[0].value is None:
@@ -458,13 +459,13 @@ def _is_assigned_to(name: str, statement: ast.stmt) -> bool:
 
 
 def _measures(read: ast.Name, model: SemanticModel) -> bool:
-    """Does a use only look at the form of a tensor?"""
+    """Whether a use only reads the shape or dtype of a tensor."""
     parent = model.parent(read)
     return isinstance(parent, ast.Attribute) and parent.attr in _MEASURES
 
 
 def _skipped_by(use: ast.expr, model: SemanticModel) -> Skipped:
-    """What decides whether a part of a statement is evaluated."""
+    """Return what decides whether a part of a statement is evaluated."""
     found = Skipped.NEVER
     child: ast.AST = use
     for node in model.ancestors(use):

@@ -1,4 +1,4 @@
-"""Numbers that are read from a tensor one by one: where a loop or a comprehension gets them from."""
+"""Elements of a tensor that are read one by one: the loop or comprehension that iterates over them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rlint.rule import COMPREHENSIONS, Binding, BindingKind, SemanticModel, Type
 
 CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 FEWEST = 8
-"""Fewer numbers than that, by a literal, are read one by one for little."""
+"""Reading fewer elements than this, by a literal, one by one costs little."""
 
 
 @frozen
 class TensorRead:
-    """A call that reads one number of `tensor`, for each pass of `loop` (a `for` or a comprehension).
+    """A call that reads one element of `tensor`, in each iteration of `loop` (a `for` or a comprehension).
 
     Either `element` is the loop's own variable, bound by `binding`, or the tensor is indexed by it.
     """
@@ -26,7 +26,7 @@ class TensorRead:
 
 
 def operand_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """What a call makes a Python number of: `x` of `x.item()` and of `float(x)`."""
+    """Return the tensor that a call converts to a Python number: `x` in `x.item()` and in `float(x)`."""
     match call:
         case ast.Call(func=ast.Attribute(value=owner, attr="item"), args=[], keywords=[]):
             return owner
@@ -36,7 +36,7 @@ def operand_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def read_of(call: ast.Call, model: SemanticModel) -> TensorRead | None:
-    """The read that a call is, if it is one of a loop's over the elements of a tensor."""
+    """Return the read of a call, if it is one of a loop over the elements of a tensor."""
     operand = operand_of(call, model)
     if isinstance(operand, ast.Name):
         binding = _loop_variable(operand, model)
@@ -60,7 +60,7 @@ def read_of(call: ast.Call, model: SemanticModel) -> TensorRead | None:
 
 
 def _loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
-    """The one loop or comprehension of the same function that binds a name where it stands."""
+    """Return the only loop or comprehension of the same function that binds a name at its position."""
     made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].kind not in (BindingKind.FOR, BindingKind.COMPREHENSION):
         return None
@@ -73,7 +73,7 @@ def _loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
 
 
 def _iterated(binding: Binding, model: SemanticModel) -> ast.expr | None:
-    """The expression whose elements a loop binds to a name, behind `enumerate` and `zip`."""
+    """Return the expression whose elements a loop binds to a name, inside of `enumerate` and `zip`."""
     value, path = binding.value, binding.path
     while isinstance(value, ast.Call) and path:
         called = model.names.qualified(value.func)
@@ -87,7 +87,7 @@ def _iterated(binding: Binding, model: SemanticModel) -> ast.expr | None:
 
 
 def _counts(binding: Binding, model: SemanticModel) -> bool:
-    """Is the name the counter of a loop that may run often, one by one?"""
+    """Whether the name is the counter, in steps of one, of a loop that may have many iterations."""
     match binding.value:
         case ast.Call(func=func, args=[ast.Constant(value=int(limit))]) if binding.path == ():
             return model.names.qualified(func) == "builtins.range" and limit >= FEWEST
@@ -99,7 +99,7 @@ def _counts(binding: Binding, model: SemanticModel) -> bool:
 
 
 def _is_made_inside(tensor: ast.expr, binding: Binding, call: ast.Call, model: SemanticModel) -> bool:
-    """Is the tensor that is indexed another one in each pass, or written to in the loop?"""
+    """Whether the indexed tensor is another one in each iteration, or written to in the loop."""
     start = binding.value
     return start is None or (
         not model.dataflow.unchanged_between(tensor, start, call)
@@ -108,7 +108,7 @@ def _is_made_inside(tensor: ast.expr, binding: Binding, call: ast.Call, model: S
 
 
 def is_whole(read: TensorRead, model: SemanticModel) -> bool:
-    """Does the counter run over exactly the indices of the tensor (`range(len(t))`, `t.shape[0]`)?"""
+    """Whether the counter iterates over exactly the indices of the tensor (`range(len(t))`, `t.shape[0]`)."""
     match read.binding.value:
         case ast.Call(args=[limit], keywords=[]) if (
             model.names.qualified(limit_owner(read)) == "builtins.range"
@@ -130,13 +130,13 @@ def is_whole(read: TensorRead, model: SemanticModel) -> bool:
 
 
 def limit_owner(read: TensorRead) -> ast.expr:
-    """The function that makes what the loop runs over."""
+    """Return the function that creates the iterable of the loop."""
     assert isinstance(read.binding.value, ast.Call)
     return read.binding.value.func
 
 
 def all_reads(read: TensorRead, model: SemanticModel) -> list[ast.Call] | None:
-    """All calls that read the same elements in the loop; None where it does anything else with them."""
+    """Return all calls that read the same elements in the loop; None if it does anything else with them."""
     found: list[ast.Call] = []
     if read.is_indexed:
         wanted = ast.dump(read.tensor)
@@ -164,7 +164,9 @@ def all_reads(read: TensorRead, model: SemanticModel) -> list[ast.Call] | None:
 
 
 def is_first(read: TensorRead, model: SemanticModel) -> bool:
-    """Is this the first call of the loop that reads elements of the tensor? The others are named by it."""
+    """Whether this is the first call of the loop that reads elements of the tensor. Its finding names the
+    others.
+    """
     wanted = ast.dump(read.tensor)
     for node in descendants(read.loop):
         if (
@@ -179,7 +181,7 @@ def is_first(read: TensorRead, model: SemanticModel) -> bool:
 
 
 def comprehension_of(read: TensorRead) -> ast.ListComp | ast.GeneratorExp | None:
-    """The comprehension that does nothing but collect the numbers."""
+    """Return the comprehension that only collects the numbers."""
     loop = read.loop
     if not isinstance(loop, (ast.ListComp, ast.GeneratorExp)) or len(loop.generators) != 1:
         return None
@@ -189,5 +191,5 @@ def comprehension_of(read: TensorRead) -> ast.ListComp | ast.GeneratorExp | None
 
 
 def is_comprehension(loop: ast.AST) -> bool:
-    """Is the loop a comprehension, which hands its variable to nobody behind it?"""
+    """Whether the loop is a comprehension, whose variable is not visible afterwards."""
     return isinstance(loop, COMPREHENSIONS)

@@ -1,4 +1,4 @@
-"""Tensors that are copied to the host and, after some arithmetic, back to the device."""
+"""Tensors that are copied to the host and, after some computation, back to the device."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _BOUND = (BindingKind.ASSIGN, BindingKind.WALRUS)
 
 
 def ways_back(function: Function, model: SemanticModel) -> dict[ast.Call, ast.Call]:
-    """Return the calls of a function that copy a tensor to the host, each with the first call that takes it,
-    or what is computed of it, back to a device; ask by `model.once`.
+    """Return the calls of a function that copy a tensor to the host, each with the first call that copies it,
+    or a result computed from it, back to a device; query it through `model.once`.
     """
     found: dict[ast.Call, ast.Call] = {}
     for node in descendants(function):
@@ -41,7 +41,7 @@ def _is_before(one: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
 
 
 def is_copied_to_host(call: ast.expr, model: SemanticModel) -> bool:
-    """Does a call copy a tensor to the host: `.cpu()`, `.to("cpu")`?"""
+    """Whether a call copies a tensor to the host: `.cpu()`, `.to("cpu")`."""
     match call:
         case ast.Call(func=ast.Attribute(attr="cpu"), args=[]):
             return True
@@ -51,7 +51,7 @@ def is_copied_to_host(call: ast.expr, model: SemanticModel) -> bool:
 
 
 def left_device(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> ast.Call | None:
-    """Return the call by which a tensor, or what it was computed of, was copied to the host before."""
+    """Return the earlier call by which a tensor, or its input, was copied to the host."""
     parts: list[ast.expr] = []
     match value:
         case ast.Call() if is_copied_to_host(value, model):
@@ -83,7 +83,9 @@ def left_device(value: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> a
 
 
 def _taken_back(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
-    """What a call takes to a device: itself, or in a function of this file that moves its parameters."""
+    """Return what a call moves to a device: its receiver, or arguments of a function of this file that moves
+    its parameters.
+    """
     source = _moved(call, model)
     if source is not None:
         return [source]
@@ -102,7 +104,7 @@ def _taken_back(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
 
 
 def _moved(call: ast.Call, model: SemanticModel) -> ast.expr | None:
-    """What a call moves to a device that is not the host."""
+    """Return what a call moves to a device that is not the host."""
     match call:
         case ast.Call(func=ast.Attribute(value=source, attr="cuda")):
             return source
@@ -113,7 +115,7 @@ def _moved(call: ast.Call, model: SemanticModel) -> ast.expr | None:
 
 
 def _moved_parameters(function: Function, model: SemanticModel) -> frozenset[str]:
-    """The parameters that a function moves to a device as they are."""
+    """Return the parameters that a function moves to a device unchanged."""
     found = set()
     for node in descendants(function):
         source = _moved(node, model) if isinstance(node, ast.Call) else None

@@ -162,7 +162,7 @@ class BlockingTransfer(Rule):
 
 
 def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | None:
-    """The device that a tensor is moved to; None where the call may change the data type only."""
+    """Return the device that a tensor is moved to; None if the call may only change the dtype."""
     if method == "cuda":
         return Device.CUDA
     named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
@@ -170,17 +170,17 @@ def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | Non
 
 
 def lies_on_host(source: ast.expr, model: SemanticModel) -> bool:
-    """Is the source a tensor in host memory, for certain?"""
+    """Whether the source certainly is a tensor in host memory."""
     kind = model.types.type_of(source)
     if kind.device is not Device.HOST or kind.tag not in (TypeTag.TENSOR, TypeTag.BATCH):
         return False
-    # a batch of unknown make may be an object that takes no `non_blocking`
+    # a batch of unknown type may be an object whose `to` has no `non_blocking`
     return batches.is_plain(kind) if kind.tag is TypeTag.BATCH else not is_used_as_mapping(source, model)
 
 
 def may_lie_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> bool:
-    """Does the program move a tensor of which nothing is known, and would there be no reason to if it lay on
-    the device: `.cuda()`, or a move behind a condition that asks for a device?
+    """Whether the program moves an unknown tensor in a way that makes no sense if it is on the device
+    already: by `.cuda()`, or under a condition that tests for a device.
     """
     kind = model.types.type_of(source)
     if kind.device is not Device.UNKNOWN or kind.tag not in (TypeTag.TENSOR, TypeTag.UNKNOWN):
@@ -190,7 +190,7 @@ def may_lie_on_host(call: ast.Call, source: ast.expr, model: SemanticModel) -> b
 
 
 def is_behind_device_test(call: ast.Call, model: SemanticModel) -> bool:
-    """Is a call made only where the innermost condition around it finds a device?"""
+    """Whether a call runs only if the innermost condition around it finds a device."""
     child: ast.AST = call
     for around in model.ancestors(call):
         if isinstance(around, FUNCTIONS):
@@ -202,7 +202,7 @@ def is_behind_device_test(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sure: bool) -> str | None:
-    """What must be true for the call to copy from the host to a device."""
+    """Return the assumption under which the call copies from the host to a device."""
     if not is_sure:
         return f"`{shortened(source, model)}` is a tensor in host memory"
     named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
@@ -214,13 +214,13 @@ def assumption(call: ast.Call, source: ast.expr, model: SemanticModel, *, is_sur
 
 
 def shortened(source: ast.expr, model: SemanticModel) -> str:
-    """An expression in one line, cut where it is long."""
+    """Return an expression in one line, shortened if it is long."""
     text = " ".join(model.source.text(source).split())
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def message(call: ast.Call, kind: Type, model: SemanticModel) -> str:
-    """What happens at the call, and whether there is much to gain."""
+    """Return the message: the cost of the call, and whether the gain is large."""
     assert isinstance(call.func, ast.Attribute)
     shown = model.source.text(call)
     if len(shown) > LONGEST_SHOWN or "\n" in shown:
@@ -242,7 +242,7 @@ def is_unpinned(kind: Type) -> bool:
 
 
 def advice(kind: Type) -> str:
-    """What to write instead."""
+    """Return what to write instead."""
     if batches.is_pinned(kind):
         return "Pass `non_blocking=True`, and do not modify the source until the copy is done"
     if kind.of == batches.COLLATED:
@@ -265,7 +265,7 @@ def build_fix(call: ast.Call, source: ast.expr, target: Device, model: SemanticM
 
 
 def doubt(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     kind = model.types.type_of(source)
     if batches.is_pinned(kind):
         condition = "the source is pinned and must not be written to before the copy is done"

@@ -1,4 +1,4 @@
-"""Where a tensor that is moved to a device comes from, and who else may hold it."""
+"""Origins of a tensor that is moved to a device, and other code that may hold it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONSTRUCTORS = models.having(
     | Trait.LEGACY,
     "torch",
 ) | {"torch.scalar_tensor"}
-"""Made by these and moved at once is a pattern of its own."""
+"""A tensor that is created by these and moved at once is covered by another rule."""
 
 _READ_ONLY = frozenset({"shape", "dtype", "device", "ndim"})
 _MEASURES = frozenset({"size", "dim", "numel"})
@@ -24,7 +24,7 @@ _DEPTH = 6
 
 
 def is_made_here(source: ast.expr, model: SemanticModel) -> bool:
-    """Does a constructor make the tensor in this very expression?"""
+    """Whether a constructor creates the tensor in this expression."""
     root = root_of(source, model)
     if isinstance(root, ast.BinOp):
         return is_made_here(root.left, model) or is_made_here(root.right, model)
@@ -32,12 +32,12 @@ def is_made_here(source: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_from_elsewhere(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """May a tensor of which nothing is known lie in host memory: is it neither what a network gives nor what
-    has been moved to a device before?
+    """Whether an unknown tensor may be in host memory: it is neither the output of a network nor moved to a
+    device before.
     """
     root = root_of(source, model)
     if isinstance(root, ast.Attribute):
-        return False  # it may have been moved once and for all
+        return False  # it may have been moved once for all iterations
     for node in descendants(source):
         match node:
             case ast.Call() if model.gradients.gives_gradient(node):
@@ -58,7 +58,7 @@ def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> b
     value = binding.value
     if isinstance(binding.statement, ast.Lambda):
         return all(is_from_elsewhere(given, model, depth - 1) for given in _given(binding, model))
-    if binding.kind is not BindingKind.ASSIGN:  # a loader of the program's own may move what it gives
+    if binding.kind is not BindingKind.ASSIGN:  # a custom loader may move its batches
         return value is None or model.types.type_of(value).tag is not TypeTag.INSTANCE
     if value is None or isinstance(value, (ast.Subscript, ast.Attribute)):
         return True  # a part of what a caller passed
@@ -70,7 +70,7 @@ def _may_come_from_host(binding: Binding, model: SemanticModel, depth: int) -> b
 
 
 def _given(parameter: Binding, model: SemanticModel) -> list[ast.expr]:
-    """What a lambda that a variable holds is called with: `x` of `move(x)`."""
+    """Return the arguments of a lambda that a variable holds: `x` in `move(x)`."""
     match model.parent(parameter.statement), parameter.statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]), ast.Lambda(args=arguments):
             scope = model.names.scope(target).lookup(name)
@@ -85,7 +85,7 @@ def _given(parameter: Binding, model: SemanticModel) -> list[ast.expr]:
 
 
 def root_of(expression: ast.expr, model: SemanticModel) -> ast.expr:
-    """What an expression starts from: `x` of `x.float().unsqueeze(0)` and of `x[None]`."""
+    """Return the root of an expression: `x` of `x.float().unsqueeze(0)` and of `x[None]`."""
     while True:
         match expression:
             case ast.Call(func=ast.Attribute(value=owner) as method) if model.names.qualified(method) is None:
@@ -97,13 +97,15 @@ def root_of(expression: ast.expr, model: SemanticModel) -> ast.expr:
 
 
 def is_used_as_mapping(source: ast.expr, model: SemanticModel) -> bool:
-    """Is the variable used like a dict elsewhere, so that it is no tensor but a batch of another class?"""
+    """Whether the variable is used like a dict elsewhere, so that it is not a tensor but a batch of another
+    class.
+    """
     if not isinstance(source, ast.Name):
         return False
     scope = model.names.scope(source).lookup(source.id)
     parents = [model.parent(use) for use in model.names.reads(source.id, scope)] if scope is not None else []
     if any(isinstance(parent, ast.Call) and is_type_test(parent, model) for parent in parents):
-        return False  # the program itself looks what it is
+        return False  # the program itself tests its type
     for parent in parents:
         match parent:
             case ast.keyword(arg=None) | ast.Attribute(attr="items" | "keys" | "input_ids"):
@@ -114,13 +116,13 @@ def is_used_as_mapping(source: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_type_test(call: ast.Call, model: SemanticModel) -> bool:
-    """`isinstance(batch, torch.Tensor)` and kin."""
+    """Whether a call is `isinstance(batch, torch.Tensor)` or a similar type test."""
     return model.names.qualified(call.func) in ("builtins.isinstance", "torch.is_tensor")
 
 
 def is_never_written(source: ast.expr, model: SemanticModel) -> bool:
-    """Is it certain that the source lies in memory that is not pinned, and that nothing else holds it: a new
-    array in `from_numpy`, or a part of a batch that is made for this pass and only moved in it?
+    """Whether the source certainly is in memory that is not pinned, and no other code holds it: a new array
+    in `from_numpy`, or a part of a batch that is created for this iteration and only moved in it.
     """
     kind = model.types.type_of(source)
     root = source
@@ -137,8 +139,8 @@ def is_never_written(source: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_only_moved(name: ast.Name, model: SemanticModel) -> bool:
-    """Do all bindings of the name take it from the batch of the loop around it, and is it, and what it is
-    taken from, only moved and measured?
+    """Whether all bindings of the name take it from the batch of the enclosing loop, and it and its source
+    are only moved and measured.
     """
     holders = [name]
     bindings: list[Binding] = []
@@ -160,7 +162,7 @@ def _is_only_moved(name: ast.Name, model: SemanticModel) -> bool:
 
 
 def _taken_from(binding: Binding, model: SemanticModel) -> list[ast.Name] | None:
-    """The name that a binding takes a batch or a part of one from; none where the loader makes it."""
+    """Return the name from which a binding takes a batch or a part of one; none if the loader creates it."""
     value = binding.value
     if value is None:
         return None
@@ -184,7 +186,7 @@ def _taken_from(binding: Binding, model: SemanticModel) -> list[ast.Name] | None
 
 
 def _is_harmless(use: ast.Name, bindings: list[Binding], model: SemanticModel) -> bool:
-    """Does a use of a batch leave it alone, and hand no part of it to anybody?"""
+    """Whether a use of a batch neither modifies it nor passes any part of it on."""
     parent = model.parent(use)
     if not isinstance(use.ctx, ast.Load):
         return not isinstance(parent, ast.AugAssign)

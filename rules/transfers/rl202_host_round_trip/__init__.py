@@ -139,7 +139,7 @@ class HostRoundTrip(Rule):
     triggers = ("torch",)
 
     def concerns(self, model: SemanticModel) -> bool:
-        """Only where a device may be used."""
+        """Whether a file may use a device."""
         uses: bool = may_use_accelerator(model)
         return uses
 
@@ -166,7 +166,7 @@ class HostRoundTrip(Rule):
                 yield from self.check_read(read, model)
 
     def check_way_back(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`probs = net(x).cpu()`, arithmetic, `probs = probs.cuda()`."""
+        """Yield a finding for `probs = net(x).cpu()`, arithmetic, `probs = probs.cuda()`."""
         function = model.function(call)
         if function is None or model.frequency.heat_of(call).level < self.heat:
             return
@@ -197,7 +197,7 @@ class HostRoundTrip(Rule):
         )
 
     def check_read(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
-        """Look at what is read in the same loop or step."""
+        """Yield a finding for the reads in the same loop or step."""
         loop = element_loop(read, model)
         if loop is not None:
             first = first_in(loop, model)
@@ -226,7 +226,7 @@ class HostRoundTrip(Rule):
         )
 
     def _of_parts(self, read: HostRead, model: SemanticModel) -> Iterator[Finding]:
-        """Look at what the other parts of the same step read."""
+        """Yield a finding for the reads in other methods of the same step."""
         others = others_of_step(read, model)
         if not others:
             return
@@ -244,7 +244,7 @@ class HostRoundTrip(Rule):
 
 
 def learned_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
-    """The copies to the host in a function through which a gradient flows back."""
+    """Yield a finding for copies to the host in a function through which a gradient flows back."""
     found = [
         node
         for node in descendants(function)
@@ -263,7 +263,7 @@ def learned_copies(function: Function, model: SemanticModel) -> list[ast.Call]:
 
 
 def advice_for_step(group: Sequence[HostRead]) -> str:
-    """What to write instead of several reads in one step."""
+    """Return the advice for several reads in one step."""
     if all(read.method == "slice" for read in group):
         return "Read each bound once, as a number: `last = int(last)`"
     return (
@@ -273,7 +273,7 @@ def advice_for_step(group: Sequence[HostRead]) -> str:
 
 
 def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
-    """What must be true for enough of the reads to wait for a device."""
+    """Return the assumption under which enough of the reads synchronise with a device."""
     supposed = [read for read in group if is_supposed(read, model)]
     if len(group) - len(supposed) >= fewest(group):
         return None
@@ -284,12 +284,12 @@ def assumption(group: Sequence[HostRead], model: SemanticModel) -> str | None:
 
 
 def fewest(group: Sequence[HostRead]) -> int:
-    """How many reads are too many: two lists (tokens and their lengths) are often two types of numbers."""
+    """Return how many reads are too many: two lists (tokens and their lengths) often have two dtypes."""
     return 3 if all(read.method == "tolist" for read in group) else 2
 
 
 def is_others(read: HostRead, model: SemanticModel) -> bool:
-    """Is a read the first half of a round trip, or item-per-element's affair?"""
+    """Whether a read is the first half of a round trip, or covered by item-per-element."""
     if isinstance(read.node, ast.Call) and read_of(read.node, model) is not None:
         return True
     parent = model.parent(read.node)
@@ -297,7 +297,7 @@ def is_others(read: HostRead, model: SemanticModel) -> bool:
 
 
 def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
-    """The first read of elements in a loop, which speaks for all of them."""
+    """Return the first read of elements in a loop, at which all of them are reported."""
     found = [
         read.node
         for read in reads_below(loop, model)
@@ -307,12 +307,12 @@ def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
 
 
 def of_elements(read: HostRead, model: SemanticModel) -> str:
-    """What a read in a loop over elements does."""
+    """Return the message for a read in a loop over elements."""
     return f"`{shown(read.node, model)}` synchronises with the device in every iteration of the loop"
 
 
 def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> str:
-    """What to write instead of a read for each element."""
+    """Return the advice for a read of each element."""
     where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
     if isinstance(read.tensor, ast.Subscript):
         whole = shown(read.tensor.value, model)
@@ -321,14 +321,16 @@ def advice_for_elements(read: HostRead, loop: AnyLoop, model: SemanticModel) -> 
 
 
 def together(group: Sequence[HostRead]) -> str:
-    """How to read several tensors at once: numbers stack, tensors of different shapes do not."""
+    """Return code that reads several tensors at once: numbers can be stacked, tensors of different shapes
+    cannot.
+    """
     if all(read.method in NUMBERS for read in group):
         return "`torch.stack((...)).tolist()`"
     return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
 
 
 def of_step(group: Sequence[HostRead], model: SemanticModel) -> str:
-    """Which reads of a step follow each other."""
+    """Return the consecutive reads of a step."""
     different = {one_line(read.node, model): shown(read.node, model) for read in group}
     first, *others = different.values()
     if not others:
@@ -342,13 +344,13 @@ def of_step(group: Sequence[HostRead], model: SemanticModel) -> str:
 
 
 def shown(node: ast.expr, model: SemanticModel) -> str:
-    """An expression in one line, cut where it is long."""
+    """Return an expression in one line, shortened if it is long."""
     text = one_line(node, model)
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def one_line(node: ast.expr, model: SemanticModel) -> str:
-    """The text of an expression without the line breaks in it."""
+    """Return the source of an expression without line breaks."""
     text = " ".join(model.source.text(node).split())
     for bracket in "([{":
         text = text.replace(f"{bracket} ", bracket)

@@ -1,4 +1,4 @@
-"""The places where a program waits for numbers that a device has computed."""
+"""Host reads: places where a program synchronises with a device to read its results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITES_NUMBERS = vocabulary.WRITES_NUMBERS
 READERS = (
     models.having(Trait.TO_HOST, TypeTag.TENSOR) | {"bool", "float", "int", "print"} | vocabulary.READS_TENSOR
 ) | {*WRITES_NUMBERS, *last_names(*_TRACKERS)}
-"""The calls that `reads_at` knows, by the names that are written."""
+"""The calls that `reads_at` recognises, by name."""
 _KEEP_TENSORS = (
     models.giving(TypeTag.TENSOR, TypeTag.TENSOR) | models.having(Trait.REDUCES, TypeTag.TENSOR) | {"type"}
 )
@@ -43,17 +43,18 @@ _DEPTH = 5
 
 @frozen
 class HostRead:
-    """`node` copies the numbers of `tensor` to the host, and the program waits for them."""
+    """`node` copies the numbers of `tensor` to the host, which synchronises."""
 
     node: ast.expr
     tensor: ast.expr
     method: str
-    """"item", "tolist", "numpy", "float", "int", "bool", "print", "log" for a tensor that is handed to a
-    writer of logs, "if" for a condition, or "slice" for the bound of a slice."""
+    """"item", "tolist", "numpy", "float", "int", "bool", "print", "log" for a tensor that is passed to a
+    logger, "if" for a condition, or "slice" for the bound of a slice.
+    """
 
 
 def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
-    """The reads that a node is, by its shape alone; whether a device is asked is another question."""
+    """Return the reads of a node by its syntax only; whether a device is involved is determined elsewhere."""
     if isinstance(node, ast.Call):
         called = node.func
         if last_name(called) in vocabulary.READS_TENSOR:
@@ -74,7 +75,7 @@ def reads_at(node: ast.AST, model: SemanticModel) -> list[HostRead]:
 
 
 def reads_below(part: ast.AST, model: SemanticModel) -> list[HostRead]:
-    """The reads in a part of the file, by their shape alone."""
+    """Return the reads in a part of the file, by syntax only."""
     return [
         read for node in descendants(part) if node.__class__ in _READING for read in reads_at(node, model)
     ]
@@ -92,7 +93,7 @@ def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel)
 
 
 def _read_by_helper(call: ast.Call, model: SemanticModel) -> list[HostRead]:
-    """`to_np(action)`, by a function of the project that copies what it is given to the host."""
+    """Return the read of `to_np(action)`, by a project function that copies its argument to the host."""
     targets = model.types.call_targets(call)
     if not targets:
         return []
@@ -106,8 +107,8 @@ def _read_by_helper(call: ast.Call, model: SemanticModel) -> list[HostRead]:
 
 
 def _writes_numbers(called: ast.expr, model: SemanticModel) -> bool:
-    """Does a call write the numbers that it is given to a file or a tracker at once:
-    `writer.add_scalar("loss", loss, step)`, `wandb.log({"loss": loss})`?
+    """Whether a call writes its numbers to a file or a tracker at once: `writer.add_scalar("loss", loss,
+    step)`, `wandb.log({"loss": loss})`.
     """
     name = last_name(called)
     if name in WRITES_NUMBERS:
@@ -145,7 +146,7 @@ def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) ->
 
 
 def _conditions(test: ast.expr) -> list[ast.expr]:
-    """The values whose truth a condition asks for."""
+    """Yield the values whose truth a condition tests."""
     match test:
         case ast.BoolOp(values=values):
             return [part for value in values for part in _conditions(value)]
@@ -157,8 +158,8 @@ def _conditions(test: ast.expr) -> list[ast.expr]:
 
 
 def original(source: ast.expr, model: SemanticModel) -> tuple[ast.expr, bool]:
-    """The tensor whose numbers are copied (`x` of `x.detach().cpu()`), and whether a move to the host is
-    written between it and `source`.
+    """Return the tensor whose numbers are copied (`x` in `x.detach().cpu()`), and whether a move to the host
+    is written between it and `source`.
     """
     moved = False
     while True:
@@ -179,7 +180,9 @@ def original(source: ast.expr, model: SemanticModel) -> tuple[ast.expr, bool]:
 
 
 def where(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Device | None:
-    """Where a tensor lies, as far as the source tells; None for what may be no tensor."""
+    """Return the device of a tensor, as far as the source determines it; None for a value that may not be a
+    tensor.
+    """
     return model.once(_where, (expression, depth))
 
 
@@ -230,7 +233,7 @@ def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | No
 
 
 def _target(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -> Device | None:
-    """Where `.to(…)` or `.cuda()` puts a tensor."""
+    """Return the device to which `.to(…)` or `.cuda()` moves a tensor."""
     targets = [keyword.value for keyword in move.keywords if keyword.arg == "device"] or move.args[:1]
     if not targets:
         return Device.CUDA
@@ -242,7 +245,7 @@ def _target(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -
 
 
 def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
-    """Where the tensor lies that a name was given; what is differentiated is a tensor, too."""
+    """Return the device of a variable's tensor; a value that is differentiated is a tensor, too."""
     definitions = model.dataflow.definitions(name)
     if len(definitions) > MAX_DEFINITIONS:
         return None
@@ -274,7 +277,9 @@ def _is_differentiated(variable: tuple[str, Scope], model: SemanticModel) -> boo
 
 
 def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | None:
-    """Where the tensors lie that a loop goes over, if they are the parts of one: `torch.split(x, sizes)`."""
+    """Return the device of the tensors that a loop iterates over, if they are the parts of one:
+    `torch.split(x, sizes)`.
+    """
     if depth <= 0:
         return None
     if isinstance(iterable, ast.Name):
@@ -290,7 +295,7 @@ def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | Non
 
 
 def _joined(found: list[Device | None]) -> Device | None:
-    """The device of what is computed from several values, some of which may be no tensors."""
+    """Return the device of a result computed from several values, some of which may not be tensors."""
     devices = [device for device in found if device is not None]
     if not devices:
         return None
@@ -300,15 +305,15 @@ def _joined(found: list[Device | None]) -> Device | None:
 
 
 def is_hot(read: HostRead, model: SemanticModel) -> bool:
-    """Does a read run in each step, and does the program wait for a device there?"""
+    """Whether a read runs in each step, and synchronises with a device there."""
     if model.frequency.heat_of(read.node).level is not Heat.HOT or model.frequency.is_evaluation(read.node):
         return False
     return waits(read, model) and not has_left_the_device(read.node, model)
 
 
 def has_left_the_device(node: ast.AST, model: SemanticModel) -> bool:
-    """Is a line reached on the host only: behind `if tensor.is_cuda: return …`, or in a class that works
-    there (`self.device = torch.device("cpu")`)?
+    """Whether a line is reached on the host only: after `if tensor.is_cuda: return …`, or in a class for the
+    CPU (`self.device = torch.device("cpu")`).
     """
     owner = model.class_of(node)
     summary = model.module.classes.get(model.syntax.qualname(owner)) if owner is not None else None
@@ -321,14 +326,14 @@ def has_left_the_device(node: ast.AST, model: SemanticModel) -> bool:
 
 
 def _exits_for_devices(_: ast.Module, model: SemanticModel) -> list[ast.If]:
-    """The conditions that ask for a device before they return."""
+    """Return the conditions that test for a device before they return."""
     exits = (test for test in model.syntax.of_type(ast.If) if isinstance(test.body[-1], ast.Return))
     return [test for test in exits if model.types.asks_for_device(test.test)]
 
 
 def waits(read: HostRead, model: SemanticModel) -> bool:
-    """Does a read ask a tensor that may lie on a device? Where nothing is known of a value but that the
-    program moves it to the host, it does.
+    """Whether a read uses a tensor that may be on a device. That holds for an unknown value that the program
+    moves to the host.
     """
     device = where(read.tensor, model)
     if device is Device.HOST or device is Device.OTHER:
@@ -343,8 +348,8 @@ def waits(read: HostRead, model: SemanticModel) -> bool:
 
 
 def is_supposed(read: HostRead, model: SemanticModel) -> bool:
-    """Is nothing known of a value but that its `.item()` is asked for in a function that takes a gradient
-    step? Few things but tensors have one there.
+    """Whether the only known fact about a value is that `.item()` is called on it in a function that takes a
+    gradient step. Few other objects than tensors have that method there.
     """
     if read.method != "item" or where(read.tensor, model) is not None:
         return False
@@ -361,8 +366,8 @@ def is_supposed(read: HostRead, model: SemanticModel) -> bool:
 
 
 def _is_of_update(value: ast.expr, model: SemanticModel) -> bool:
-    """Is a value returned by a function that takes a gradient step: a loss, an entropy, a gradient norm?
-    What has an `.item()` there is a tensor.
+    """Whether a value is returned by a function that takes a gradient step: a loss, an entropy, a gradient
+    norm. A value with an `.item()` there is a tensor.
     """
     if not isinstance(value, ast.Name):
         return False
@@ -375,7 +380,7 @@ def _is_of_update(value: ast.expr, model: SemanticModel) -> bool:
 
 
 def may_use_accelerator(model: SemanticModel) -> bool:
-    """Does the program know of accelerators at all, and this file of devices?"""
+    """Whether the program mentions accelerators at all, and this file devices."""
     text = model.syntax.text
     if "cuda" in text or "accelerator" in text or model.program.is_attribute_read("cuda"):
         return True
@@ -383,8 +388,8 @@ def may_use_accelerator(model: SemanticModel) -> bool:
 
 
 def _names_open_device(_: ast.Module, model: SemanticModel) -> bool:
-    """Does a function take a device, or is a tensor, network or batch put on one that is not surely the host:
-    one that a parameter or a setting names?
+    """Whether a function has a device parameter, or a tensor, network or batch is moved to a device that is
+    not surely the host: one that a parameter or a setting determines.
     """
     if any(parameter.arg == "device" for parameter in model.syntax.of_type(ast.arg)):
         return True

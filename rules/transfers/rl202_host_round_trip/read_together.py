@@ -1,4 +1,4 @@
-"""Which reads of one step could be a single one."""
+"""Reads of one step that can be combined."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _LOGS = vocabulary.LOGS | {"add", "append", "extend", "update"}
 
 
 def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
-    """The reads that run in the same pass of the same loop (or the same call of a function) as this one, and
-    that could be one read with it, since none of them needs the numbers of another. In their order.
+    """Return the reads that run in the same iteration of the same loop (or the same call of a function) as
+    this one, and that could be combined with it, since none of them depends on another. In their order.
     """
     groups = model.once(_steps, (model.function(read.node), tuple(model.frequency.loops(read.node))))
     found = (group for group in groups if any(each.node is read.node for each in group))
@@ -37,9 +37,9 @@ def step_of(read: HostRead, model: SemanticModel) -> list[HostRead]:
 
 
 def others_of_step(read: HostRead, model: SemanticModel) -> list[HostRead]:
-    """The reads in the other methods that the same method calls once in each step: `update` calls
-    `update_critic` and `update_actor`, and each reads its loss. Only where this read, and each of them, gives
-    a number that is put aside or returned, and that nothing is computed of meanwhile.
+    """Return the reads in the other methods that the same method calls once in each step: `update` calls
+    `update_critic` and `update_actor`, and each reads its loss. Only if this read, and each of them, yields a
+    number that is stored or returned, without being used meanwhile.
     """
     function = model.function(read.node)
     if function is None or model.frequency.loops(read.node) or not _is_put_off(read, model):
@@ -63,12 +63,12 @@ def _own_calls(name: str, model: SemanticModel) -> list[ast.Call]:
 
 
 def _runs_each_time(call: ast.Call, model: SemanticModel) -> bool:
-    """Is a call made once whenever its function runs?"""
+    """Whether a call is made exactly once whenever its function runs."""
     return not model.frequency.loops(call) and model.analysis.loops.pacing.each_pass(call) is not False
 
 
 def _methods_called_in(step: Function, model: SemanticModel) -> list[Function]:
-    """The methods of its class that a method calls on `self` once, one after the other."""
+    """Return the methods of its class that a method calls on `self` once, one after the other."""
     owner = model.class_of(step)
     if owner is None:
         return []
@@ -83,7 +83,7 @@ def _methods_called_in(step: Function, model: SemanticModel) -> list[Function]:
 
 
 def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
-    """Could a number be read after the step as well: is it stored, logged or returned?"""
+    """Whether a number could be read after the step as well: it is stored, logged or returned."""
     if read.method not in ("item", "float"):
         return False
     statement = model.syntax.statement(read.node)
@@ -98,11 +98,11 @@ def _is_put_off(read: HostRead, model: SemanticModel) -> bool:
 
 
 _Pass = tuple[Function | None, tuple[AnyLoop, ...]]
-"""A function, and the loops in it whose passes are meant, innermost first."""
+"""A function, and the loops in it whose iterations are meant, innermost first."""
 
 
 def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[HostRead]]:
-    """The reads of a pass, in groups that could each be one read."""
+    """Return the reads of an iteration, in groups that could each be one read."""
     groups: list[list[HostRead]] = []
     for read in _reads_in(one_pass, model):
         if groups and all(could_wait(earlier, read, model) for earlier in groups[-1]):
@@ -113,7 +113,7 @@ def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[HostRead]]:
 
 
 def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
-    """All reads in the innermost loop of a pass, or in its function."""
+    """Return all reads in the innermost loop, or in its function."""
     function, loops = one_pass
     around = loops[0] if loops else function or model.syntax.module
     found = [
@@ -129,14 +129,14 @@ def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[HostRead]:
 
 
 def _repeats_work(around: ast.AST, model: SemanticModel) -> bool:
-    """Does a loop inside of a loop or function run networks, environments or optimizers?"""
+    """Whether a loop inside of a loop or function runs networks, environments or optimizers."""
     of_type = model.syntax.of_type
     loops: list[Loop] = [*of_type(ast.For), *of_type(ast.AsyncFor), *of_type(ast.While)]
     return any(_works(loop, model) for loop in loops if loop is not around and is_in(loop, around))
 
 
 def _works(loop: Loop, model: SemanticModel) -> bool:
-    """Does a loop run networks, environments or optimizers?"""
+    """Whether a loop runs networks, environments or optimizers."""
     if _drives(loop, model):
         return True
     return any(
@@ -145,7 +145,7 @@ def _works(loop: Loop, model: SemanticModel) -> bool:
 
 
 def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
-    """Can two reads become one, because nothing needs the first before the second can be made?"""
+    """Whether two reads can be combined, because the second does not depend on the first."""
     statement, later = model.syntax.statement(first.node), model.syntax.statement(second.node)
     if is_in(first.node, second.node):
         return False
@@ -157,7 +157,7 @@ def could_wait(first: HostRead, second: HostRead, model: SemanticModel) -> bool:
 
 
 def exclusive(first: ast.stmt, second: ast.stmt, model: SemanticModel) -> bool:
-    """Do two statements stand in different branches of one condition?"""
+    """Whether two statements are in different branches of one condition."""
     branches = {id(branch): owner for owner, branch in _branches(first, model)}
     for owner, branch in _branches(second, model):
         for seen, other in branches.items():
@@ -177,8 +177,8 @@ def _branches(statement: ast.stmt, model: SemanticModel) -> Iterator[tuple[ast.A
 
 
 def is_known_at(tensor: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
-    """Could an expression be evaluated as well before a statement: are all its names bound there to what
-    they stand for later?
+    """Whether an expression could be evaluated before a statement: whether all its names are bound there to
+    the same values as later.
     """
     for node in descendants(tensor):
         match node:
@@ -197,7 +197,9 @@ def is_known_at(tensor: ast.expr, statement: ast.stmt, model: SemanticModel) -> 
 
 
 def _is_put_aside(statement: ast.stmt, later: ast.expr, model: SemanticModel) -> bool:
-    """Is the number that was read only stored, summed up or logged, so that it could be stored later?"""
+    """Whether the number that was read is only stored, added up or logged, so that it could be stored
+    later.
+    """
     match statement:
         case ast.AugAssign():
             return True
@@ -225,8 +227,8 @@ def _is_logged(statement: ast.stmt) -> bool:
 
 
 def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
-    """The innermost loop around a read, if it goes over the elements of one tensor or over tensors that are
-    all there before it: its reads could be one read in front of it.
+    """Return the innermost loop around a read, if it iterates over the elements of one tensor or over tensors
+    that all exist before it: its reads could be one read before it.
     """
     loops = model.frequency.loops(read.node)
     if not loops or isinstance(loops[0], ast.While):
@@ -250,8 +252,8 @@ def element_loop(read: HostRead, model: SemanticModel) -> AnyLoop | None:
 def _is_made_of(
     tensor: ast.expr, variables: set[str], loop: AnyLoop, model: SemanticModel, depth: int = 3
 ) -> bool:
-    """Is a tensor taken from the variables of a loop with little to compute, and with nothing else that the
-    loop makes?
+    """Whether a tensor is taken from the variables of a loop with little computation, and without other
+    values of the loop.
     """
     if depth <= 0 or not _is_plain(tensor):
         return False
@@ -269,8 +271,8 @@ def _is_made_of(
 
 
 def _is_plain(tensor: ast.expr) -> bool:
-    """Is an expression made of accesses (`getattr(param, "grad")`, too), of methods without much to compute,
-    and of arithmetic?
+    """Whether an expression consists of accesses (`getattr(param, "grad")`, too), of cheap methods, and of
+    arithmetic.
     """
     calls = (node.func for node in descendants(tensor) if isinstance(node, ast.Call))
     return all(
@@ -283,7 +285,9 @@ _CHEAP = models.having(Trait.KEEPS_ORDER | Trait.REDUCES, TypeTag.TENSOR) | {"ab
 
 
 def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:
-    """`rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`, `mask[i].sum()`."""
+    """Whether an expression is indexed by loop variables: `rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`,
+    `mask[i].sum()`.
+    """
     while isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and not tensor.args:
         tensor = tensor.func.value
     match tensor:
@@ -303,7 +307,7 @@ def _is_bound_in(name: ast.Name, loop: AnyLoop, model: SemanticModel) -> bool:
 
 
 def _drives(loop: AnyLoop, model: SemanticModel) -> bool:
-    """Does a loop step an environment or an optimizer, wait for messages or take batches?"""
+    """Whether a loop steps an environment or an optimizer, waits for messages or iterates over batches."""
     summary = model.symbols.function_at(loop)
     index = model.analysis.loops.index.get(loop)
     if summary is None or index is None:

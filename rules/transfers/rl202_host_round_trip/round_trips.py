@@ -1,4 +1,4 @@
-"""Tensors that leave the device as numbers and go straight back."""
+"""Round trips: tensors that are read as numbers and copied straight back to the device."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COPIES = frozenset({"torch.tensor"})
 _FLOATS = frozenset({"torch.FloatTensor", "torch.Tensor"})
 _MAKERS = _WRAPS | _COPIES | _FLOATS
 MAKERS = last_names(*_MAKERS)
-"""What makes tensors of numbers, by its last name."""
+"""Functions that create tensors from numbers, by last name."""
 _KEEPS = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR, TypeTag.NDARRAY) | {"detach"}
 _CASTS = models.having(Trait.CASTS, TypeTag.TENSOR)
 _CHANGES = models.mutators(TypeTag.NDARRAY) | {"byteswap"}
@@ -34,8 +34,8 @@ _PLACES = frozenset({"device", "dtype"})
 
 @frozen
 class RoundTrip:
-    """`made` makes a tensor of the numbers of `read`, and `moved` (`made` itself where it says `device=`)
-    puts it on the device. `named` tells that a name holds the numbers between.
+    """`made` creates a tensor from the numbers of `read`, and `moved` (`made` itself if it has `device=`)
+    moves it to the device. `named` says that a variable holds the numbers in between.
     """
 
     read: HostRead
@@ -45,7 +45,7 @@ class RoundTrip:
 
 
 def round_trip(made: ast.Call, model: SemanticModel) -> RoundTrip | None:
-    """The round trip that ends in a call which makes a tensor of numbers."""
+    """Return the round trip that ends in a call which creates a tensor from numbers."""
     called = model.names.qualified(made.func)
     if called not in _MAKERS or len(made.args) != 1:
         return None
@@ -68,7 +68,7 @@ def round_trip(made: ast.Call, model: SemanticModel) -> RoundTrip | None:
 
 
 def _stays(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
-    """Is an array only read between the line that made it and the one that sends it back?"""
+    """Whether an array is only read between the line that created it and the one that copies it back."""
     scope = model.names.scope(name).lookup(name.id)
     if scope is None or model.names.is_captured(name.id, scope):
         return False
@@ -84,7 +84,9 @@ def _stays(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
 
 
 def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, model: SemanticModel) -> bool:
-    """Do the names of a tensor stand for the same when the numbers go back as when they were read?"""
+    """Whether the names of a tensor have the same values when the numbers are copied back as when they were
+    read.
+    """
     for node in descendants(tensor):
         if isinstance(node, ast.Call):
             return False  # computing it once more is no gain
@@ -101,7 +103,7 @@ def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, model: Semantic
 
 
 def _moved(made: ast.Call, model: SemanticModel) -> ast.Call | None:
-    """The call that puts a tensor on a device: itself, or a `.to(device)` or `.cuda()` behind it."""
+    """Return the call that moves a tensor to a device: itself, or a following `.to(device)` or `.cuda()`."""
     for keyword in made.keywords:
         if keyword.arg == "device":
             return None if model.types.device_of(keyword.value) is Device.HOST else made
@@ -120,7 +122,7 @@ def _moved(made: ast.Call, model: SemanticModel) -> ast.Call | None:
 
 
 def build_fix(trip: RoundTrip, model: SemanticModel) -> Fix | None:
-    """Use the tensor that is there. It is moved only if it lies elsewhere."""
+    """Use the existing tensor. It is moved only if it is on another device."""
     called = model.names.qualified(trip.made.func) or ""
     if trip.read.method != "numpy" or not model.edit.is_relocatable(trip.made):
         return None  # lists and numbers come back with another type
@@ -157,7 +159,7 @@ def build_fix(trip: RoundTrip, model: SemanticModel) -> Fix | None:
 
 
 def _is_detached(read: HostRead, model: SemanticModel) -> bool:
-    """Is a `detach()` or `.data` written between the tensor and its numbers?"""
+    """Whether `detach()` or `.data` is written between the tensor and its numbers."""
     node: ast.AST = read.tensor
     for parent in model.ancestors(read.tensor):
         if isinstance(parent, ast.Attribute) and parent.value is node and parent.attr in ("detach", "data"):

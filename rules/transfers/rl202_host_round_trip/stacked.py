@@ -20,7 +20,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import HostRead
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_known_at
 
 _REDUCTIONS = models.having(Trait.SUMMARISES, TypeTag.TENSOR)
-# of floating-point tensors alone, or such that they give one
+# of floating-point tensors only, or with a floating-point result
 _GIVES_FRACTIONS = (
     _REDUCTIONS - {"sum"} | {"exp", "log", "sigmoid", "sqrt"} | {"entropy", "log_prob", "logsumexp"}
 )
@@ -30,12 +30,12 @@ _KEEPS_TYPE = models.having(Trait.KEEPS_ORDER, TypeTag.TENSOR) | (
 _REDUCES = models.having(Trait.SUMMARISES, "torch")
 _ELEMENTWISE = models.having(Trait.ELEMENTWISE | Trait.COPIES, TypeTag.TENSOR) | {"detach"}
 _THE_SAME = frozenset({"clone", "cpu", "detach"} | {"float", "squeeze"})
-"""Methods that leave a number what it is."""
+"""Methods that do not change a number."""
 _DEPTH = 4
 
 
 def build_fix(group: Sequence[HostRead], model: SemanticModel) -> Fix | None:
-    """Read the numbers of one statement, or of assignments in a row, together."""
+    """Read the numbers of one statement, or of consecutive assignments, together."""
     if any(read.method not in ("item", "float") or not is_fraction(read.tensor, model) for read in group):
         return None
     if any(not model.edit.is_relocatable(read.node) for read in group):
@@ -56,7 +56,7 @@ def build_fix(group: Sequence[HostRead], model: SemanticModel) -> Fix | None:
 def _assigned(
     group: Sequence[HostRead], statements: list[ast.stmt], model: SemanticModel
 ) -> list[str] | None:
-    """The names that assignments in a row, nothing between them, give to the numbers."""
+    """Return the names that consecutive assignments, with nothing in between, give to the numbers."""
     block, first = model.syntax.block(statements[0])
     if len(statements) != len(group) or block[first : first + len(statements)] != statements:
         return None
@@ -73,7 +73,7 @@ def _assigned(
 def _in_a_row(
     group: Sequence[HostRead], names: list[str], statements: list[ast.stmt], model: SemanticModel
 ) -> tuple[Edit, ...] | None:
-    """`a, b = torch.stack((x, y)).tolist()` in the place of the first, and nothing in that of the others."""
+    """Replace the first assignment by `a, b = torch.stack((x, y)).tolist()`, and delete the others."""
     line = _stacked(group, names, model)
     if line is None:
         return None
@@ -90,7 +90,7 @@ def _in_a_row(
 def _in_one(
     group: Sequence[HostRead], statements: list[ast.stmt], model: SemanticModel
 ) -> tuple[Edit, ...] | None:
-    """The numbers in a line before the statement that uses all of them."""
+    """Read the numbers in a line before the statement that uses all of them."""
     statement = statements[0]
     simple = isinstance(statement, (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign))
     if (
@@ -110,7 +110,7 @@ def _in_one(
 
 
 def _called(read: HostRead) -> str:
-    """A name for a number: `loss_value` for that of `loss`, `loss_mean` for that of `loss.mean()`."""
+    """Return a name for a number: `loss_value` for that of `loss`, `loss_mean` for that of `loss.mean()`."""
     name = _named(read.tensor)
     if isinstance(read.tensor, (ast.Name, ast.Attribute)):
         return f"{name}_value"
@@ -142,7 +142,7 @@ def _stacked(group: Sequence[HostRead], names: list[str], model: SemanticModel) 
 
 
 def is_number(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Has a tensor surely no dimensions?"""
+    """Whether a tensor surely has no dimensions."""
     if model.types.type_of(tensor).rank == 0:
         return True
     match tensor:
@@ -168,7 +168,7 @@ def is_number(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bo
 def all_made(
     name: ast.Name, test: Callable[[ast.expr, SemanticModel, int], bool], model: SemanticModel, depth: int
 ) -> bool:
-    """Whether something is true of all values that a name may stand for."""
+    """Whether a predicate holds for all values that a name may have."""
     made = model.dataflow.definitions(name)
     return bool(made) and all(
         binding.kind is BindingKind.ASSIGN
@@ -180,7 +180,9 @@ def all_made(
 
 
 def is_fraction(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
-    """Is a tensor surely of a floating-point type, so that its number stays what it is among others?"""
+    """Whether a tensor surely has a floating-point dtype, so that its number does not change when stacked
+    with others.
+    """
     kind = model.types.type_of(tensor)
     if kind.dtype:
         return kind.dtype in element_types.FLOATS

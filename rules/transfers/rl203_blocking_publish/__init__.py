@@ -107,7 +107,7 @@ class BlockingPublish(Rule):
                 yield from self.check_copy(node, target, model)
 
     def check_load(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """Look at what a network is loaded with."""
+        """Yield a finding for the state that a network loads."""
         loaded = weight_sync.loaded_state(node, model)
         if loaded is None or weight_sync.copied_state(loaded.given, model) is not None:
             return
@@ -126,7 +126,7 @@ class BlockingPublish(Rule):
         )
 
     def check_copy(self, node: ast.Call, target: ast.expr, model: SemanticModel) -> Iterator[Finding]:
-        """Look at what is copied into a tensor."""
+        """Yield a finding for the source of a copy into a tensor."""
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
             return
         moved = move_in(node.args[0], model)
@@ -150,7 +150,7 @@ def names_in(expression: ast.expr) -> set[str]:
 
 
 def build_fix(moved: Moved, reason: str | None, model: SemanticModel) -> Fix | None:
-    """Put what is moved in the place of the move."""
+    """Replace the move by its receiver."""
     if not model.edit.is_relocatable(moved.node):
         return None
     edit = model.edit.replace(moved.node, model.edit.parenthesized(moved.original))
@@ -159,7 +159,7 @@ def build_fix(moved: Moved, reason: str | None, model: SemanticModel) -> Fix | N
 
 
 def doubt(loaded: StateLoad, source: ast.expr, model: SemanticModel) -> str | None:
-    """Find what a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     if model.index.defines_method("get_extra_state"):
         return f"the extra state of a module in `{model.source.text(loaded.target)}` need not be a tensor"
     reason: str | None = made_networks.loading_doubt(loaded.target, source, model)

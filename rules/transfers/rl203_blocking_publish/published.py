@@ -19,7 +19,7 @@ class Moved:
 
     @property
     def shown(self) -> str:
-        """The move as the program writes it."""
+        """Return the source of the move."""
         return ".cpu()" if getattr(self.node.func, "attr", "") == "cpu" else ".to(...)"
 
 
@@ -46,7 +46,9 @@ def move_in(value: ast.expr, model: SemanticModel) -> Moved | None:
 
 
 def moved_state(given: ast.expr, model: SemanticModel) -> Moved | None:
-    """The move in an expression that is the state of a network, each tensor moved under its own key."""
+    """Return the move in an expression that is the state of a network, with each tensor moved under its own
+    key.
+    """
     item = weight_sync.item_of_dict(given, model)
     if item is None:
         return None
@@ -57,15 +59,17 @@ def moved_state(given: ast.expr, model: SemanticModel) -> Moved | None:
 def _moved_item(
     key: str, value: ast.expr, target: ast.expr, iterable: ast.expr, model: SemanticModel
 ) -> Moved | None:
-    """`key: v.cpu()` for `key, v in net.state_dict().items()`, or for `key in net.state_dict()`."""
+    """Return the move in `key: v.cpu()` for `key, v in net.state_dict().items()`, or for `key in
+    net.state_dict()`.
+    """
     moved = move_in(value, model)
     owner = weight_sync.item_owner(key, moved.owner, target, iterable, model) if moved is not None else None
     return Moved(moved.node, moved.original, owner) if moved is not None and owner is not None else None
 
 
 def filled_by_loop(argument: ast.expr, load: ast.Call, model: SemanticModel) -> Moved | None:
-    """The move in a loop that fills an empty dict with the state, which is loaded and used for nothing else:
-    `for k, v in net.state_dict().items(): state[k] = v.cpu()`.
+    """Return the move in a loop that fills an empty dict with the state, which is only loaded: `for k, v in
+    net.state_dict().items(): state[k] = v.cpu()`.
     """
     if not isinstance(argument, ast.Name):
         return None

@@ -136,7 +136,7 @@ class CreateThenMove(Rule):
         )
 
     def check_buffer(self, copy: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`self.epsilon.copy_(torch.randn(size))`, with whatever is computed in between."""
+        """Yield a finding for `self.epsilon.copy_(torch.randn(size))`, with any computation in between."""
         cls = model.class_of(copy)
         if cls is None or model.frequency.heat_of(copy).level < self.heat:
             return
@@ -159,7 +159,7 @@ class CreateThenMove(Rule):
 
 
 def _is_empty(call: ast.Call) -> bool:
-    """`torch.tensor([])`: nothing crosses to the device."""
+    """Whether nothing is copied: `torch.tensor([])`."""
     match call.args[:1]:
         case [ast.List(elts=[]) | ast.Tuple(elts=[])]:
             return True
@@ -167,13 +167,13 @@ def _is_empty(call: ast.Call) -> bool:
 
 
 def data_of(creation: Creation, model: SemanticModel) -> list[ast.Call]:
-    """The constructors that copy data which the program holds."""
+    """Return the constructors that copy existing data."""
     made = creation.made
     return [call for call in made.calls if is_data(call, model)] if made.filled_by is None else []
 
 
 def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
-    """What is made, and where it goes."""
+    """Return the message: what is created, and where it is moved."""
     constructor = model.source.text(creation.made.calls[0].func)
     assert isinstance(move.call.func, ast.Attribute)
     given = move.device if move.device is not None else move.like
@@ -188,7 +188,7 @@ def message(move: DeviceMove, creation: Creation, data: list[ast.Call], model: S
 
 
 def advice(creation: Creation, data: list[ast.Call], model: SemanticModel) -> str:
-    """What to write instead."""
+    """Return what to write instead."""
     calls, like = creation.made.calls, creation.move.like
     device = f"{model.source.text(like)}.device" if isinstance(like, (ast.Name, ast.Attribute)) else "..."
     old = [call for call in calls if model.names.qualified(call.func) in LEGACY]

@@ -1,4 +1,4 @@
-"""Makes tensors where they are used: hands the device to their constructors."""
+"""Create tensors on the device: pass the device to their constructors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
 
 
 def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticModel) -> Fix | None:
-    """Hand the device to the constructors, and drop the move."""
+    """Pass the device to the constructors, and remove the move."""
     move, made = creation.move, creation.made
     assignment = creation.binding.statement if creation.binding is not None else None
     if creation.is_conditional:
@@ -68,11 +68,11 @@ def build_fix(creation: Creation, from_data: list[ast.Call], model: SemanticMode
 
 
 def device_text(move: DeviceMove, model: SemanticModel) -> str | None:
-    """How the device is written as an argument of a constructor."""
+    """Return the source of the device as an argument of a constructor."""
     if not isinstance(move.call.func, ast.Attribute) or move.call.func.attr not in ("to", "cuda"):
         return None
     if move.like is not None:
-        return None  # its type is taken, too
+        return None  # its dtype is used, too
     if move.device is None:
         return '"cuda"'
     if isinstance(move.device, ast.Constant) and isinstance(move.device.value, int):
@@ -85,7 +85,7 @@ def device_text(move: DeviceMove, model: SemanticModel) -> str | None:
 
 
 def doubt_about_device(move: DeviceMove, device: str, model: SemanticModel) -> str | None:
-    """What a reader has to agree to about the target; None where the constructor surely takes it, too."""
+    """Return the condition on the target; None if the constructor surely accepts it, too."""
     if move.device is None or isinstance(move.device, ast.Constant):
         return None
     if is_cuda(move):
@@ -105,13 +105,13 @@ def is_cuda(move: DeviceMove) -> bool:
 
 
 def is_silent(move: DeviceMove, model: SemanticModel) -> bool:
-    """Whether the arguments that are dropped with the move have no effect."""
+    """Whether the arguments that are removed with the move have no effect."""
     dropped = [keyword.value for keyword in move.call.keywords if keyword.arg not in ("device", "dtype")]
     return all(model.effects.effect_of(argument).quiet for argument in (*dropped, *move.call.args[2:]))
 
 
 def is_early(move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, model: SemanticModel) -> bool:
-    """Is the device the same where the tensor is made?"""
+    """Whether the device is the same where the tensor is created."""
     if move.device is None:
         return True
     if assignment is not None or made.is_named:
@@ -122,7 +122,7 @@ def is_early(move: DeviceMove, made: MadeTensor, assignment: ast.stmt | None, mo
 
 
 def _passed(move: DeviceMove, made: MadeTensor) -> list[ast.Call]:
-    """The calls whose arguments are evaluated between the first constructor and the move."""
+    """Return the calls whose arguments are evaluated between the first constructor and the move."""
     first = set(descendants(made.calls[0]))
     return [node for node in descendants(move.source) if isinstance(node, ast.Call) and node not in first]
 
@@ -134,7 +134,9 @@ def _value(keyword: ast.keyword) -> ast.expr:
 def dtype_text(
     move: DeviceMove, made: MadeTensor, casts: tuple[ast.Call, ...], model: SemanticModel
 ) -> str | None:
-    """The one type that the tensor is converted to after it was made, as an argument of its constructor."""
+    """Return the only dtype that the tensor is converted to after its creation, as an argument of its
+    constructor.
+    """
     names = {model.names.qualified(call.func) or "" for call in made.calls}
     has_type = any(keyword.arg == "dtype" for call in made.calls for keyword in call.keywords)
     if (
@@ -153,7 +155,7 @@ def dtype_text(
 
 
 def constructed(call: ast.Call, keywords: dict[str, str], model: SemanticModel) -> Edit | None:
-    """The constructor with more keywords; an old one becomes `torch.as_tensor`."""
+    """Return the constructor with more keywords; a legacy one becomes `torch.as_tensor`."""
     dtype = LEGACY.get(model.names.qualified(call.func) or "")
     if dtype is None:
         return model.edit.rewrite_call(call, keywords=keywords)
@@ -169,7 +171,7 @@ def constructed(call: ast.Call, keywords: dict[str, str], model: SemanticModel) 
 
 
 def legacy_doubt(call: ast.Call, model: SemanticModel) -> str:
-    """What a reader has to agree to about an old constructor."""
+    """Return the condition on a legacy constructor."""
     given, name = model.source.text(call.args[0]), model.source.text(call.func)
     if model.types.type_of(call.args[0]) or "\n" in given:
         return f"`torch.as_tensor` also takes data that `{name}` refuses"
@@ -177,7 +179,7 @@ def legacy_doubt(call: ast.Call, model: SemanticModel) -> str:
 
 
 def moved(move: DeviceMove, assignment: ast.stmt | None, model: SemanticModel) -> Edit | None:
-    """Take the move away, and its statement where that would do nothing any more."""
+    """Remove the move, and its statement if that would have no effect any more."""
     statement = model.syntax.statement(move.call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=target)], value=value) if value is move.call and assignment:

@@ -13,7 +13,7 @@ _MOST_BINDINGS = 4
 
 def drawn_for_buffers(cls: ast.ClassDef, model: SemanticModel) -> dict[ast.Call, ast.Call]:
     """Return the draws in host memory that a class of networks copies into its buffers and parameters, each
-    with the first `copy_` that it goes into; ask by `model.once`.
+    with the first `copy_` of it; query it through `model.once`.
     """
     registered = _registered(cls, model)
     found: dict[ast.Call, ast.Call] = {}
@@ -32,7 +32,7 @@ def drawn_for_buffers(cls: ast.ClassDef, model: SemanticModel) -> dict[ast.Call,
 
 
 def _registered(cls: ast.ClassDef, model: SemanticModel) -> frozenset[str]:
-    """The attributes that move with a network of a class."""
+    """Return the attributes that move with a network of a class."""
     found = set()
     for node in descendants(cls):
         match node:
@@ -49,7 +49,9 @@ def _registered(cls: ast.ClassDef, model: SemanticModel) -> frozenset[str]:
 
 
 def _draws(value: ast.expr, model: SemanticModel, depth: int) -> list[ast.Call]:
-    """The draws in host memory that a value is computed of, in this function and those that it calls."""
+    """Return the draws in host memory from which a value is computed, in this function and those that it
+    calls.
+    """
     parts: list[ast.expr] = []
     match value:
         case ast.Name():
@@ -66,7 +68,7 @@ def _draws(value: ast.expr, model: SemanticModel, depth: int) -> list[ast.Call]:
             parts = [operand]
         case ast.Call(func=func, args=args) if not draws_on_host(value, model):
             if isinstance(func, ast.Attribute) and func.attr in ("to", "cuda"):
-                return []  # a move, which is looked at for itself
+                return []  # a move, which is examined separately
             returned = _returned(value, model)
             parts = returned or [*([func.value] if isinstance(func, ast.Attribute) else []), *args]
         case ast.Call():
@@ -75,7 +77,7 @@ def _draws(value: ast.expr, model: SemanticModel, depth: int) -> list[ast.Call]:
 
 
 def _returned(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
-    """What the function of this file gives back that a call runs."""
+    """Return the result of the function of this file that a call runs."""
     targets = model.types.call_targets(call)
     definition = model.types.definition(targets[0]) if len(targets) == 1 else None
     if definition is None:

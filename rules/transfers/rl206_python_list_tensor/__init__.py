@@ -87,7 +87,7 @@ class PythonListTensor(Rule):
     callees = last_names(*_MAKERS)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Yield a finding for a constructor that is given a list of computed numbers."""
+        """Yield a finding for a constructor with a list of computed numbers as argument."""
         assert isinstance(node, ast.Call)
         if not node.args or model.names.qualified(node.func) not in _MAKERS:
             return

@@ -1,4 +1,4 @@
-"""Lists of numbers that are computed by a formula from the number of the pass."""
+"""Lists of numbers that are computed by a formula from the index."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Formula:
 
 
 def formula_of(data: ast.expr, model: SemanticModel) -> Formula | None:
-    """The formula behind a list of numbers that may be long."""
+    """Return the formula of a list of numbers that may be long."""
     match data:
         case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]) if _is(func, "list", model):
             return formula_of(inner, model)
@@ -55,7 +55,7 @@ def _is(func: ast.expr, name: str, model: SemanticModel) -> bool:
 
 
 def _counts(call: ast.Call, model: SemanticModel) -> bool:
-    """A range that is not known to be short."""
+    """Return a range that is not known to be short."""
     if not _is(call.func, "range", model) or not call.args or call.keywords:
         return False
     numbers = [trip_count.whole_number(argument, model) for argument in call.args]
@@ -69,7 +69,7 @@ def _counts(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def _is_formula(node: ast.expr, variable: str, model: SemanticModel) -> bool:
-    """Arithmetic on the variable and on numbers that nothing changes meanwhile."""
+    """Whether an expression is arithmetic on the variable and on invariant numbers."""
     match node:
         case ast.Constant(value=int() | float() as number):
             return not isinstance(number, bool)

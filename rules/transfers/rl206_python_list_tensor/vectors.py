@@ -16,7 +16,7 @@ _OF_TYPE = {
 
 
 def build_fix(call: ast.Call, formula: Formula, model: SemanticModel) -> Fix | None:
-    """Compute the numbers of a vector of the passes; None where the text does not allow that."""
+    """Compute the numbers from a vector of the indices; None if the source does not allow that."""
     qualified = model.names.qualified(call.func) or ""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if not model.edit.is_relocatable(call) or len(call.args) > 1 or not given.keys() <= {"dtype", "device"}:
@@ -72,7 +72,7 @@ def _of_numpy(call: ast.Call, formula: Formula, dtype: ast.expr | None, model: S
 
 
 def _standing_in(text: str, call: ast.Call, model: SemanticModel) -> str:
-    """The text of an expression with operators, in the place of a call."""
+    """Return the source of an expression with operators, in place of a call."""
     parent = model.parent(call)
     alone = isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword))
     return text if alone or (isinstance(parent, ast.Call) and call in parent.args) else f"({text})"
@@ -84,7 +84,7 @@ def _arguments(formula: Formula, model: SemanticModel) -> str:
 
 
 def _put_in(formula: Formula, vector: str, model: SemanticModel) -> str:
-    """The formula with the vector in place of the number of the pass."""
+    """Return the formula with the vector in place of the index."""
     assert formula.element is not None
     start, end = model.source.span(formula.element)
     (use,) = formula.uses
@@ -93,7 +93,7 @@ def _put_in(formula: Formula, vector: str, model: SemanticModel) -> str:
 
 
 def _is_whole(formula: Formula, model: SemanticModel) -> bool | None:
-    """Are all numbers whole? None where nobody can say."""
+    """Whether all numbers are integers. None if it is not known."""
     if formula.element is None:
         return True
     names: list[ast.expr] = []
@@ -112,4 +112,4 @@ def _is_whole(formula: Formula, model: SemanticModel) -> bool | None:
         return False
     if all(integers.is_integer(name, model) is not None for name in names):
         return True
-    return False if powers else None  # a power of what has no telling name: a discount
+    return False if powers else None  # a power of an unknown name: a discount

@@ -78,9 +78,9 @@ from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, lies_on_hos
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6
 DECIDES = frozenset({"pin_memory", "pin_memory_device", "collate_fn", None})
-"""With a collate function, batches may be of any class, and lie anywhere."""
+"""With a collate function, batches may have any class and be on any device."""
 DEFAULTS = ("set_default_device", "set_default_tensor_type")
-"""With these, tensors are made on the device."""
+"""With these, tensors are created on the device."""
 
 
 class UnpinnedLoader(Rule):
@@ -119,7 +119,7 @@ class UnpinnedLoader(Rule):
 
 
 def waits_on_purpose(moved: ast.Call) -> bool:
-    """Moved with `non_blocking=False`, which somebody has thought about?"""
+    """Whether it is moved with an explicit `non_blocking=False`."""
     return any(
         word.arg == "non_blocking" and isinstance(word.value, ast.Constant) and not word.value.value
         for word in moved.keywords

@@ -1,4 +1,4 @@
-"""Where the batches of a loader go: the places that move them to a device."""
+"""Where the batches of a loader go: the calls that move them to a device."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _takes_over(use: Use) -> bool:
 
 
 def lies_on_host(loader: ast.Call, model: SemanticModel) -> bool:
-    """Does the data of a loader lie in host memory, as far as the source tells?"""
+    """Whether the data of a loader is in host memory, as far as the source determines it."""
     item = model.types.type_of(loader).item
     if item is not None and item.tag in (TypeTag.BATCH, TypeTag.TENSOR) and item.device is not Device.HOST:
         return False

@@ -127,7 +127,7 @@ class CopyIntoTensor(Rule):
 def of_class(
     call: ast.Call, array: ast.expr, maker: str, model: SemanticModel
 ) -> tuple[str, str, Fix | None] | None:
-    """The finding for a legacy constructor, if it is given an array."""
+    """Yield the finding for a legacy constructor, if its argument is an array."""
     kind = model.types.type_of(array)
     if call.keywords or not (
         (kind.tag is TypeTag.NDARRAY and not kind.optional and kind.rank != 0)
@@ -146,7 +146,7 @@ def of_class(
 def fix_of_class(
     call: ast.Call, array: ast.expr, kind: Type, maker: str, dtype: str, model: SemanticModel
 ) -> Fix | None:
-    """Call `torch.as_tensor` with the data type of the class."""
+    """Call `torch.as_tensor` with the dtype of the class."""
     function, wanted = (
         legacy_tensors.beside(call, "as_tensor", model),
         legacy_tensors.beside(call, dtype, model),
@@ -167,7 +167,7 @@ def fix_of_class(
 
 
 def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str, str, Fix | None] | None:
-    """The finding for `torch.tensor`, if the array could as well be taken over."""
+    """Yield the finding for `torch.tensor`, if the memory of the array could be shared."""
     kind = model.types.type_of(array)
     if kind.tag is not TypeTag.NDARRAY or kind.optional or not keeps_type(call, kind, model):
         return None
@@ -192,7 +192,7 @@ def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str,
 
 
 def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
-    """Does the tensor lie on the host, with the array's own data type?"""
+    """Whether the tensor is on the host, with the array's own dtype."""
     for keyword in call.keywords:
         if keyword.arg not in KEYWORDS:
             return False
@@ -207,7 +207,7 @@ def keeps_type(call: ast.Call, kind: Type, model: SemanticModel) -> bool:
 
 
 def is_moved(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the tensor go to a device, at once or later on?"""
+    """Whether the tensor is moved to a device, at once or later."""
     return any(
         isinstance(use.at, ast.Call)
         and isinstance(use.at.func, ast.Attribute)
@@ -218,6 +218,6 @@ def is_moved(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def shown(array: ast.expr, model: SemanticModel) -> str:
-    """The array, as a message names it."""
+    """Return the array's source for a message."""
     text = model.source.text(array)
     return "the array" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"

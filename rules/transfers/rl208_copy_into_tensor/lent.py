@@ -1,4 +1,4 @@
-"""Arrays that may lend their memory to a tensor: new ones that nothing else holds, and others."""
+"""Arrays that may share their memory with a tensor: new ones that no other code holds, and others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlint.rule import Binding, BindingKind, Fate, SemanticModel, TypeTag
 
 
 def is_new(array: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
-    """Does nothing but the call's argument hold the array: is it made there, or for it alone just before?"""
+    """Whether only the call's argument holds the array: it is created there, or just before for it alone."""
     if model.types.type_of(array).fresh:
         return True
     if not isinstance(array, ast.Name):
@@ -38,7 +38,7 @@ def _is_made_for(binding: Binding, call: ast.Call, model: SemanticModel) -> bool
 
 
 def is_left_alone(name: ast.Name, model: SemanticModel) -> bool:
-    """Is the array of a variable of the function neither written to nor kept by it, as far as one sees?"""
+    """Whether the array of a local variable is neither written to nor kept, as far as is visible."""
     scope = model.names.scope(name).lookup(name.id)
     if scope is None or not scope.is_function:
         return False

@@ -123,20 +123,20 @@ class IndexByList(Rule):
 
 
 def shown(expression: ast.expr, otherwise: str, model: SemanticModel) -> str:
-    """The text of an expression in backticks, if it is short."""
+    """Return the source of an expression in backticks, if it is short."""
     text = model.source.text(expression)
     return otherwise if len(text) > LONGEST_SHOWN or "\n" in text else f"`{text}`"
 
 
 def advice(found: Counted) -> str:
-    """What to write instead."""
+    """Return what to write instead."""
     if found.is_alone:
         return "Take a slice, or copy one: `tensor[start:stop].clone()`"
     return "Use `torch.arange(..., device=...)`, created once, or `gather`"
 
 
 def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix | None:
-    """A slice where the range is the only index, else an index tensor on the device."""
+    """Use a slice if the range is the only index, else an index tensor on the device."""
     if not model.edit.is_relocatable(found.node):
         return None
     owner, counter = model.source.text(node.value), found.counter
@@ -172,7 +172,9 @@ def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix 
 
 
 def is_still_there(tensor: ast.expr, found: Counted, model: SemanticModel) -> bool:
-    """Does the tensor's place hold it yet behind the indices before the range, and may it be asked twice?"""
+    """Whether the tensor is the same after the indices before the range are evaluated, and can be read
+    twice.
+    """
     before = found.parts[: found.parts.index(found.node)]
     repeatable = isinstance(tensor, ast.Name) or model.effects.effect_of(tensor).quiet
     counts = all(model.effects.effect_of(bound).quiet for bound in found.counter.args)

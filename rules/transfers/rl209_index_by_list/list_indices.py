@@ -1,4 +1,4 @@
-"""Python lists and ranges where a tensor is indexed, and what may stand there instead."""
+"""Python lists and ranges as indices of tensors, and their replacements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ast
 from rlint.rule import Binding, BindingKind, SemanticModel, TypeTag, frozen
 
 FEWEST = 8
-"""Fewer numbers than that, by a literal, are made a tensor for little."""
+"""Converting fewer numbers than this, by a literal, costs little."""
 
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 _PLAIN = (*_SHORT, ast.BinOp)
@@ -15,7 +15,7 @@ _PLAIN = (*_SHORT, ast.BinOp)
 
 @frozen
 class Counted:
-    """`range(…)`, or a list of nothing else, in the place of an index; `parts` are all indices there."""
+    """`range(…)`, or a list of only that, in the place of an index; `parts` are all indices there."""
 
     node: ast.expr
     counter: ast.Call
@@ -23,7 +23,9 @@ class Counted:
 
     @property
     def is_alone(self) -> bool:
-        """Do only slices and new axes stand beside it, so that a slice would take the same rows?"""
+        """Whether there are only slices and new axes beside it, so that a slice would select the same
+        rows.
+        """
         others = [part for part in self.parts if part is not self.node]
         return all(
             isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, ...))
@@ -32,7 +34,7 @@ class Counted:
 
 
 def counted(subscript: ast.Subscript, model: SemanticModel) -> Counted | None:
-    """The first range among the indices of a subscript that may be long."""
+    """Return the first range among the indices of a subscript that may be long."""
     index = subscript.slice
     parts = (*index.elts,) if isinstance(index, ast.Tuple) else (index,)
     for part in parts:
@@ -43,7 +45,7 @@ def counted(subscript: ast.Subscript, model: SemanticModel) -> Counted | None:
 
 
 def counter_of(expression: ast.expr, model: SemanticModel) -> ast.Call | None:
-    """The `range(…)` that an expression is or lists: `list(range(n))`, `[i for i in range(n)]`."""
+    """Return the `range(…)` that an expression is or lists: `list(range(n))`, `[i for i in range(n)]`."""
     match expression:
         case ast.Call(func=ast.Name(id="list") as func, args=[ast.Call() as inner], keywords=[]):
             return counter_of(inner, model) if model.names.qualified(func) == "builtins.list" else None
@@ -61,7 +63,7 @@ def counter_of(expression: ast.expr, model: SemanticModel) -> ast.Call | None:
 
 
 def is_short(counter: ast.Call) -> bool:
-    """Does a literal say that only a few numbers are counted?"""
+    """Whether a literal shows that the range is short."""
     match counter.args:
         case [ast.Constant(value=int(stop))]:
             return stop < FEWEST
@@ -71,7 +73,7 @@ def is_short(counter: ast.Call) -> bool:
 
 
 def is_never_negative(counter: ast.Call, model: SemanticModel) -> bool:
-    """Does `range(…)` count up from nought to what surely is no negative number?"""
+    """Whether `range(…)` counts up from zero to a bound that surely is not negative."""
     return len(counter.args) == 1 and _is_size(counter.args[0], model)
 
 
@@ -97,7 +99,7 @@ def _is_size(number: ast.expr, model: SemanticModel) -> bool:
 
 
 def slice_text(counter: ast.Call, model: SemanticModel) -> str | None:
-    """The slice that takes what a `range(…)` counts; None where a step may be negative."""
+    """Return the slice that selects what a `range(…)` counts; None if a step may be negative."""
     bounds = counter.args
     texts = [
         model.source.text(bound) if isinstance(bound, _PLAIN) else model.edit.parenthesized(bound)
@@ -115,8 +117,8 @@ def slice_text(counter: ast.Call, model: SemanticModel) -> str | None:
 
 
 def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
-    """The assignment that made the list of numbers which a name stands for, or the loop that takes one list
-    after the other.
+    """Return the assignment that created the list of numbers in a variable, or the loop that iterates over
+    such lists.
     """
     if not isinstance(index, ast.Name):
         return None
@@ -132,12 +134,12 @@ def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
 
 
 def is_literal(value: ast.expr | None) -> bool:
-    """Whether it is a list whose few items are written out."""
+    """Whether it is a list display of few items."""
     return isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) < FEWEST
 
 
 def tensors_indexed_by(binding: Binding, model: SemanticModel) -> list[ast.Subscript]:
-    """The places that index tensors by the list of a binding, in source order."""
+    """Return the places that index tensors by the list of a binding, in source order."""
     scope = model.names.scope(binding.node).lookup(binding.name)
     if scope is None:
         return []

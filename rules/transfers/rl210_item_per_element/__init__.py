@@ -112,7 +112,7 @@ class ItemPerElement(Rule):
         )
 
     def mapped(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
-        """`map(float, tensor)`."""
+        """Yield a finding for `map(float, tensor)`."""
         function, tensor = node.args
         if model.names.qualified(function) not in CONVERSIONS:
             return
@@ -129,7 +129,7 @@ class ItemPerElement(Rule):
         fix = None
         if is_listed(node, model) and model.edit.is_relocatable(
             tensor
-        ):  # else it may be changed before it is read
+        ):  # else it may be modified before it is read
             safety = Applicability.UNSAFE if reason else Applicability.SAFE
             fix = Fix(TITLE, safety, (model.edit.replace(tensor, listed),), reason)
         yield self.finding(
@@ -142,7 +142,7 @@ class ItemPerElement(Rule):
 
 
 def is_listed(node: ast.Call, model: SemanticModel) -> bool:
-    """Are the results of a `map` collected at once?"""
+    """Whether the results of a `map` are collected at once."""
     call = model.parent(node)
     return isinstance(call, ast.Call) and model.names.qualified(call.func) in (
         "builtins.list",
@@ -153,7 +153,7 @@ def is_listed(node: ast.Call, model: SemanticModel) -> bool:
 
 
 def message(call: ast.Call, tensor: ast.expr, model: SemanticModel) -> str:
-    """What is read, and what it costs here."""
+    """Return the message: what is read, and what it costs here."""
     shown, source = (model.source.text(part) for part in (call, tensor))
     shown = shown if len(shown) <= LONGEST_SHOWN and "\n" not in shown else "item()"
     source = source if len(source) <= LONGEST_SHOWN and "\n" not in source else "a tensor"
@@ -167,7 +167,7 @@ def message(call: ast.Call, tensor: ast.expr, model: SemanticModel) -> str:
 
 
 def advice(read: TensorRead, model: SemanticModel) -> str:
-    """What to write instead."""
+    """Return what to write instead."""
     tensor = model.source.text(read.tensor)
     if len(tensor) > LONGEST_SHOWN or "\n" in tensor:
         return "Read all numbers at once with `tolist()` before the loop"

@@ -41,7 +41,7 @@ TITLE = "Read all numbers at once"
 
 
 def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
-    """Make a list of the tensor before the loop, and take the numbers from that."""
+    """Convert the tensor to a list before the loop, and read the numbers from that."""
     reads = all_reads(read, model)
     if not reads or not model.edit.is_relocatable(read.tensor):
         return None
@@ -73,8 +73,8 @@ def build_fix(read: TensorRead, model: SemanticModel) -> Fix | None:
 
 
 def may_be_complex(function: ast.expr, kind: Type, model: SemanticModel) -> bool:
-    """Does `float` or `int` make a number of an element, which it does not of Python's complex numbers? Where
-    the type is not known, it may be complex if the program deals with such numbers at all.
+    """Whether `float` or `int` converts an element, which it does not for Python's complex numbers. If the
+    dtype is not known, it may be complex if the program uses complex numbers at all.
     """
     if model.names.qualified(function) not in ("builtins.float", "builtins.int"):
         return False
@@ -86,8 +86,8 @@ def may_be_complex(function: ast.expr, kind: Type, model: SemanticModel) -> bool
 
 
 def may_warn(function: ast.expr, tensor: ast.expr, kind: Type, model: SemanticModel) -> bool:
-    """Whether torch warns where `float`, `int` or `bool` makes a number of what needs a gradient: of what a
-    network gives, or of a tensor that is made so.
+    """Whether torch warns that `float`, `int` or `bool` converts a value that requires grad: an output of a
+    network, or a tensor created with it.
     """
     if (
         model.names.qualified(function) not in CONVERSIONS
@@ -104,7 +104,7 @@ def may_warn(function: ast.expr, tensor: ast.expr, kind: Type, model: SemanticMo
 
 
 def _calls_that_make(tensor: ast.expr, model: SemanticModel) -> list[ast.Call]:
-    """The calls in what a variable or an attribute is assigned."""
+    """Return the calls in the assignments of a variable or an attribute."""
     values: list[ast.AST | None] = [tensor]
     if isinstance(tensor, ast.Name):
         values += [binding.value for binding in model.dataflow.definitions(tensor)]
@@ -130,7 +130,7 @@ def _asks_for_gradient(call: ast.Call, model: SemanticModel) -> bool:
 
 
 def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> list[str] | None:
-    """What a reader has to agree to about changes of the tensor in the loop; None where it is changed."""
+    """Return the conditions on modifications of the tensor in the loop; None if it is modified."""
     if model.types.type_of(read.tensor).fresh and not read.is_indexed:
         return []
     if isinstance(read.loop, ast.GeneratorExp) and not is_used_up(read.loop, model):
@@ -141,10 +141,10 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
         return [f"the loop's iterable must not write to `{model.source.text(read.tensor)}`"]
     start = read.binding.value
     assert start is not None
-    # what the loop runs over is asked for once, before its first pass
+    # the iterable of the loop is evaluated once, before its first iteration
     unknown = [call for call in reads if not model.dataflow.unchanged_between(read.tensor, start, call)]
     if not unknown and isinstance(read.loop, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        # what one pass does behind the read comes before that of the next
+        # code after the read in one iteration runs before the read of the next
         behind = model.dataflow.doubts_within(read.tensor, [read.loop])
         if behind is None:
             return None
@@ -158,8 +158,8 @@ def doubts(read: TensorRead, reads: list[ast.Call], model: SemanticModel) -> lis
 
 
 def goes_on_beside(read: TensorRead, model: SemanticModel) -> bool:
-    """Does the loop run over something else beside the tensor, by `zip`, that may get at it in each pass: a
-    generator that is handed the tensor, or that of a tensor which is no variable of the function?
+    """Whether the loop also iterates, by `zip`, over another iterable that may modify the tensor in each
+    iteration: a generator that is passed the tensor, or any generator if the tensor is not a local variable.
     """
     value, beside = read.binding.value, []
     while isinstance(value, ast.Call) and value is not read.tensor:
@@ -174,7 +174,7 @@ def goes_on_beside(read: TensorRead, model: SemanticModel) -> bool:
 
 
 def may_reach(other: ast.expr, tensor: ast.expr, model: SemanticModel) -> bool:
-    """May what an expression gives get hold of a tensor later on?"""
+    """Whether the result of an expression may modify a tensor later."""
     if not isinstance(tensor, ast.Name):
         return True
     scope = model.names.scope(tensor).lookup(tensor.id)
@@ -194,7 +194,7 @@ def may_reach(other: ast.expr, tensor: ast.expr, model: SemanticModel) -> bool:
 
 
 def is_used_up(generator: ast.GeneratorExp, model: SemanticModel) -> bool:
-    """Is a generator handed to what goes through it at once?"""
+    """Whether a generator is passed to a function that consumes it at once."""
     call = model.parent(generator)
     if not isinstance(call, ast.Call) or generator not in call.args:
         return False
@@ -204,7 +204,7 @@ def is_used_up(generator: ast.GeneratorExp, model: SemanticModel) -> bool:
 
 
 def whole(read: TensorRead, listed: str, kind: Type, model: SemanticModel) -> list[Edit]:
-    """Put the list in the place of a comprehension that only collects the numbers."""
+    """Replace a comprehension that only collects the numbers by the list."""
     loop = comprehension_of(read)
     if loop is None or model.source.has_comment(*model.source.span(loop)):
         return []
@@ -237,13 +237,13 @@ def whole(read: TensorRead, listed: str, kind: Type, model: SemanticModel) -> li
 
 
 def looped(read: TensorRead, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
-    """Let the loop run over the list; its variable then is a number."""
+    """Iterate over the list; the loop's variable then is a number."""
     methods = (call for call in reads if isinstance(call.func, ast.Attribute))
     return [model.edit.replace(read.tensor, listed), *(model.edit.replace_method(c, "") for c in methods)]
 
 
 def indexed(read: TensorRead, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
-    """Make the list before the loop, and index that. A comprehension has no line for it."""
+    """Create the list before the loop, and index that. A comprehension has no line for it."""
     if is_comprehension(read.loop) or not isinstance(read.loop, ast.For) or not is_whole(read, model):
         return []
     name = model.importer.fresh_local(["numbers", "values"], read.loop, f"RL210 {ast.dump(read.tensor)}")

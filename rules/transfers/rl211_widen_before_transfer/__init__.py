@@ -175,7 +175,7 @@ def of_maker(call: ast.Call, model: SemanticModel) -> _Widened | None:
 def fix_behind(
     call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Type, model: SemanticModel
 ) -> Fix | None:
-    """Take the type out of the call, and convert its result."""
+    """Remove the dtype from the call, and convert its result."""
     edit = model.edit.without_arguments(call, [dtype])
     if edit is None or is_in_text(call, model):
         return None
@@ -184,7 +184,7 @@ def fix_behind(
 
 
 def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: SemanticModel) -> Fix | None:
-    """Take the conversion out of what is moved, and put it behind the move."""
+    """Remove the conversion from the moved value, and insert it after the move."""
     call, cast = move.call, widening.cast
     if is_in_text(call, model) or not isinstance(cast.func, ast.Attribute):
         return None
@@ -216,7 +216,7 @@ def fix_order(move: WidenedMove, widening: Widening, kind: Type, model: Semantic
 
 
 def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:
-    """The methods that are called on the result of a conversion before it is moved."""
+    """Return the methods that are called on the result of a conversion before it is moved."""
     found = set()
     while moved is not cast and isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute):
         found.add(moved.func.attr)
@@ -225,13 +225,13 @@ def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:
 
 
 def fix_of(edits: list[Edit], reason: str | None) -> Fix:
-    """The fix, unsafe where there is a reason."""
+    """Return the fix, unsafe if there is a condition."""
     safety = Applicability.UNSAFE if reason else Applicability.SAFE
     return Fix("Copy first, convert on the device", safety, tuple(edits), reason)
 
 
 def doubt(kind: Type, device: ast.expr | None, model: SemanticModel) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
+    """Return the condition of the fix; None if it is safe."""
     if not kind.dtype:
         return "the data must have a narrow dtype: data wider than the result should be converted first"
     if device is not None and not model.types.is_surely_device(device):
@@ -240,11 +240,11 @@ def doubt(kind: Type, device: ast.expr | None, model: SemanticModel) -> str | No
 
 
 def method_of(dtype: str) -> str:
-    """How a tensor is converted to a type."""
+    """Return the method call that converts a tensor to a dtype."""
     method = next((name for name, made in CASTS.items() if made == dtype), None)
     return f"{method}()" if method else f"to(torch.{dtype})"
 
 
 def is_in_text(call: ast.Call, model: SemanticModel) -> bool:
-    """Does the call stand in an f-string?"""
+    """Whether the call is in an f-string."""
     return any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))

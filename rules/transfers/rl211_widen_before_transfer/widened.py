@@ -1,4 +1,4 @@
-"""Conversions to a wider type that happen on the host, just before the data goes to a device."""
+"""Conversions to a wider dtype that happen on the host, just before the data is copied to a device."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAME_DATA = frozenset({UseKind.ATTRIBUTE, UseKind.ITEM, UseKind.METHOD})
 
 @frozen
 class WidenedMove:
-    """`.to(device)` or `.cuda()`; `dtype` is the type that it converts to as well."""
+    """`.to(device)` or `.cuda()`; `dtype` is the dtype that it converts to as well."""
 
     call: ast.Call
     source: ast.expr
@@ -40,8 +40,8 @@ class WidenedMove:
 
 @frozen
 class Widening:
-    """The call that widens, what it is called on, and the type that it makes of it. `scale` is the
-    arithmetic on the result before the move.
+    """The call that widens, its receiver, and the resulting dtype. `scale` is the arithmetic on the result
+    before the move.
     """
 
     cast: ast.Call
@@ -51,7 +51,7 @@ class Widening:
 
 
 def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
-    """Read a call as a blocking move to a device that is not known to be the host."""
+    """Return a call as a blocking move to a device that is not known to be the host."""
     func = call.func
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
         return None
@@ -74,7 +74,7 @@ def move_of(call: ast.Call, model: SemanticModel) -> WidenedMove | None:
 
 
 def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
-    """The widening that gives the source of a move, views of its result left out."""
+    """Return the widening conversion in the source of a move, ignoring views of its result."""
     if isinstance(source, ast.BinOp) and isinstance(source.op, ast.Div) and _is_scale(source.right):
         found = widening_in(source.left, model)
         if found is None or found.scale is not None or found.cast is not source.left:
@@ -94,7 +94,7 @@ def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
                 method in _VIEWS and model.names.qualified(current.func) is None
             ):
                 if any(model.types.type_of(argument).tag is TypeTag.DTYPE for argument in current.args):
-                    return None  # `x.view(torch.int32)` takes the bytes for other numbers
+                    return None  # `x.view(torch.int32)` reinterprets the bytes
                 current = owner
             case ast.Call(func=func, args=[array], keywords=[]) if (
                 model.names.qualified(func) == "torch.from_numpy"
@@ -114,8 +114,8 @@ def _in_array(array: ast.expr, model: SemanticModel) -> Widening | None:
 
 
 def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled: bool = False) -> Type | None:
-    """The kind of the data if it is narrow and large, of an unknown type where only a division by the largest
-    byte tells so; else None.
+    """Return the type of the data if it is narrow and large, with unknown dtype if only a division by 255
+    shows it; else None.
     """
     kind = model.types.type_of(data)
     if kind.optional or (kind and kind.tag not in (TypeTag.TENSOR, TypeTag.NDARRAY)):
@@ -136,7 +136,7 @@ def _names_images(name: str) -> bool:
 
 
 def _names(data: ast.expr, model: SemanticModel) -> list[str]:
-    """What the data is called, and what it is taken from."""
+    """Return the names of the data, and of its source."""
     while isinstance(data, (ast.Subscript, ast.Call, ast.NamedExpr)):
         data = (data.args[0] if data.args else data.func) if isinstance(data, ast.Call) else data.value
     found = [last_name(data) or ""]
@@ -151,7 +151,7 @@ def _names(data: ast.expr, model: SemanticModel) -> list[str]:
 
 
 def is_scaled(expression: ast.expr, model: SemanticModel) -> bool:
-    """Is the value divided by the largest byte, at once or later on?"""
+    """Whether the value is divided by 255, at once or later."""
     return any(_divides(use) for use in model.dataflow.uses(expression, _SAME_DATA))
 
 
@@ -171,6 +171,6 @@ def _is_scale(value: ast.expr) -> bool:
 
 
 def factor(kind: Type, dtype: str) -> str:
-    """How many times as many bytes there are, in words."""
+    """Return the factor between the numbers of bytes, in words."""
     times = element_types.BITS[dtype] // element_types.BITS[kind.dtype or "uint8"]
     return {2: "twice", 4: "four times", 8: "eight times"}.get(times, "more than")

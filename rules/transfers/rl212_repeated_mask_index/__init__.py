@@ -80,7 +80,7 @@ from rlint.rules.transfers.rl212_repeated_mask_index.mask_uses import (
 )
 
 _FEWEST = 3
-"""With two, one synchronisation is saved, which is not worth a line."""
+"""With two uses, only one synchronisation is saved, which is not worth a line."""
 
 
 class RepeatedMaskIndex(Rule):
@@ -93,7 +93,7 @@ class RepeatedMaskIndex(Rule):
     triggers = ("torch",)
 
     def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
-        """Find the uses of a mask that is assigned to a variable."""
+        """Yield a finding for the uses of a mask that is assigned to a variable."""
         match node:
             case ast.Assign(targets=[ast.Name() as mask], value=value):
                 uses = uses_of_mask(mask, value, model)
@@ -128,7 +128,7 @@ def is_of_tensors(value: ast.expr, uses: list[MaskUse], model: SemanticModel) ->
 
 
 def build_fix(mask: ast.Name, value: ast.expr, uses: list[MaskUse], model: SemanticModel) -> Fix | None:
-    """Look the elements up once, before the first use."""
+    """Compute the indices once, before the first use."""
     known = model.types.type_of(value)
     if known.tag is not TypeTag.TENSOR or known.optional or known.rank == 0:
         return None

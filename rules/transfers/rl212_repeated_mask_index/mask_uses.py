@@ -27,7 +27,7 @@ _IN_LOOP = 3
 
 @frozen
 class MaskUse:
-    """`subscript` reads or writes the elements that the mask `index` chooses."""
+    """`subscript` reads or writes the elements selected by the mask `index`."""
 
     subscript: ast.Subscript
     index: ast.Name
@@ -41,7 +41,7 @@ class MaskUse:
 
 
 def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
-    """Whether an expression gives booleans, one for each element, by how it is written or by its type."""
+    """Whether an expression is a boolean mask, by its syntax or its type."""
     match value:
         case ast.Compare(ops=[operator]):
             return not isinstance(operator, _VALUES)
@@ -59,7 +59,7 @@ def is_mask(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
 
 
 def uses_of_mask(mask: ast.Name, value: ast.expr, model: SemanticModel) -> list[MaskUse]:
-    """The places where a variable that surely holds this mask indexes something, in their order."""
+    """Return the places where a variable that surely holds this mask is used as an index, in order."""
     found = []
     for read, subscript in model.once(_indices, (mask.id, model.names.scope(mask))):
         if model.function(read) is not model.function(mask):
@@ -77,13 +77,13 @@ def uses_of_mask(mask: ast.Name, value: ast.expr, model: SemanticModel) -> list[
 
 
 def _indices(variable: tuple[str, Scope], model: SemanticModel) -> list[tuple[ast.Name, ast.Subscript]]:
-    """Return the reads of a variable that index something, with what they index."""
+    """Return the reads of a variable that are indices, with what they index."""
     reads = ((read, subscript_of(read, model)) for read in model.names.reads(*variable))
     return [(read, subscript) for read, subscript in reads if subscript is not None]
 
 
 def subscript_of(index: ast.Name, model: SemanticModel) -> ast.Subscript | None:
-    """The subscript that a name is an index of, alone or beside others."""
+    """Return the subscript of which a name is an index, alone or with others."""
     around = model.parent(index)
     if isinstance(around, ast.Tuple):
         index_or_display: ast.AST = around
@@ -96,8 +96,8 @@ def subscript_of(index: ast.Name, model: SemanticModel) -> ast.Subscript | None:
 
 
 def times_looked_up(subscript: ast.Subscript, model: SemanticModel) -> int:
-    """How often the indices of the mask are computed for a subscript: not at all to delete, or to write a
-    number, twice to change elements in place.
+    """Return how often a subscript computes the indices of the mask: never for `del`, or to write a number,
+    twice to modify elements in place.
     """
     if isinstance(subscript.ctx, ast.Load):
         return 1
@@ -110,7 +110,7 @@ def times_looked_up(subscript: ast.Subscript, model: SemanticModel) -> int:
 
 
 def on_one_path(uses: list[MaskUse], start: ast.stmt, model: SemanticModel) -> list[MaskUse]:
-    """The uses that all run where the one that most others run with does."""
+    """Return the uses that all run if the one runs that most others run with."""
     branches = {use.subscript: branch_of(use.subscript, start, model) for use in uses}
     best: list[MaskUse] = []
     for branch in branches.values():
@@ -126,7 +126,7 @@ def on_one_path(uses: list[MaskUse], start: ast.stmt, model: SemanticModel) -> l
 
 
 def is_left_before(place: ast.Subscript, branches: tuple[tuple[ast.AST, str], ...]) -> bool:
-    """Whether a place comes after one of these branches, and the branch never ends: it returns or raises."""
+    """Whether a place comes after one of these branches, and the branch always returns or raises."""
     return any(
         isinstance(block := getattr(branch, part), list)
         and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
@@ -137,7 +137,7 @@ def is_left_before(place: ast.Subscript, branches: tuple[tuple[ast.AST, str], ..
 
 
 def branch_of(node: ast.AST, start: ast.stmt, model: SemanticModel) -> tuple[tuple[ast.AST, str], ...]:
-    """The branches around a place that are not around `start` as well, from outside."""
+    """Return the branches around a place that are not around `start` as well, from outside."""
     found = []
     below = node
     for around in model.ancestors(node):
@@ -151,7 +151,7 @@ def branch_of(node: ast.AST, start: ast.stmt, model: SemanticModel) -> tuple[tup
 
 
 def part_with(child: ast.AST, around: ast.AST) -> str:
-    """The name of the part of a node that a child stands in; the test of a branch counts for all."""
+    """Return the name of the part of a node that contains a child; the test of a branch counts for all."""
     for name, part in ast.iter_fields(around):
         if part is child or (isinstance(part, list) and any(each is child for each in part)):
             return name
@@ -159,8 +159,8 @@ def part_with(child: ast.AST, around: ast.AST) -> str:
 
 
 def statement_before(places: list[ast.Subscript], start: ast.AST, model: SemanticModel) -> ast.stmt | None:
-    """Find the first statement in the innermost block around all places, outside of the loops that begin
-    after `start`; None where that is a loop whose condition looks at the mask.
+    """Return the first statement in the innermost block around all places, outside of the loops that begin
+    after `start`; None if that is a loop whose condition reads the mask.
     """
     chains = [
         [above for above in model.ancestors(place) if isinstance(above, ast.stmt)][::-1] for place in places
